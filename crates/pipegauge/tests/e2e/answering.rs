@@ -66,7 +66,7 @@ fn two_sizes_of_a_path_are_held_against_each_other() {
     run(&dir, &["theory", "--theory", model, "--sizes", "1KiB,64KiB", "--budget", "1s"]);
     let factor = |text: &str| {
         let said = dir.run(&["ask", "a.run.jsonl", text, "--json"]).out;
-        let figure = |of: &str| json(&said)["answers"][0]["factor"][of].as_f64().unwrap();
+        let figure = |of: &str| json(&said)["answers"][0]["figure"][of].as_f64().unwrap();
         let (low, value, high) = (figure("low"), figure("value"), figure("high"));
         assert!(low <= value && value <= high, "{said}");
         value

@@ -3,11 +3,11 @@
 use model::Estimate;
 use units::Kind;
 
-use super::asked::{Asked, figure, inverse};
+use super::asked::{Asked, figure, inverse, times};
 use super::multiple;
 use super::pairs::{ratio, times_words};
-use super::reply::{cannot, no, sharpen, yes};
-use super::times::of;
+use super::reply::{cannot, no, yes};
+use super::times::{Timed, of};
 use crate::config::question::{Multiple, size_words};
 use crate::document::Answered;
 
@@ -25,8 +25,8 @@ pub fn against(p: &Asked<'_>, (x, y): (u64, u64), flow: bool, asked: Option<Mult
     if flow && (x == 0 || y == 0) {
         return cannot(p, "a message without a byte moves none".to_owned(), &[x, y]);
     }
-    let (long, moved) = (ratio(a.seconds, b.seconds), |e: Estimate, size: u64| inverse(e, size as f64 * 8.0));
-    let how = |t: &super::times::Timed| format!("{}{}", figure(t.seconds, Kind::Seconds), t.how);
+    let long = ratio(a.seconds, b.seconds);
+    let how = |t: &Timed| format!("{}{}", figure(t.seconds, Kind::Seconds), t.how);
     let time = format!(
         "takes {} as long as {}: {} against {} ({})",
         times_words(long, sure(long)),
@@ -35,18 +35,12 @@ pub fn against(p: &Asked<'_>, (x, y): (u64, u64), flow: bool, asked: Option<Mult
         how(&b),
         p.time
     );
+    let moves = |t: &Timed, size: u64| figure(inverse(t.seconds, size as f64 * 8.0), Kind::BitsPerSecond);
     let rates = (!p.scheduled() && x > 0 && y > 0).then(|| {
-        let factor = super::asked::times(inverse(long, 1.0), x as f64 / y as f64);
-        let [these, those] =
-            [(a.seconds, x), (b.seconds, y)].map(|(e, size)| figure(moved(e, size), Kind::BitsPerSecond));
-        (
-            factor,
-            format!(
-                "moves {} as much a second{}: {these} against {those}",
-                times_words(factor, sure(factor)),
-                if flow { format!(" as {}", size_words(y)) } else { String::new() }
-            ),
-        )
+        let factor = times(inverse(long, 1.0), x as f64 / y as f64);
+        let words = times_words(factor, sure(factor));
+        let than = if flow { format!(" as {}", size_words(y)) } else { String::new() };
+        (factor, format!("moves {words} as much a second{than}: {} against {}", moves(&a, x), moves(&b, y)))
     });
     let (factor, text) = match rates {
         Some((factor, rates)) if flow => (factor, format!("{rates}; it {time}")),
@@ -57,10 +51,7 @@ pub fn against(p: &Asked<'_>, (x, y): (u64, u64), flow: bool, asked: Option<Mult
         let of = if flow { factor } else { inverse(long, 1.0) };
         format!("{} (whether {m} as {}): ", multiple::word(m, of, None), size_words(y))
     });
-    let mut answer = yes(p, format!("{asked}{} {text}", size_words(x)), factor, "1", vec![x, y]);
-    answer.factor = Some(factor);
-    answer.sharpen = sharpen(p, &[x, y]);
-    answer
+    yes(p, format!("{asked}{} {text}", size_words(x)), factor, "1", vec![x, y])
 }
 
 /// What is said of a factor whose interval holds one.

@@ -204,7 +204,7 @@ fn added(words: Words<'_>, whole: &str, at: usize) -> Option<(String, usize)> {
     let (more, next) = multiplied(words, (more.to_string(), next));
     let more: u64 = more.parse().ok()?;
     // A million has room for thousands, and these for hundreds.
-    let room = [12, 9, 6, 3, 2].map(|n| 10u64.pow(n)).into_iter().find(|p| whole % p == 0)?;
+    let room = [12, 9, 6, 3, 2].map(|n| 10u64.pow(n)).into_iter().find(|p| whole.is_multiple_of(*p))?;
     if more == 0 || more >= room || words.any(next + 1, &super::nouns::NOUNS) {
         return None;
     }
