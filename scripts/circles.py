@@ -14,9 +14,6 @@ ROOT = Path(__file__).resolve().parent.parent / "crates"
 
 # What stays, by crate: the files of a circle. ARCHITECTURE.md says why.
 KNOWN = {
-    "pipegauge": [
-        "config::question::forms config::question::versus".split(),
-    ],
     "transport": [
         (
             "any exec exec::echoed greet ip ip_stream local meet memcpy module::library module::link mptcp multicast "

@@ -31,7 +31,7 @@ pub struct Answered {
     /// faster), at the first size of `rests_on`, with a 95% interval from those of both times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub factor: Option<Estimate>,
-    /// `s`, `bit/s`, `1/s`, `B`, `s/B`, or `1` for a number of messages.
+    /// `s`, `bit/s`, `1/s`, `B`, `s/B`, or `1` for a number of messages, a share or a factor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<&'static str>,
     /// The measured sizes it rests on, bytes.

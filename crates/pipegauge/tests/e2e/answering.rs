@@ -45,6 +45,60 @@ fn a_path_that_delivers_all_loses_nothing_and_one_at_a_time_is_no_rate() {
 }
 
 #[test]
+fn the_path_that_loses_least_comes_first() {
+    let dir = Scratch::new();
+    run(
+        &dir,
+        &["theory:loss=10%", "theory:loss=1%", "unix", "--pattern", "stream", "--sizes", "1KiB", "--budget", "2s"],
+    );
+    let said = ask(&dir, "which path loses least");
+    assert!(said.contains("read as: the path that loses least, over all paths unix: no message is lost"), "{said}");
+    let places =
+        ["unix: no", " theory:loss=1%: ", " theory:loss=10%: "].map(|name| said.find(name).unwrap_or(usize::MAX));
+    assert!(places.is_sorted() && places[2] < usize::MAX, "{said}");
+    assert_eq!(said.matches("messages were lost (").count(), 2, "{said}");
+}
+
+#[test]
+fn two_sizes_of_a_path_are_held_against_each_other() {
+    let dir = Scratch::new();
+    let model = "latency=10us,rate=1Gbit/s,header=0B";
+    run(&dir, &["theory", "--theory", model, "--sizes", "1KiB,64KiB", "--budget", "1s"]);
+    let factor = |text: &str| {
+        let said = dir.run(&["ask", "a.run.jsonl", text, "--json"]).out;
+        let figure = |of: &str| json(&said)["answers"][0]["figure"][of].as_f64().unwrap();
+        let (low, value, high) = (figure("low"), figure("value"), figure("high"));
+        assert!(low <= value && value <= high, "{said}");
+        value
+    };
+    // 10 us and 524.288 us against 10 us and 8.192 us.
+    let exact = 534.288 / 18.192;
+    assert!((factor("how much slower is 64 KiB than 1 KiB") / exact - 1.0).abs() < 1e-3);
+    assert!((factor("how much faster than 64 KiB is 1 KiB") * exact - 1.0).abs() < 1e-3);
+    assert!((factor("how much more bandwidth does 64 KiB get than 1 KiB") / (64.0 / exact) - 1.0).abs() < 1e-3);
+    let said = ask(&dir, "is 64 KiB 10 times slower than 1 KiB");
+    assert!(said.contains("theory: yes (whether 10 times as slow as 1 KiB): 64 KiB takes 29.3"), "{said}");
+}
+
+#[test]
+fn so_many_a_second_cost_so_many_times_the_cpu_time_of_one() {
+    let dir = Scratch::new();
+    run(&dir, &["unix", "--sizes", "1KiB,64KiB", "--budget", "1s"]);
+    let figure = |text: &str| {
+        let said = dir.run(&["ask", "a.run.jsonl", text, "--json"]).out;
+        json(&said)["answers"][0]["figure"]["value"].as_f64().unwrap_or_else(|| panic!("{text}: {said}"))
+    };
+    let one = figure("cpu cost of 1 KiB");
+    let alike = |text: &str, times: f64| assert!((figure(text) / one / times - 1.0).abs() < 1e-6, "{text}");
+    alike("how much CPU do 10,000 messages of 1 KiB a second cost", 1e4);
+    alike("cpu for 600 messages of 1 KiB per minute", 10.0);
+    alike("cpu load of 1000 requests per second of 1 KiB", 2e3);
+    alike("cores for 8192 kbit/s with 1 KiB messages", 1e3);
+    let said = ask(&dir, "can one core do 1,000,000 messages of 1 KiB a second");
+    assert!(said.contains("of a CPU (") && said.contains("one after another so many do not go"), "{said}");
+}
+
+#[test]
 fn how_runs_vary_is_told_from_earlier_ones_or_said_to_be_unknown() {
     let dir = Scratch::new();
     run(

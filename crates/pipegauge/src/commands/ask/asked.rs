@@ -12,6 +12,7 @@ use record::load::UnderLoad;
 use record::rates::OverRates;
 use record::{Analysis, RunFile};
 use report::compare::Basis;
+use transport::Wait;
 use units::thousands;
 
 use super::wires;
@@ -232,6 +233,12 @@ impl Asked<'_> {
     pub fn busy(&self, size: u64, end: End) -> Option<f64> {
         let point = self.run.paths[self.index].points.iter().find(|p| p.size == size)?;
         point.costs.of(end)?.busy
+    }
+
+    /// Whether a side waits by asking again and again.
+    pub fn spins(&self) -> bool {
+        let opened = &self.run.paths[self.index].opened;
+        [&opened.near_effective, &opened.far_effective].iter().any(|found| found.wait == Some(Wait::Spin))
     }
 
     /// Whether the path delivers every message, or fails.

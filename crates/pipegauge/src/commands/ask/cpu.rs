@@ -3,12 +3,13 @@
 use measure::figures::cost::End;
 use model::Estimate;
 use model::answer::{self, Arrival, Unanswered};
-use units::{Kind, Share};
+use units::{BitRate, Kind, Share};
 
-use super::asked::{Asked, figure};
+use super::asked::{Asked, figure, times};
 use super::paths::unknown;
 use super::reply::{cannot, no, nobody, yes};
-use crate::config::question::size_words;
+use super::times::of;
+use crate::config::question::{ASecond, Unit, size_words};
 use crate::document::Answered;
 
 /// The path whose transfers cost least CPU time on both sides together, and the others.
@@ -57,6 +58,58 @@ fn sum_of(a: Estimate, b: Estimate) -> Estimate {
     let value = a.value + b.value;
     let (down, up) = ((a.value - a.low).hypot(b.value - b.low), (a.high - a.value).hypot(b.high - b.value));
     Estimate { value, low: (value - down).max(0.0), high: value + up }
+}
+
+/// What so many messages, or bits, a second cost both sides: so many times the CPU time of a transfer.
+pub fn a_second(p: &Asked<'_>, rate: ASecond, named: Option<u64>) -> Answered {
+    let Some(size) = named.or(p.summary.as_ref().map(|s| s.max_size)) else { return no(p, &Unanswered::Nothing, &[]) };
+    if let Err(why) = p.carried(size) {
+        return no(p, &why, &[size]);
+    }
+    if let (ASecond::Bits(_), [only]) = (rate, &p.curve[..])
+        && only.size != named.unwrap_or(0)
+    {
+        return cannot(p, format!("only {} was measured; name a size", size_words(only.size)), &[]);
+    }
+    let requests = matches!(rate, ASecond::Of(_, Unit::Requests));
+    let trips = match if requests { p.round_trip() } else { Ok((1.0, p.time)) } {
+        Ok((trips, _)) => trips,
+        Err(why) => return cannot(p, why, &[size]),
+    };
+    let (each, what) = match rate {
+        ASecond::Of(each, what) => (each, what.counted(each) + &format!(" of {} a second", size_words(size))),
+        ASecond::Bits(bits) if size > 0 => {
+            (bits / 8.0 / size as f64, format!("{} with messages of {}", BitRate(bits), size_words(size)))
+        }
+        ASecond::Bits(_) => return cannot(p, "messages without a byte move none".to_owned(), &[size]),
+    };
+    let cost = |end: End| {
+        let found = answer::arrival(&p.cpu(end), size, None).ok()?;
+        Some((end, times(found.seconds, each * trips), found))
+    };
+    let sides: Vec<(End, Estimate, Arrival)> = End::BOTH.into_iter().filter_map(cost).collect();
+    let Some((_, first, found)) = sides.first() else { return cpu(p, Some(size)) };
+    let told: Vec<String> = (sides.iter())
+        .map(|(end, share, of)| {
+            let of = figure(of.seconds, Kind::Seconds);
+            format!("the {} side {} of a CPU ({of} a transfer)", end.name(), figure(*share, Kind::Share))
+        })
+        .collect();
+    let mut text = format!("{what} cost {}", told.join(", "));
+    if p.spins() {
+        text.push_str("; but this path spins while it waits, and so each side keeps a whole CPU busy at any rate");
+    }
+    let most = of(p, size).map(|t| t.seconds.value * trips);
+    match p.rate() {
+        Some(rate) => {
+            text.push_str(&format!("; of messages offered at {}, with the waiting between them", BitRate(rate)))
+        }
+        None if !p.scheduled() && most.is_ok_and(|seconds| seconds * each > 1.0) => {
+            text.push_str("; one after another so many do not go (ask how many messages per second)");
+        }
+        None => {}
+    }
+    yes(p, text, *first, "1", found.rests_on.clone())
 }
 
 /// CPU time of a transfer of a size, or of the smallest.

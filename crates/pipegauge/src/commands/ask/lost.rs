@@ -6,6 +6,7 @@ use record::rates::{AtRate, OverRates};
 use units::{BitRate, Bytes, Kind, Share, thousands};
 
 use super::asked::{Asked, figure};
+use super::paths::unknown;
 use super::reply::{alone, cannot, no, yes};
 use crate::config::question::size_words;
 use crate::document::Answered;
@@ -66,6 +67,68 @@ pub fn lossless(paths: &[&Asked<'_>], size: Option<u64>) -> Vec<Answered> {
         }
     }
     found
+}
+
+/// What of all that was sent over a path was lost, by size where one is asked for: none where it delivers each, or the connection ends.
+fn share(p: &Asked<'_>, size: Option<u64>) -> Option<Estimate> {
+    const NONE: Estimate = Estimate { value: 0.0, low: 0.0, high: 0.0 };
+    if p.reliable() {
+        return Some(NONE);
+    }
+    let all: Vec<(u64, Lost, f64)> = p.losses().into_iter().filter(|(of, ..)| size.is_none_or(|s| s == *of)).collect();
+    let (lost, sent) = all.iter().fold((0, 0), |(lost, sent), (_, of, _)| (lost + of.lost, sent + of.sent));
+    match &all[..] {
+        [] => None,
+        // Of answers that are awaited only the missing ones are known.
+        _ if p.answered() => {
+            let share = all.iter().map(|(.., share)| share).sum::<f64>() / all.len() as f64;
+            Some(alone(share))
+        }
+        [(_, Lost { share: Some(i), .. }, _)] => {
+            Some(Estimate { value: lost as f64 / sent.max(1) as f64, low: i.low, high: i.high })
+        }
+        _ => Some(alone(lost as f64 / sent.max(1) as f64)),
+    }
+}
+
+/// The path that loses least, and the others.
+pub fn safest(paths: &[&Asked<'_>], size: Option<u64>) -> Answered {
+    let (mut found, mut others) = (Vec::new(), Vec::new());
+    for p in paths {
+        match share(p, size) {
+            Some(e) => found.push((*p, e)),
+            None => others.push((
+                p.name.clone(),
+                size.map_or("nothing was measured".into(), |s| format!("{} was not measured", size_words(s))),
+            )),
+        }
+    }
+    found.sort_by(|a, b| {
+        (a.1.value, !a.0.reliable()).partial_cmp(&(b.1.value, !b.0.reliable())).unwrap_or(std::cmp::Ordering::Equal)
+    });
+    let Some((best, least)) = found.first() else {
+        return match paths.first() {
+            Some(p) => cannot(p, "nothing tells what was lost".to_owned() + &unknown(&others), size.as_slice()),
+            None => super::reply::nobody(
+                "the runs hold no path".into(),
+                "pipegauge run udp unix tcp --pattern stream".into(),
+            ),
+        };
+    };
+    let told = |p: &Asked<'_>| in_all(p, size).text.split_once(": ").map_or(String::new(), |(_, told)| told.to_owned());
+    let mut text = told(best);
+    for (p, e) in &found[1..] {
+        // What one path lost and another did not may be chance, too: only intervals tell.
+        let sure = e.value == least.value || e.low > least.high || (best.reliable() && e.value > 0.0);
+        let note = if sure { "" } else { ", which is not surely more" };
+        text.push_str(&format!("\n  {}: {}{note}", p.name, told(p)));
+    }
+    let rates = |p: &Asked<'_>| p.rate().map(f64::to_bits);
+    if found.iter().any(|(p, _)| !p.reliable() && found.iter().any(|(q, _)| !q.reliable() && rates(p) != rates(q))) {
+        text.push_str("\n  (not all were sent at one rate, and more is lost where more is sent)");
+    }
+    text.push_str(&unknown(&others));
+    yes(best, text, *least, "1", size.into_iter().collect())
 }
 
 fn highest(p: &Asked<'_>, group: &OverRates) -> Answered {

@@ -1,7 +1,7 @@
 //! `pipegauge ask`: reads questions (`config::question`), answers them and says how each was read.
 //!
 //! Path by path: `times`, `deadlines`, `rows`, `percentiles`, `costs`, `rates`, `counts`, `streams`, `sizes`, `link`, `load`, `cpu`, `lost`, `runs`. Path
-//! against path: `paths`, `pairs`, `multiple`, `overtaken`. Beside them `schedule` for what runs with `--rate` tell, `kept` for what is kept up, `seen`
+//! against path: `paths`, `pairs`, `multiple`, `overtaken`. Size against size: `two_sizes`. Beside them `schedule` for what runs with `--rate` tell, `kept` for what is kept up, `seen`
 //! and `rounds` for what rounds tell without an interval, and `wanted` for the unit that is asked for.
 
 mod asked;
@@ -28,6 +28,7 @@ mod seen;
 mod sizes;
 mod streams;
 mod times;
+mod two_sizes;
 mod wanted;
 
 use std::path::Path;
@@ -143,9 +144,12 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
         Question::Cost { x, y, size, factor, multiple } => pairs::cost(all, x, y, *size, (*factor, *multiple)),
         Question::Overtaken { x, y } => overtaken::overtaken(all, x, y),
         Question::Nearly { slow, fast, times } => overtaken::nearly(all, slow, fast, *times),
+        Question::Sizes { x, y, flow, multiple } => each(&|p| two_sizes::against(p, (*x, *y), *flow, *multiple)),
         Question::RunToRun(size) => each(&|p| runs::apart(p, *size)),
         Question::Lost { rate, size } => lost::lost(&of, *rate, *size),
         Question::Lossless(size) => lost::lossless(&of, *size),
+        Question::Safest(size) => vec![lost::safest(&of, *size)],
+        Question::CpuASecond { rate, size } => each(&|p| cpu::a_second(p, *rate, *size)),
         Question::Cheapest(size) => vec![cpu::cheapest(&of, *size)],
         Question::Arrival { size, round_trip } => each(&|p| times::arrival(p, *size, *round_trip, sustained)),
         Question::Series { count, size, round_trip } => {

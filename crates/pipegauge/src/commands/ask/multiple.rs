@@ -23,7 +23,7 @@ pub fn told(asked: Multiple, (a, b): (&Asked<'_>, &Asked<'_>), factors: &[(u64, 
 const MARGIN: f64 = 3.0;
 
 /// By the interval, else by the least and the most that rounds allow.
-fn word(asked: Multiple, factor: Estimate, seen: Option<Estimate>) -> &'static str {
+pub fn word(asked: Multiple, factor: Estimate, seen: Option<Estimate>) -> &'static str {
     let told = factor.low > 0.0 && factor.high.is_finite();
     let way = |e: Estimate| if asked.slow { inverse(e, 1.0) } else { e };
     let (found, margin) = if told { (Some(way(factor)), 1.0) } else { (seen.map(way), MARGIN) };

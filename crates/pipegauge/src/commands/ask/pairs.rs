@@ -142,7 +142,7 @@ fn pair(a: &Asked<'_>, b: &Asked<'_>, size: Option<u64>, (factor, asked): (bool,
 }
 
 /// How many times as long the one takes as the other. The two errors are independent, as in [`model::difference`].
-fn ratio(long: Estimate, short: Estimate) -> Estimate {
+pub fn ratio(long: Estimate, short: Estimate) -> Estimate {
     kept::longer(long, inverse(short, 1.0))
 }
 
@@ -153,6 +153,23 @@ fn faster(factor: Estimate, name: &str, every: bool, size: &str) -> String {
         true => (factor, "faster"),
         false => (inverse(factor, 1.0), "slower"),
     };
+    let sure = match () {
+        () if f.low > 1.0 => "",
+        () if every => "in every round",
+        () => "not surely different",
+    };
+    let (times, about) = factor_words(f, sure);
+    format!("{times} {word} than {name} at {size}{about}")
+}
+
+/// "3.10 times [2.91, 3.33]", "0.98 times [0.95, 1.02] (not surely different)".
+pub fn times_words(f: Estimate, sure: &str) -> String {
+    let (times, about) = factor_words(f, sure);
+    times + &about
+}
+
+/// A factor with its interval, and what is said of it in brackets.
+fn factor_words(f: Estimate, sure: &str) -> (String, String) {
     let places = |x: f64| if x < 100.0 { 2 } else { 0 };
     let text = |x: f64| format!("{x:.*}", places(x));
     // A hair's breadth, for ends that are round already.
@@ -165,15 +182,10 @@ fn faster(factor: Estimate, name: &str, every: bool, size: &str) -> String {
         true => String::new(),
         false => format!(" [{}, {}]", outwards(f.low, f64::floor, 1e-12), outwards(f.high, f64::ceil, -1e-12)),
     };
-    let sure = match () {
-        () if f.low > 1.0 => "",
-        () if every => "in every round",
-        () => "not surely different",
-    };
     let about: Vec<&str> =
         [if open { "no interval" } else { "" }, sure].into_iter().filter(|s| !s.is_empty()).collect();
     let about = if about.is_empty() { String::new() } else { format!(" ({})", about.join("; ")) };
-    format!("{} times{range} {word} than {name} at {size}{about}", text(f.value))
+    (format!("{} times{range}", text(f.value)), about)
 }
 
 /// "2.67 us [2.5, 2.9] more", "1.26 us [1.0, 1.7] less".

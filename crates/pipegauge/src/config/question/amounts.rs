@@ -3,6 +3,7 @@
 use anyhow::{Error, Result, anyhow, bail};
 use units::words::{NAMES, Read, Unit, unit};
 
+use super::Multiple;
 use super::lexer::Lexeme;
 use super::lexicon;
 use super::nouns::NOUNS;
@@ -26,6 +27,8 @@ pub enum Amount {
     Period(f64),
     /// So many.
     Count(u64),
+    /// So many times as fast, or as slow: "1.5 times slower".
+    Times(Multiple),
     /// A percentile, thousandths of a percent.
     Percentile(u32),
     /// A share of the largest throughput, percent.
@@ -194,10 +197,17 @@ impl Amounts<'_> {
         {
             return found(Amount::PerSecond(value * 10f64.powi(power as i32)), at + 1);
         }
+        if w.any(at, &["times", "x"])
+            && let Some(slow) = w.low(at + 1 + usize::from(w.any(at + 1, &["as"]))).and_then(is_slow)
+        {
+            return found(Amount::Times(Multiple { times: value, slow }), at + 1);
+        }
         if w.any(at, &NOUNS) {
             return match self.per(at + 1) {
                 Some((seconds, _)) => found(Amount::PerSecond(value / seconds), at),
                 None if w.any(at, &["times"]) => found(self.count(&digits)?, at + 1),
+                // "62.5 frames of 2 MB a second"
+                None if whole(&digits).is_none() && self.a_second_follows(at) => found(Amount::PerSecond(value), at),
                 None => found(self.count(&digits)?, at),
             };
         }
@@ -255,6 +265,11 @@ impl Amounts<'_> {
         }
         let (bytes, _, note) = ELEMENTS.into_iter().find(|(_, names, _)| w.any(next, names))?;
         Some((number.and_then(|n| n.checked_mul(bytes)), next + 1, note))
+    }
+
+    /// Whether a second is what is counted over in the words behind a place.
+    fn a_second_follows(&self, at: usize) -> bool {
+        (at + 1..self.words.0.len()).any(|i| self.per(i).is_some_and(|(seconds, _)| seconds == 1.0))
     }
 
     fn share(&self, percent: f64) -> Result<Amount> {
@@ -384,7 +399,11 @@ impl Amounts<'_> {
     }
 
     fn unknown(&self, digits: &str, word: &str, glued: bool) -> Error {
-        let near = nearest(&word.to_lowercase(), NAMES.into_iter()).map_or("bytes", |(n, _)| n);
+        // Names stand in the plural: "megabite" is no further from megabytes than from megabits.
+        let near = |word: &str| nearest(word, NAMES.into_iter());
+        let lower = word.to_lowercase();
+        let one = if lower.len() > 4 && !lower.ends_with('s') { near(&format!("{lower}s")) } else { None };
+        let near = one.or_else(|| near(&lower)).map_or("bytes", |(n, _)| n);
         let space = if glued { "" } else { " " };
         let digits = shown(digits);
         anyhow!(
@@ -410,6 +429,15 @@ pub fn lines_and_rate(digits: &str, word: &str) -> Option<((u64, u64), f64)> {
     let kind = word.chars().next().filter(|c| matches!(c, 'p' | 'k'))?;
     let rate = word[1..].parse::<f64>().ok().filter(|r| *r > 0.0)?;
     Some((resolution(&format!("{digits}{kind}"))?, rate))
+}
+
+/// Whether a word says that something is slow (true), or fast.
+pub fn is_slow(word: &str) -> Option<bool> {
+    match word {
+        "slow" | "slower" | "long" | "longer" => Some(true),
+        "fast" | "faster" | "quick" | "quicker" => Some(false),
+        _ => None,
+    }
 }
 
 /// A whole number.

@@ -2,11 +2,11 @@
 
 use anyhow::{Error, Result, anyhow, bail};
 
-use super::forms::Asked;
+use super::asked::Asked;
 use super::lexicon::Topic::*;
 use super::sentence::Item;
 use super::suggest::shown;
-use super::{KNOWN, Question};
+use super::{ASecond, KNOWN, Question};
 
 impl Asked<'_> {
     /// Whether a yes to what the words ask is that of a slow path: longer than a time, or less than a rate.
@@ -72,7 +72,8 @@ impl Asked<'_> {
     /// Fails where a number has no place in the question that was read.
     pub fn all_used(&self, questions: &[Question]) -> Result<()> {
         let first = &questions[0];
-        let one = |have: usize, used: bool| have > usize::from(used);
+        let more = |have: usize, used: usize| have > used;
+        let one = |have: usize, used: bool| more(have, usize::from(used));
         let sized = matches!(
             first,
             Question::Arrival { .. }
@@ -96,7 +97,12 @@ impl Asked<'_> {
                 | Question::RunToRun(_)
                 | Question::Lost { .. }
                 | Question::Lossless(_)
+                | Question::Safest(_)
+                | Question::CpuASecond { .. }
         );
+        let cpu = matches!(first, Question::CpuASecond { rate: ASecond::Of(..), .. }) && self.per_second.is_empty();
+        let sized = sized || (self.sentence.has(Further) && matches!(first, Question::PerByte(_)));
+        let several = if matches!(first, Question::Sizes { .. }) { 2 } else { usize::from(sized) };
         let timed = matches!(first, Question::Deadline { .. } | Question::Largest(_) | Question::PerSecond { .. });
         // A period that stands with its number is that number's: "60 frames per minute".
         let periods = if self.per_second.is_empty() { self.periods.iter().filter(|p| **p != 1.0).count() } else { 0 };
@@ -108,18 +114,26 @@ impl Asked<'_> {
             Question::Streams { .. } => sources,
             _ => false,
         };
-        let of_two = matches!(first, Question::Cost { multiple: Some(_), .. } | Question::Nearly { .. });
-        let multiple = of_two && !self.counts.is_empty();
+        let of_two = matches!(
+            first,
+            Question::Cost { multiple: Some(_), .. }
+                | Question::Sizes { multiple: Some(_), .. }
+                | Question::Nearly { .. }
+        );
         let streams = matches!(first, Question::Carries { .. }) && self.sentence.any(&[Streams, Sources]);
         let (timed, counted) =
-            (timed || frames, frames || streams || multiple || matches!(first, Question::Series { .. }));
+            (timed || frames || cpu, frames || streams || cpu || matches!(first, Question::Series { .. }));
         let left = match () {
-            () if one(self.sizes.len(), sized) => "a size",
+            () if more(self.sizes.len(), several) => "a size",
             () if one(
                 self.rates.len(),
                 matches!(
                     first,
-                    Question::Link { .. } | Question::Carries { .. } | Question::Streams { .. } | Question::Lost { .. }
+                    Question::Link { .. }
+                        | Question::Carries { .. }
+                        | Question::Streams { .. }
+                        | Question::Lost { .. }
+                        | Question::CpuASecond { .. }
                 ),
             ) =>
             {
@@ -130,13 +144,17 @@ impl Asked<'_> {
                 self.per_second.len(),
                 matches!(
                     first,
-                    Question::Frames { .. } | Question::Largest(_) | Question::Streams { .. } | Question::Lost { .. }
+                    Question::Frames { .. }
+                        | Question::Largest(_)
+                        | Question::Streams { .. }
+                        | Question::Lost { .. }
+                        | Question::CpuASecond { .. }
                 ),
             ) =>
             {
                 "a number a second"
             }
-            () if one(self.counts.len(), counted) => "a number",
+            () if one(self.counts.len(), counted) || one(self.multiples.len(), of_two) => "a number",
             () if one(
                 self.percentiles.len(),
                 matches!(
@@ -161,9 +179,8 @@ impl Asked<'_> {
             );
         }
         bail!(
-            "'{}' is read as {}, and {left} in it has no place there; ask about one thing at a time",
-            shown(self.text),
-            first
+            "'{}' is read as {first}, and {left} in it has no place there; ask about one thing at a time, as in '{first}'",
+            shown(self.text)
         )
     }
 }

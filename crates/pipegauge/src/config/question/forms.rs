@@ -1,13 +1,12 @@
 //! Which question the pieces of a text make: the first form that fits.
 
-use anyhow::{Error, Result, anyhow, bail};
+use anyhow::{Result, bail};
 
-use super::amounts::Amount;
+use super::asked::Asked;
 use super::lexicon::Topic::*;
 use super::lexicon::{JITTER, TRUST};
 use super::sentence::{Item, Sentence};
 use super::suggest::shown;
-use super::versus::Longer;
 use super::{KNOWN, Measured, Question, Reading, at_once, versus};
 
 /// Reads a question in words about these paths.
@@ -41,7 +40,9 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
         );
     }
     if sentence.has(Not) {
-        bail!("'{}': this can't follow what is left out or denied; ask for what is meant", shown(text));
+        let near = undenied(text).filter(|near| of_words(near, measured).is_ok());
+        let near = near.map_or(String::new(), |near| format!(": '{}'?", shown(&near)));
+        bail!("'{}': this can't follow what is left out or denied; ask for what is meant{near}", shown(text));
     }
     if sentence.has(Sockets) && sentence.paths().is_empty() {
         bail!("'{}': which sockets? Write unix sockets, tcp or udp", shown(text));
@@ -54,15 +55,20 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
         true => Vec::new(),
         false => versus::of(&asked, measured)?,
     };
-    let (questions, over) = match compared.is_empty() {
-        false => (compared, Vec::new()),
-        true => (asked.questions()?, sentence.paths()),
-    };
+    let questions = if compared.is_empty() { asked.questions()? } else { compared };
+    let over = if questions.iter().any(Question::of_two_paths) { Vec::new() } else { sentence.paths() };
     if !but.is_empty() && !measured.leaves(&over, &but) {
         bail!("'{}': no path is left to ask about; the runs have: {}", shown(text), measured.words());
     }
     asked.all_used(&questions)?;
-    if sentence.has(Percent) && !questions.iter().any(|q| matches!(q, Question::Cost { .. } | Question::PartOf(_))) {
+    if sentence.has(Percent)
+        && !questions.iter().any(|q| {
+            matches!(
+                q,
+                Question::Cost { .. } | Question::Sizes { .. } | Question::PartOf(_) | Question::CpuASecond { .. }
+            )
+        })
+    {
         bail!(
             "'{}': a share of what? Ask 'how much faster is unix than tcp?', or 'what percentage of the bandwidth does 4 KiB get?'",
             shown(text)
@@ -72,6 +78,12 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
         bail!(
             "'{}': ask tells what was measured; of what is supposed it knows another rate only ('what would a link of 10 Gbit/s bring for \
              64KiB?'), and pipegauge scale RUN tells what another wire, CPU or memory would make of it",
+            shown(text)
+        );
+    }
+    if sentence.has(Times) && questions.iter().all(|q| !matches!(q, Question::Sizes { .. }) && !q.of_two_paths()) {
+        bail!(
+            "'{}': so many times of what? Name two paths, or two sizes: 'is tcp twice as slow as unix?'",
             shown(text)
         );
     }
@@ -93,6 +105,9 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
         );
     }
     let mut notes = sentence.notes.clone();
+    if sentence.any(&[Slowest, Most]) && questions.iter().any(|q| matches!(q, Question::Safest(_))) {
+        notes.push("the one that loses most is the last of those named".to_owned());
+    }
     if sentence.any(&[Slowest, Most]) && questions.iter().any(|q| matches!(q, Question::Cheapest(_))) {
         notes.push("the one that costs most is the last of those named".to_owned());
     }
@@ -139,6 +154,19 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
     Ok(Reading { questions, over, but, notes, words: true, sustained, in_unit })
 }
 
+/// The question without the words that deny; none where no such word stands by itself.
+fn undenied(text: &str) -> Option<String> {
+    let of = |word: &str| match word.to_lowercase().as_str() {
+        "not" | "never" => None,
+        "cannot" | "can't" => Some("can".to_owned()),
+        "won't" => Some("will".to_owned()),
+        lower => Some(lower.strip_suffix("n't").map_or(word.to_owned(), str::to_owned)),
+    };
+    let words = || text.split_whitespace();
+    let near: Vec<String> = words().filter_map(of).collect();
+    (!near.iter().eq(words())).then(|| near.join(" "))
+}
+
 /// Bytes of the unit of size that a question about further bytes names: a kilobyte, else one byte.
 fn further(text: &str) -> u64 {
     use units::words::{Read, Unit, unit};
@@ -149,89 +177,7 @@ fn further(text: &str) -> u64 {
     text.split(|c: char| !c.is_alphanumeric()).filter_map(bytes).map(|b| b.0).max().unwrap_or(1)
 }
 
-/// The pieces of a question, sorted.
-pub struct Asked<'a> {
-    pub text: &'a str,
-    pub sentence: Sentence,
-    pub sizes: Vec<u64>,
-    pub rates: Vec<f64>,
-    pub times: Vec<f64>,
-    pub per_second: Vec<f64>,
-    pub periods: Vec<f64>,
-    pub counts: Vec<u64>,
-    pub percentiles: Vec<u32>,
-    pub shares: Vec<f64>,
-    /// Times as long as the other that one of two paths takes: "10% slower".
-    pub longer: Option<Longer>,
-}
-
-impl<'a> Asked<'a> {
-    fn of(text: &'a str, sentence: &mut Sentence) -> Result<Self> {
-        let mut sizes = sentence.amounts(|a| if let Amount::Size(s) = a { Some(*s) } else { None });
-        // "tcp 1MB vs unix 1MB"
-        sizes.dedup();
-        if let Some((size, words)) = sentence.frame.size() {
-            sentence.notes.push(words);
-            sizes.push(size);
-        } else if sentence.frame.pixels.is_some() {
-            bail!("'{}': a frame of so many pixels has no size that can be counted", shown(text));
-        }
-        let mut percentiles = sentence.amounts(|a| if let Amount::Percentile(p) = a { Some(*p) } else { None });
-        for item in &sentence.items {
-            if let Item::Topics(t) = item {
-                percentiles.extend(t.iter().filter_map(|t| if let Percentile(p) = t { Some(*p) } else { None }));
-            }
-        }
-        percentiles.dedup();
-        let percents =
-            sentence.amounts(|a| if let Amount::Bare(d) = a { d.strip_suffix('%').map(str::to_owned) } else { None });
-        let longer = versus::longer(text, sentence, &percents);
-        if longer.is_some() {
-            sentence.items.retain(|i| !matches!(i, Item::Amount(Amount::Bare(d)) if d.ends_with('%')));
-        } else if let Some(share) = percents.first() {
-            bail!(
-                "'{}': {share}% has no place in a question; ask for the figure, or for a percentile: p99",
-                shown(text)
-            );
-        }
-        let bare = sentence.amounts(|a| if let Amount::Bare(d) = a { Some(d.clone()) } else { None });
-        if let Some(digits) = bare.first() {
-            let digits = shown(digits);
-            bail!(
-                "'{}': {digits} of what? Write a unit: {digits} B, {digits} ms, {digits} fps, {digits} messages",
-                shown(text)
-            );
-        }
-        Ok(Self {
-            text,
-            sizes,
-            rates: sentence.amounts(|a| if let Amount::Rate(r) = a { Some(*r) } else { None }),
-            times: sentence.amounts(|a| if let Amount::Time(t) = a { Some(*t) } else { None }),
-            per_second: sentence.amounts(|a| if let Amount::PerSecond(n) = a { Some(*n) } else { None }),
-            periods: sentence.amounts(|a| if let Amount::Period(s) = a { Some(*s) } else { None }),
-            counts: sentence.amounts(|a| if let Amount::Count(n) = a { Some(*n) } else { None }),
-            percentiles,
-            shares: sentence.amounts(|a| if let Amount::Share(s) = a { Some(*s) } else { None }),
-            longer,
-            sentence: sentence.clone(),
-        })
-    }
-
-    /// The size that was named, if one was.
-    pub fn size(&self) -> Option<u64> {
-        self.sizes.first().copied()
-    }
-
-    /// The time that was named, or that something is counted over; seconds.
-    fn time(&self) -> Option<f64> {
-        self.times.first().or(self.periods.first().filter(|_| self.per_second.is_empty())).copied()
-    }
-
-    /// The error for a question that lacks a size.
-    pub fn needs(&self, what: &str) -> Error {
-        anyhow!("'{}': {what} of which size? Write it with a unit: 64KiB", shown(self.text))
-    }
-
+impl Asked<'_> {
     fn questions(&self) -> Result<Vec<Question>> {
         let h = &self.sentence;
         let (size, rate, time) = (self.size(), self.rates.first().copied(), self.time());
@@ -241,6 +187,9 @@ impl<'a> Asked<'a> {
         }
         if h.any(&[Loss, Lossless]) {
             return self.losses(size, rate);
+        }
+        if let Some(found) = self.cpu_a_second(size, rate) {
+            return found;
         }
         if h.has(Cpu) && h.any(&[PerByte, Throughput, PartOf]) {
             bail!(
@@ -274,6 +223,10 @@ impl<'a> Asked<'a> {
             }
             let size = size.ok_or_else(|| self.needs("the share of the bandwidth that messages get"))?;
             return Ok(vec![Question::PartOf(size)]);
+        }
+        // "what does each further 64 KiB cost"
+        if let Some(size) = size.filter(|_| h.has(Further)) {
+            return Ok(vec![Question::PerByte(size)]);
         }
         if h.has(PerByte) {
             return Ok(vec![Question::PerByte(further(self.text))]);
@@ -311,6 +264,12 @@ impl<'a> Asked<'a> {
         if !self.percentiles.is_empty() && h.has(Throughput) && h.has(And) {
             bail!(
                 "'{}': a percentile and a throughput are two questions; ask one at a time, each in quotes of its own",
+                shown(self.text)
+            );
+        }
+        if h.has(WhichSize) && !self.percentiles.is_empty() && size.is_none() {
+            bail!(
+                "'{}': the percentiles of each size tells pipegauge show RUN --points; ask 'p99 of 64 bytes'",
                 shown(self.text)
             );
         }

@@ -38,6 +38,8 @@ pub enum Topic {
     HalfPower,
     /// What a byte costs.
     PerByte,
+    /// What so many more bytes cost, which come next.
+    Further,
     /// What a message costs before its first byte.
     StartUp,
     /// Small messages.
@@ -120,6 +122,10 @@ pub enum Topic {
     Load,
     /// CPU time.
     Cpu,
+    /// CPUs, of which so much a second needs so many.
+    Cores,
+    /// So many times what comes next.
+    Times,
     /// Which share of something.
     PartOf,
     /// Sockets, without a word of which.
@@ -179,7 +185,27 @@ pub const TRUST: &str = "each answer has its 95% interval in brackets, and pipeg
                          and how far a repeat may lie";
 
 #[rustfmt::skip]
-const TOPICS: [(Topic, &[&str]); 101] = [
+const CORES: &[&str] = &[
+    "cores", "how many cores", "how many cpus", "of a core", "of one core", "of a cpu", "of one cpu", "percent of a core",
+    "percent of a cpu", "percentage of a core", "percentage of a cpu", "one core", "a core", "one cpu", "single core", "per core", "per cpu"
+];
+
+/// What is said of one that is at least as good.
+const NOT_BEHIND: &[&str] = &["no slower than", "not slower than", "no worse than", "not worse than"];
+const NOT_AHEAD: &[&str] =
+    &["no faster than", "not faster than", "no better than", "not better than", "not quicker than"];
+
+/// What is said of a path that loses no message.
+#[rustfmt::skip]
+const LOSES_NONE: &[&str] = &[
+    "loses nothing", "lose nothing", "losing nothing", "drops nothing", "drop nothing", "loses no", "lose no", "losing no", "drops no", "drop no",
+    "dropping no", "loses none", "lose none", "drops none", "drop none", "not lose", "not lose any", "not drop", "not drop any", "never lose",
+    "never loses", "never drop", "never drops", "doesn't lose", "doesn't drop", "don't lose", "don't drop", "does not lose", "does not drop",
+    "do not lose", "do not drop", "nothing is lost", "nothing gets lost", "none is lost", "no losses"
+];
+
+#[rustfmt::skip]
+const TOPICS: &[(Topic, &[&str])] = &[
     (Latency, &[
         "latency", "latencies", "delay", "delays", "lag", "response time", "response times", "ping", "ping time",
         "reaction time", "turnaround", "delivery time", "transfer time", "transit time", "arrival time",
@@ -256,7 +282,7 @@ const TOPICS: [(Topic, &[&str]); 101] = [
         "min", "beats all", "cheapest", "less"
     ]),
     (Which, &[
-        "which path", "which transport", "which one", "what path", "what transport", "which way", "which ipc",
+        "which path", "whichever", "which transport", "which one", "what path", "what transport", "which way", "which ipc",
         "which mechanism", "which", "which of", "which method", "which channel", "what way", "what should i use",
         "should i use", "what is the way", "way to send", "path", "transport", "way", "should i pick",
         "should i choose", "worst path", "worst transport", "worst way", "ranking", "rank", "recommend", "recommended", "choose", "pick"
@@ -393,7 +419,7 @@ const TOPICS: [(Topic, &[&str]); 101] = [
     (Seen, &["seen", "saw", "you saw", "observed", "ever seen", "measured"]),
     (Minimum, &[
         "minimum time", "min time", "shortest time", "shortest transfer", "least time", "minimum transfer time",
-        "minimum of the times", "best case", "best case latency", "minimum latency", "min latency", "minimum delay",
+        "minimum of the times", "minimum of", "min of", "best case", "best case latency", "minimum latency", "min latency", "minimum delay",
         "latency minimum", "minimum of the latency", "latency min",
         "minimum rtt", "min rtt", "minimum round trip", "minimum round trip time"
     ]),
@@ -487,15 +513,45 @@ const TOPICS: [(Topic, &[&str]); 101] = [
         "combine messages", "merge messages"
     ]),
     (Elsewhere("the time and throughput of each size tells pipegauge show RUN --points, and the cost of a further byte 'what does one more byte cost?'"), &[
-        "grow with", "grows with", "grow", "grows", "growth", "depend on", "depends on", "depend", "depends", "matter", "matters", "as a function of", "scale with", "scales with"
+        "bigger better", "larger better", "bigger faster", "larger faster", "smaller better", "smaller faster", "grow with", "grows with", "grow", "grows", "growth", "depend on", "depends on", "depend", "depends", "matter", "matters", "as a function of", "scale with", "scales with"
     ]),
     (Elsewhere("a run times messages between two, of several connections at once (--flows, --pairs), or to a group (--topology group), and no other collective operation"), &[
         "allreduce", "all reduce", "alltoall", "all to all", "allgather", "all gather", "bcast", "broadcast", "broadcasts", "barrier", "collective", "collectives",
         "gather", "scatter", "halo", "reduce scatter", "stencil"
     ]),
-    (Elsewhere("a run tells the CPU time of a transfer ('cpu cost of 64 KiB?'), and pipegauge show RUN that of a byte and how busy each side is"), &[
-        "cores", "how many cores", "how many cpus", "of a core", "of one core", "of a cpu"
+    (Cpu, CORES),
+    (Cores, CORES),
+    (Filler, &["core to core"]),
+    (Cpu, &["cpu percent", "cpu percentage", "percent cpu", "percent of cpu", "cpu share", "cpu needed"]),
+    (Times, &[
+        "twice as", "twice that of", "half that of", "half as", "half the time", "half the time of", "half the latency of",
+        "twice the time of", "twice the latency of"
     ]),
+    (Versus, &["divided by", "ratio of", "held against", "one is faster"]),
+    (Overtake, &["one is faster"]),
+    (Within, NOT_BEHIND),
+    (Quicker, NOT_BEHIND),
+    (Versus, NOT_BEHIND),
+    (Within, NOT_AHEAD),
+    (Slower, NOT_AHEAD),
+    (Versus, NOT_AHEAD),
+    (Percent, &["how much percent"]),
+    (Within, &["more than can be"]),
+    (Can, &["more than can be"]),
+    (Fails, &["more than can be"]),
+    (RunToRun, &["runs lie apart"]),
+    (Can, &["can be carried", "be carried", "carried"]),
+    (StartUp, &["before its first byte", "before the first byte"]),
+    (Filler, &["whether", "path by path", "the smallest message", "smallest message", "the smallest size", "smallest size", "of the smallest size"]),
+    (Loss, &["guarantees delivery", "guarantee delivery", "guaranteed delivery", "delivers everything", "delivers all", "deliver all", "rely on"]),
+    (Loss, LOSES_NONE),
+    (Lossless, LOSES_NONE),
+    (Loss, &[
+        "loses less", "lose less", "loses least", "lose least", "loses the least", "lose the least", "loses fewest", "loses the fewest",
+        "loses fewer", "loses most", "lose most", "loses the most", "lose the most", "loses more", "lose more", "loss free", "lossless"
+    ]),
+    (Fastest, &["loses less", "lose less", "loses least", "lose least", "loses the least", "lose the least", "loses fewest", "loses the fewest", "loses fewer", "fewest", "fewer"]),
+    (Slowest, &["loses most", "lose most", "loses the most", "lose the most", "loses more", "lose more"]),
     (RunToRun, &[
         "run to run", "from run to run", "between runs", "from one run to", "one run to the", "across runs", "runs apart", "runs differ", "runs vary", "repeatable",
         "repeatability", "reproducible", "reproducibility", "next run", "another run", "second run", "a repeat", "repeat it", "if i repeat", "whole runs",
@@ -518,8 +574,7 @@ const TOPICS: [(Topic, &[&str]); 101] = [
         "robots", "drones", "vehicles"
     ]),
     (Elsewhere("pipegauge show RUN tells what was lost and reordered, at each rate of a run with several (run udp --pattern stream --rate 10Mbit/s..1Gbit/s)"), &[
-        "reordered", "reordering", "out of order", "loses the most", "lose the most", "loses most", "loses the least", "loses least", "drops the most",
-        "drops most", "drops the least"
+        "reordered", "reordering", "out of order"
     ]),
     (Elsewhere("patterns are measured in runs of their own, and pipegauge compare PUT.run.jsonl GET.run.jsonl holds two such runs against each other"), &[
         "put faster than get", "get faster than put", "put slower than get", "get slower than put", "a put faster", "a get faster", "put or get", "get or put",
@@ -622,7 +677,7 @@ mod tests {
         assert!(topics("fps").contains(&Frames) && topics("fps").contains(&PerSecond));
         assert_eq!(topics("swallow"), []);
         assert_eq!(meant("bandwith"), Some("bandwidth"));
-        for (_, words) in &TOPICS {
+        for (_, words) in TOPICS {
             assert!(words.iter().all(|w| w.split(' ').count() <= LONGEST && *w == w.to_lowercase()));
         }
     }

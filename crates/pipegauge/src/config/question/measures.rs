@@ -67,6 +67,7 @@ impl Amounts<'_> {
             ),
         };
         let found = |amount, next, note| Ok(Found { amount, next, note });
+        let next = if let Unit::Size(symbol) = unit { self.once_more(digits, symbol, next) } else { next };
         let link = w.any(next, &LINKS) || (from >= 2 && w.any(from - 1, &["of", "a"]) && w.any(from - 2, &LINKS));
         // "messages of 1 KB per second": so many messages, not so many bytes.
         let joint = |at: &usize| w.any(*at, &["of", "with", "size", "sized", "at", "a", "each", "about"]);
@@ -148,6 +149,19 @@ impl Amounts<'_> {
                     found(Amount::Size(bytes.0), next, note)
                 }
             }
+        }
+    }
+
+    /// The place behind the same size, said once more in another unit, as answers echo it: "1 kB (1,000 B)".
+    fn once_more(&self, digits: &str, symbol: &str, next: usize) -> usize {
+        let bytes = |digits: &str, symbol: &str| format!("{digits}{symbol}").parse::<Bytes>().ok();
+        match (self.words.0.get(next), self.unit(next + 1)) {
+            (Some(Lexeme::Number(again)), Some((Read::Plainly(Unit::Size(unit)), after)))
+                if bytes(again, unit) == bytes(digits, symbol) =>
+            {
+                after
+            }
+            _ => next,
         }
     }
 

@@ -7,11 +7,13 @@
 //! in the question is an error. [`Reading`] says how a question was read.
 
 mod amounts;
+mod asked;
 mod at_once;
 mod checks;
 mod forms;
 mod lexer;
 mod lexicon;
+mod longer;
 mod measures;
 mod names;
 mod nouns;
@@ -191,6 +193,17 @@ pub enum Question {
         /// Times as long as the faster one that the slower one takes there.
         times: f64,
     },
+    /// What a message of one size takes or moves against one of another over the same path.
+    Sizes {
+        /// Bytes of the one that is judged.
+        x: u64,
+        /// Bytes of the one that it is held against.
+        y: u64,
+        /// What they move is held against each other, and not their times.
+        flow: bool,
+        /// Whether the one is so many times as fast, or as slow, is asked.
+        multiple: Option<Multiple>,
+    },
     /// How far runs of a path lie apart: by a message of so many bytes, where one is named.
     RunToRun(Option<u64>),
     /// How many messages are lost.
@@ -198,6 +211,15 @@ pub enum Question {
         /// Bits a second that are offered; any where none are named.
         rate: Option<f64>,
         /// Bytes of a message; any.
+        size: Option<u64>,
+    },
+    /// Which path loses least: of messages of so many bytes where a size is named.
+    Safest(Option<u64>),
+    /// What so many messages, or bits, a second cost in CPU time.
+    CpuASecond {
+        /// So many of what.
+        rate: ASecond,
+        /// Bytes of a message; none for the size that moves the most.
         size: Option<u64>,
     },
     /// The highest rate without loss, of messages of so many bytes where a size is named.
@@ -218,6 +240,11 @@ impl Question {
         matches!(self, Arrival { .. } | Series { .. } | Latency { .. } | Deadline { .. } | Most | Throughput(_))
     }
 
+    /// Whether it names its paths itself.
+    pub fn of_two_paths(&self) -> bool {
+        matches!(self, Question::Cost { .. } | Question::Overtaken { .. } | Question::Nearly { .. })
+    }
+
     /// Whether its answer always tells what is kept up.
     pub fn of_rates(&self) -> bool {
         use Question::*;
@@ -232,6 +259,15 @@ pub struct Multiple {
     pub times: f64,
     /// As slow.
     pub slow: bool,
+}
+
+/// So many a second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ASecond {
+    /// Bits.
+    Bits(f64),
+    /// Messages, or what else is counted.
+    Of(f64, Unit),
 }
 
 /// What is counted in a second.
@@ -289,7 +325,8 @@ const KNOWN: &str = "  when does 64KiB arrive?                    --arrive 64KiB
   what is the p99 of 64 bytes?               can tcp do 1 Gbit/s?
   which size saturates the link?             how long for 5 messages of 1 KiB?
   what is the latency under load?           how many messages are lost at 1 Gbit/s?
-  how far do runs lie apart?";
+  how far do runs lie apart?                 which path loses least?
+  how much slower is 64 KiB than 1 KiB?      CPU for 10,000 messages of 1 KB a second?";
 
 /// Questions of the flags, in the order of their definition.
 pub fn of_flags(flags: &AskFlags, measured: &Measured) -> Result<Vec<Reading>> {

@@ -104,7 +104,8 @@ pub fn number(words: Words<'_>, at: usize, counts: impl Fn(usize) -> bool) -> Op
     if let Some(power) = power(words.low(at + article))
         && (article == 1 || counts(at + 1))
     {
-        return Some(multiplied(words, (shifted("1", power as i32), at + article + 1)));
+        let (whole, end) = multiplied(words, (shifted("1", power as i32), at + article + 1));
+        return added(words, &whole, end).or(Some((whole, end)));
     }
     if words.any(at + article, &["dozen"]) {
         return Some((String::from("12"), at + article + 1));
@@ -126,6 +127,12 @@ pub fn number(words: Words<'_>, at: usize, counts: impl Fn(usize) -> bool) -> Op
         }
     }
     let (value, next) = cardinal(words, at)?;
+    let (whole, end) = multiplied(words, (value.to_string(), next));
+    if end != next
+        && let Some(found) = added(words, &whole, end)
+    {
+        return Some(found);
+    }
     // "three quarters of a megabyte"
     if value < 4 && words.any(next, &["quarter", "quarters"]) {
         let of = next + 1 + usize::from(words.any(next + 1, &["of"]));
@@ -189,6 +196,22 @@ fn cardinal(words: Words<'_>, at: usize) -> Option<(u64, usize)> {
     Some(two(after).map_or((value * 100, next + 1), |(rest, end)| (value * 100 + rest, end)))
 }
 
+/// "twelve thousand five hundred", "a thousand and twenty four": what comes on top of a number's thousands. Of "twelve thousand five hundred
+/// byte messages" the thousands are counted, and nothing comes on top.
+fn added(words: Words<'_>, whole: &str, at: usize) -> Option<(String, usize)> {
+    let whole: u64 = whole.parse().ok()?;
+    let (more, next) = cardinal(words, at + usize::from(words.any(at, &["and"])))?;
+    let (more, next) = multiplied(words, (more.to_string(), next));
+    let more: u64 = more.parse().ok()?;
+    // A million has room for thousands, and these for hundreds.
+    let room = [12, 9, 6, 3, 2].map(|n| 10u64.pow(n)).into_iter().find(|p| whole.is_multiple_of(*p))?;
+    if more == 0 || more >= room || words.any(next + 1, &super::nouns::NOUNS) {
+        return None;
+    }
+    let all = whole.checked_add(more)?.to_string();
+    added(words, &all, next).or(Some((all, next)))
+}
+
 /// "... and a half", "... and three quarters".
 fn halved(words: Words<'_>, digits: String, at: usize) -> (String, usize) {
     if !words.any(at, &["and"]) || digits.contains('.') {
@@ -238,6 +261,11 @@ mod tests {
             ("five hundred and twelve", "512"),
             ("a thousand", "1000"),
             ("two million", "2000000"),
+            ("twelve thousand five hundred bytes", "12500"),
+            ("two million three hundred thousand and one bytes", "2300001"),
+            ("a thousand and twenty four bytes", "1024"),
+            ("a hundred and twenty bytes", "120"),
+            ("twelve hundred and fifty bytes", "1250"),
             ("half a megabyte", "0.5"),
             ("a quarter of a megabyte", "0.25"),
             ("three quarters of a megabyte", "0.75"),

@@ -120,6 +120,9 @@ impl Sentence {
         if let Some(next) = one_more(words, at) {
             return Ok(self.push(vec![Topic::PerByte], next));
         }
+        if let Some(next) = more_of(words, at).filter(|next| matches!(words.0.get(*next), Some(Lexeme::Number(_)))) {
+            return Ok(self.push(vec![Topic::Further], next));
+        }
         // "full HD"
         let two = words.low(at).zip(words.low(at + 1)).map(|(a, b)| format!("{a}{b}"));
         if let Some(pixels) = two.filter(|t| matches!(t.as_str(), "fullhd" | "ultrahd")).and_then(|t| resolution(&t)) {
@@ -280,15 +283,20 @@ impl Sentence {
 
 /// The place behind "one more kilobyte", "each further megabyte", "another KiB", where such stands.
 fn one_more(words: Words<'_>, at: usize) -> Option<usize> {
-    const MORE: [&str; 4] = ["more", "further", "extra", "additional"];
-    let counted = words.any(at, &["one", "each", "every", "an", "any"]) && words.any(at + 1, &MORE);
-    let unit_at = match () {
-        () if counted => at + 2,
-        () if words.any(at, &MORE[1..]) || words.any(at, &["another"]) => at + 1,
-        () => return None,
-    };
+    let unit_at = more_of(words, at)?;
     let size = sized(words.text(unit_at).and_then(unit)?);
     (size && !words.any(unit_at + 1, &NOUNS)).then_some(unit_at + 1)
+}
+
+/// The place behind "one more", "each further", "another".
+fn more_of(words: Words<'_>, at: usize) -> Option<usize> {
+    const MORE: [&str; 4] = ["more", "further", "extra", "additional"];
+    let counted = words.any(at, &["one", "each", "every", "an", "any"]) && words.any(at + 1, &MORE);
+    match () {
+        () if counted => Some(at + 2),
+        () if words.any(at, &MORE[1..]) || words.any(at, &["another"]) => Some(at + 1),
+        () => None,
+    }
 }
 
 /// Whether a unit is one of size.

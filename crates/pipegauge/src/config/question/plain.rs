@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 
 use super::Question;
-use super::forms::Asked;
+use super::asked::Asked;
 use super::lexicon::Topic::*;
 use super::suggest::shown;
 
@@ -46,6 +46,15 @@ impl Asked<'_> {
         }
         let flow = h.has(Throughput);
         let time = h.any(&[Latency, RoundTrip]);
+        if h.has(Versus) && flow && time && h.paths().len() < 2 {
+            bail!("'{}': a time against a throughput? Ask for both: 'latency and bandwidth'", shown(self.text));
+        }
+        if h.has(WhichSize) && h.any(&[Latency, RoundTrip]) && h.any(&[Fastest, Slowest]) && !flow && size.is_none() {
+            bail!(
+                "'{}': the smallest messages take least; ask 'how fast are control messages?', or 'which size should I use?'",
+                shown(self.text)
+            );
+        }
         let several =
             h.has(Versus) && (h.paths().is_empty() || h.paths().len() > 2) || h.paths().len() > 1 && h.has(Or);
         // "the fastest way", "which path", but not "the fastest that tcp can".

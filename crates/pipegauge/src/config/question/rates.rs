@@ -1,11 +1,11 @@
 //! Questions of so many a second.
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 
-use super::forms::Asked;
+use super::asked::Asked;
 use super::lexicon::Topic::*;
 use super::suggest::shown;
-use super::{Question, Unit};
+use super::{ASecond, Question, Unit};
 
 impl Asked<'_> {
     /// What is counted.
@@ -33,6 +33,12 @@ impl Asked<'_> {
             }
             if size.is_none() && h.any(&[HowBig, WhichSize]) && rate > 0.0 {
                 return Some(Ok(vec![Question::Largest(1.0 / rate)]));
+            }
+            if h.in_unit.is_some() && h.any(&[HowMany, HowMuch]) {
+                return Some(Err(anyhow!(
+                    "'{}': how much that is a second follows from size and number; ask whether it goes: 'can it sustain 60/s frames of 2MB?'",
+                    shown(self.text)
+                )));
             }
             if let Err(why) = if time.is_none() { self.straight(false) } else { Ok(()) } {
                 return Some(Err(why));
@@ -130,10 +136,50 @@ impl Asked<'_> {
             (None, Some(_), None) => return Err(self.needs("messages that may be lost")),
             (rate, ..) => rate,
         };
+        if h.has(WhichSize) && h.any(&[Fastest, Slowest]) {
+            bail!(
+                "'{}': what each size lost tells pipegauge show RUN --points; ask 'which path loses least?'",
+                shown(self.text)
+            );
+        }
+        // "at which rate does it lose nothing", but "does it lose nothing" is of what was lost.
+        let asks_rate = h.any(&[PerSecond, Throughput, HowFast]);
+        let chosen =
+            h.paths().len() != 1 && (h.any(&[Which, Fastest]) || (h.paths().len() > 1 && h.any(&[Or, Versus])));
+        if chosen && rate.is_none() && !asks_rate && !h.has(Loss) && h.has(Fastest) {
+            bail!(
+                "'{}': the fastest, or the one that loses least? Ask one at a time: 'which path loses least?', 'which path is fastest for 64KiB?'",
+                shown(self.text)
+            );
+        }
         Ok(vec![match rate {
-            None if h.has(Lossless) => Question::Lossless(size),
+            None if h.has(Lossless) && (asks_rate || !(chosen || h.has(Loss))) => Question::Lossless(size),
+            None if chosen => Question::Safest(size),
             rate => Question::Lost { rate, size },
         }])
+    }
+
+    /// What so many messages, or bits, a second cost in CPU time: "CPU for 10,000 messages of 1 KB a second", "cores for 1 Gbit/s".
+    pub fn cpu_a_second(&self, size: Option<u64>, rate: Option<f64>) -> Option<Result<Vec<Question>>> {
+        let h = &self.sentence;
+        let apart = self.counts.first().filter(|_| h.has(PerSecond) && self.times.is_empty());
+        let apart = apart.map(|n| *n as f64 / self.periods.first().copied().unwrap_or(1.0));
+        let each = self.per_second.first().copied().or(apart);
+        if !h.has(Cpu) {
+            return None;
+        }
+        Some(match (each, rate) {
+            (None, None) if h.has(Cores) => Err(anyhow!(
+                "'{}': CPUs for how much a second? Write it: 'CPU for 10,000 messages of 1 KB a second?', 'cores for 1 Gbit/s?'",
+                shown(self.text)
+            )),
+            (Some(each), None) if each > 0.0 && each.is_finite() => match size {
+                Some(_) => Ok(vec![Question::CpuASecond { rate: ASecond::Of(each, self.what()), size }]),
+                None => Err(self.needs("the CPU time of messages")),
+            },
+            (None, Some(rate)) if rate > 0.0 => Ok(vec![Question::CpuASecond { rate: ASecond::Bits(rate), size }]),
+            _ => return None,
+        })
     }
 
     /// How many streams of so many frames, or so many bits, a second.
@@ -150,7 +196,7 @@ impl Asked<'_> {
         }
         let frames = self.per_second.first().copied();
         Some(match (rate, frames, size) {
-            (Some(rate), None, None) if rate > 0.0 => Ok(vec![Question::Streams { rate, size: None }]),
+            (Some(rate), None, size) if rate > 0.0 => Ok(vec![Question::Streams { rate, size }]),
             (None, Some(frames), Some(size)) if frames > 0.0 && size > 0 => {
                 Ok(vec![Question::Streams { rate: frames * size as f64 * 8.0, size: Some(size) }])
             }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use units::{BitRate, Bytes, Kind, Seconds, format, thousands};
 
-use super::{Measured, Multiple, Question, Reading, Unit};
+use super::{ASecond, Measured, Multiple, Question, Reading, Unit};
 
 /// A size as decimal units say it where they do it shortly, with its bytes: "100 kB (100,000 B)", "64 KiB".
 pub fn size(bytes: u64) -> String {
@@ -51,6 +51,17 @@ impl fmt::Display for Multiple {
 }
 
 impl Unit {
+    /// So many of them.
+    pub fn counted(self, number: f64) -> String {
+        let number = if number.fract() == 0.0 && number < 1e15 {
+            thousands(number as u64)
+        } else {
+            format::significant(number, Kind::PerSecond).trim_end_matches("/s").trim_end().to_owned()
+        };
+        let what = if number == "1" { self.one().to_owned() } else { self.to_string() };
+        format!("{number} {what}")
+    }
+
     /// One of them.
     fn one(self) -> &'static str {
         match self {
@@ -132,15 +143,22 @@ impl fmt::Display for Question {
             }
             Question::Lossless(s) => write!(f, "the highest rate without loss{}", with(s)),
             Question::StartUp => write!(f, "what a message costs before its first byte"),
-            Question::Control => write!(f, "arrival of messages below 1 KiB, path by path"),
+            Question::Control => write!(f, "arrival of small messages, path by path"),
             Question::Frames { rate, size: s, what } => {
-                let number = if rate.fract() == 0.0 && *rate < 1e15 {
-                    thousands(*rate as u64)
-                } else {
-                    format::significant(*rate, Kind::PerSecond).trim_end_matches("/s").trim_end().to_owned()
-                };
-                let what = if number == "1" { what.one().to_owned() } else { what.to_string() };
-                write!(f, "whether {number} {what} of {} a second can be sustained", size(*s))
+                write!(f, "whether {} of {} a second can be sustained", what.counted(*rate), size(*s))
+            }
+            Question::Sizes { x, y, flow, multiple } => {
+                let what = if *flow { "throughput" } else { "time" };
+                let times = multiple.map_or_else(String::new, |m| format!(", whether {m}"));
+                write!(f, "{what} of {} held against that of {}{times}", size(*x), size(*y))
+            }
+            Question::Safest(s) => write!(f, "the path that loses least{}", with(s)),
+            Question::CpuASecond { rate: ASecond::Of(rate, what), size: s } => {
+                write!(f, "CPU time of {}{} a second", what.counted(*rate), of_size(s))
+            }
+            Question::CpuASecond { rate: ASecond::Bits(rate), size: s } => {
+                let with = s.map_or_else(|| "the best size".to_owned(), size);
+                write!(f, "CPU time of {}, with messages of {with}", BitRate(*rate))
             }
             Question::PerSecond { what: Unit::Connections, size: s, .. } => {
                 let each = s.map_or_else(String::new, |s| format!(", each with a request of {}", size(s)));
@@ -167,7 +185,7 @@ impl Reading {
     /// How question number `n` was read, without its notes: "arrival of 100 kB (100,000 B), over tcp".
     pub fn says(&self, n: usize, measured: &Measured) -> String {
         let Some(question) = self.questions.get(n) else { return String::new() };
-        if matches!(question, Question::Cost { .. } | Question::Overtaken { .. } | Question::Nearly { .. }) {
+        if question.of_two_paths() {
             return question.to_string();
         }
         let sustained = if self.sustained && question.of_time_or_flow() { ", sustained" } else { "" };

@@ -1,32 +1,91 @@
-//! One path against another.
+//! One path against another, and one size against another over the same path.
 
 use anyhow::{Result, bail};
 
-use super::amounts::Amount;
-use super::forms::Asked;
+use super::amounts::{Amount, is_slow};
+use super::asked::Asked;
 use super::lexicon::Topic::{self, *};
+use super::longer::Longer;
 use super::names::{Measured, Named};
-use super::sentence::{Item, Sentence};
+use super::sentence::Item;
 use super::suggest::shown;
 use super::{Multiple, Question};
 
-/// The questions of two paths that the text makes: one, but where a path is held against all others.
+/// The questions of two paths or sizes that the text makes: one, but where a path is held against all others.
 pub fn of(asked: &Asked<'_>, measured: &Measured) -> Result<Vec<Question>> {
+    if let Some(found) = of_sizes(asked) {
+        return Ok(vec![found]);
+    }
     match alone(asked, measured)? {
         found if found.is_empty() => Ok(of_two(asked)?.into_iter().collect()),
         found => Ok(found),
     }
 }
 
-/// "how many times faster is unix": against each other path, as none is named.
-fn alone(asked: &Asked<'_>, measured: &Measured) -> Result<Vec<Question>> {
-    const HOW: [&str; 5] = ["how many times", "how much", "what factor", "which factor", "how many percent"];
-    let text = asked.text.to_lowercase();
+/// "how much slower is 64 KiB than 1 KiB", "4 KiB or 16 KiB": two sizes, where nothing else is said.
+fn of_sizes(asked: &Asked<'_>) -> Option<Question> {
+    #[rustfmt::skip]
+    const SAID: [Topic; 37] = [
+        Latency, RoundTrip, HowLong, HowFast, HowMany, HowMuch, Throughput, Most, Fastest, Which, Slowest, Messages, Requests, Can, Within,
+        Above, Below, Quicker, Slower, Cost, Versus, Instead, From, Data, Over, Or, And, Beats, In, Percent, Would, Supposed, Large, Times, Bound,
+        WhichSize, Filler,
+    ];
     let h = &asked.sentence;
+    let [x, y] = asked.sizes[..] else { return None };
+    let multiple = match asked.longer {
+        Some(Longer { times, first_faster, at: false }) => Some(Multiple { times, slow: !first_faster }),
+        Some(_) => return None,
+        None => multiple(asked),
+    };
+    let counted =
+        !asked.counts.is_empty() || asked.multiples.len() > usize::from(multiple.is_some() && asked.longer.is_none());
+    let numbers = [&asked.rates, &asked.times, &asked.per_second, &asked.periods, &asked.shares];
+    let said = |i: &Item| match i {
+        Item::Topics(t) => t.iter().all(|t| SAID.contains(t)),
+        Item::Unread(_) | Item::But(_) => false,
+        Item::Amount(_) | Item::Path(_) => true,
+    };
+    // "which path is faster for 1 KiB or 64 KiB" chooses a path.
+    let paths = h.paths().len() > 1 || (h.has(Which) && h.paths().is_empty());
+    let against = h.any(&[Cost, Versus, Instead, Or]) || than(&h.items, sized);
+    let two_times = h.has(Throughput) && h.any(&[Latency, RoundTrip, HowLong]) || h.has(Requests) && h.has(RoundTrip);
+    let numbers = counted || !asked.percentiles.is_empty() || numbers.iter().any(|n| !n.is_empty());
+    if numbers || paths || !against || two_times || !h.items.iter().all(said) {
+        return None;
+    }
+    let (x, y) = if turned(&h.items, sized) { (y, x) } else { (x, y) };
+    Some(Question::Sizes { x, y, flow: h.has(Throughput), multiple })
+}
+
+fn sized(item: &Item) -> bool {
+    matches!(item, Item::Amount(Amount::Size(_)))
+}
+
+fn path(item: &Item) -> bool {
+    matches!(item, Item::Path(_))
+}
+
+/// "how many times faster is unix", "which path is faster than unix": against each other path, as none is named.
+fn alone(asked: &Asked<'_>, measured: &Measured) -> Result<Vec<Question>> {
+    let h = &asked.sentence;
+    let asks = asks_how_much(asked.text);
+    if asks
+        && h.paths().is_empty()
+        && h.items.iter().filter(|i| matches!(i, Item::Amount(_))).all(sized)
+        && asked.sizes.len() == 1
+    {
+        bail!(
+            "'{}': than what? Ask 'how much slower is 64 KiB than 1 KiB?', or 'how much faster is shm than tcp at 4 KiB?'",
+            shown(asked.text)
+        );
+    }
     let [x] = &h.paths()[..] else { return Ok(Vec::new()) };
-    let asks = HOW.iter().any(|how| text.contains(how)) && FASTER.iter().any(|word| text.contains(word));
+    let which = h.has(Which) && !h.any(&[WhichSize, Overtake, Or, Instead]) && judged_against(&h.items);
+    if which && h.has(Throughput) {
+        bail!("'{}': ask what each path moves: 'which path moves the most?'", shown(asked.text));
+    }
     let amount = |i: &Item| matches!(i, Item::Amount(a) if !matches!(a, Amount::Size(_)));
-    if !asks || h.items.iter().any(amount) || h.any(&[PerByte, StartUp, HalfPower, Throughput]) {
+    if !(asks || which) || h.items.iter().any(amount) || h.any(&[PerByte, StartUp, HalfPower, Throughput]) {
         return Ok(Vec::new());
     }
     let others: Vec<Named> = (measured.paths.iter())
@@ -42,42 +101,25 @@ fn alone(asked: &Asked<'_>, measured: &Measured) -> Result<Vec<Question>> {
             shown(asked.text)
         );
     }
-    let cost = |y| Question::Cost { x: x.clone(), y, size: asked.size(), factor: true, multiple: None };
+    let cost = |other| {
+        let (x, y) = if which { (other, x.clone()) } else { (x.clone(), other) };
+        Question::Cost { x, y, size: asked.size(), factor: true, multiple: None }
+    };
     Ok(others.into_iter().map(cost).collect())
 }
 
-/// How much longer than the other one of two paths is asked to take.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Longer {
-    /// Times as long.
-    pub times: f64,
-    /// The path that is named first is the faster one.
-    pub first_faster: bool,
-    /// Asked is at which size, and not whether.
-    pub at: bool,
+/// Whether the one path is what others are held against: "which is faster than unix".
+fn judged_against(items: &[Item]) -> bool {
+    let at = items.iter().position(path).unwrap_or(0);
+    let has = |i: &Item, of: &[Topic]| matches!(i, Item::Topics(t) if t.iter().any(|t| of.contains(t)));
+    items[..at].iter().rev().find(|i| !has(i, &[Filler])).is_some_and(|i| has(i, &[Versus, Quicker, Slower, Beats]))
 }
 
-/// "10% slower", "20 percent faster", of two paths: whether one is, or at which size.
-pub fn longer(text: &str, sentence: &Sentence, percents: &[String]) -> Option<Longer> {
-    let ([percent], 2) = (percents, sentence.paths().len()) else { return None };
-    let percent = percent.parse::<f64>().ok().filter(|p| (0.0..=1000.0).contains(p))?;
-    let sized = sentence.any(&[WhichSize, When, HowBig]);
-    let at = sentence.items.iter().position(|i| matches!(i, Item::Amount(Amount::Bare(_))))?;
-    // The word that the share belongs to stands behind it: "10% slower than"; else before it: "at which size within 10% of".
-    let rest = text.to_lowercase();
-    let rest = rest.split_once('%').or_else(|| rest.split_once("percent"))?.1;
-    let flow = sentence.has(Throughput);
-    let behind = rest.split(|c: char| !c.is_alphanumeric()).find_map(|word| match word {
-        "faster" | "quicker" | "shorter" => Some(true),
-        "slower" | "longer" | "worse" => Some(false),
-        "less" | "lower" => Some(!flow),
-        "more" | "higher" | "greater" => Some(flow),
-        _ => None,
-    });
-    let before = || sentence.items[..at].iter().any(|i| matches!(i, Item::Topics(t) if t.contains(&Within)));
-    let first_faster = behind.or_else(|| (sized && before()).then_some(false))?;
-    let times = ((1.0 + percent / 100.0) * 1e6).round() / 1e6;
-    Some(Longer { times, first_faster, at: sized })
+/// Whether it is asked how much faster or slower something is.
+fn asks_how_much(text: &str) -> bool {
+    const HOW: [&str; 5] = ["how many times", "how much", "what factor", "which factor", "how many percent"];
+    let text = text.to_lowercase();
+    HOW.iter().any(|how| text.contains(how)) && FASTER.iter().any(|word| text.contains(word))
 }
 
 const FASTER: [&str; 6] = ["faster", "slower", "quicker", "as fast", "as slow", "as quick"];
@@ -99,14 +141,14 @@ fn of_two(asked: &Asked<'_>) -> Result<Option<Question>> {
         let multiple = Some(Multiple { times, slow: !first_faster });
         return Ok(Some(Question::Cost { x: x.clone(), y: y.clone(), size: asked.size(), factor: true, multiple }));
     }
-    let against = h.any(&[Cost, Versus, Instead]) || (bare && paths.len() == 2) || than(&h.items);
+    let against = h.any(&[Cost, Versus, Instead]) || (bare && paths.len() == 2) || than(&h.items, path);
     // "faster over unix or tcp" chooses; "slower than" compares.
     if !against || (h.has(Which) && h.has(Or) && !h.has(Versus)) {
         return Ok(None);
     }
     match &paths[..] {
         [x, y] => {
-            let (x, y) = if turned(&h.items) { (y, x) } else { (x, y) };
+            let (x, y) = if turned(&h.items, path) { (y, x) } else { (x, y) };
             let multiple = multiple(asked);
             // "at what size is shm 3 times faster than tcp"
             if let Some(Multiple { times, slow }) = multiple.filter(|_| h.has(WhichSize) && asked.size().is_none()) {
@@ -135,26 +177,26 @@ fn of_two(asked: &Asked<'_>) -> Result<Option<Question>> {
     }
 }
 
-/// How many times as fast or slow the one is asked to be: "twice as fast as", "10 times slower than".
+/// How many times as fast or slow the one is asked to be: "twice as fast as", "10 times slower than". "Less than 3 times slower" asks for the
+/// contrary of what this is answered with.
 fn multiple(asked: &Asked<'_>) -> Option<Multiple> {
-    const SLOW: [&str; 4] = ["slow", "slower", "long", "longer"];
-    const FAST: [&str; 4] = ["fast", "faster", "quick", "quicker"];
     let text = asked.text.to_lowercase();
     let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
-    let at = words.iter().position(|w| matches!(*w, "twice" | "times"))?;
-    let how = *words.get(at + 1 + usize::from(words.get(at + 1) == Some(&"as")))?;
-    let times = match &asked.counts[..] {
-        [count] => *count as f64,
-        [] if words[at] == "twice" => 2.0,
-        _ => return None,
+    let found = match asked.multiples[..] {
+        [found] => Some(found),
+        [] => {
+            let twice = words.windows(3).find(|w| w[0] == "twice" && w[1] == "as");
+            twice.and_then(|w| Some(Multiple { times: 2.0, slow: is_slow(w[2])? }))
+        }
+        _ => None,
     };
-    (SLOW.contains(&how) || FAST.contains(&how)).then(|| Multiple { times, slow: SLOW.contains(&how) })
+    found.filter(|_| !asked.sentence.has(Below))
 }
 
-/// "less latency as tcp", "faster as tcp": what many say for "than", between two paths.
-fn than(items: &[Item]) -> bool {
-    let paths: Vec<usize> = (0..items.len()).filter(|i| matches!(items[*i], Item::Path(_))).collect();
-    let [first, second] = paths[..] else { return false };
+/// "less latency as tcp", "faster as tcp": what many say for "than", between two of what is compared.
+fn than(items: &[Item], compared: impl Fn(&Item) -> bool) -> bool {
+    let both: Vec<usize> = (0..items.len()).filter(|i| compared(&items[*i])).collect();
+    let [first, second] = both[..] else { return false };
     let has = |i: &Item, topic: Topic| matches!(i, Item::Topics(t) if t.contains(&topic));
     let as_than = second > 0 && has(&items[second - 1], In);
     as_than && items[first..second].iter().any(|i| has(i, Fastest))
@@ -162,14 +204,14 @@ fn than(items: &[Item]) -> bool {
 
 /// Whether a factor is asked for.
 fn factor(text: &str) -> bool {
-    const WORDS: [&str; 8] = ["faster", "slower", "quicker", "factor", "speedup", "slowdown", "twice", "half"];
+    const WORDS: [&str; 9] = ["faster", "slower", "quicker", "factor", "ratio", "speedup", "slowdown", "twice", "half"];
     let text = text.to_lowercase();
     text.contains("many times") || text.split(|c: char| !c.is_alphanumeric()).any(|word| WORDS.contains(&word))
 }
 
-/// Whether the path that is named first is the one that the other is held against: "instead of tcp, unix".
-fn turned(items: &[Item]) -> bool {
-    let first = items.iter().position(|i| matches!(i, Item::Path(_))).unwrap_or(0);
+/// Whether what is named first is what the other is held against: "instead of tcp, unix".
+fn turned(items: &[Item], compared: impl Fn(&Item) -> bool) -> bool {
+    let first = items.iter().position(compared).unwrap_or(0);
     let before = items[..first].iter().rev().find_map(|i| match i {
         Item::Topics(t) if t.contains(&Topic::Filler) && !t.contains(&Instead) => None,
         // "how much faster than tcp is shm"

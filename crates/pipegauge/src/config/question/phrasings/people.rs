@@ -34,7 +34,6 @@ pub const READ: &[(&str, &str)] = &[
 pub const REFUSED: &[(&str, &str)] = &[
     ("how long does a 4 KiB messge take", "was 'message' meant?"),
     ("what's the bandwith", "was 'bandwidth' meant?"),
-    ("is tcp not faster than unix for 64 KiB", "this can't follow what is left out or denied"),
     ("how much latency with 4 processes in parallel", "each path of these runs had one connection"),
     ("how much latency with 4 processes in parallel over unix", "pipegauge run unix --pairs 4 measures it"),
     ("what is the throughput with 2 pairs at 64 KiB", "--pairs 2 measures it"),
@@ -48,8 +47,6 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("which is faster, put or get", "pipegauge compare PUT.run.jsonl GET.run.jsonl"),
     ("put vs get", "pipegauge compare PUT.run.jsonl GET.run.jsonl"),
     ("is a stream faster than ping-pong", "pipegauge compare PUT.run.jsonl GET.run.jsonl"),
-    ("which path loses the most", "pipegauge show RUN tells what was lost"),
-    ("which path drops the most", "pipegauge show RUN tells what was lost"),
     ("what arrives at 20 Mbit/s", "what of that rate?"),
     ("how large a message in 10 years", "no unit that this knows"),
     ("what is the jitter", "pipegauge jitter RUN tells"),

@@ -160,7 +160,6 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("audio 48 kHz stereo 16 bit over tcp", "ask about its bit rate: can it carry 1.5 Mbit/s?"),
     ("did anything go wrong while measuring", "what was noticed while it was measured"),
     ("are there warnings", "what was noticed while it was measured"),
-    ("is 64 KB better than 32 KB over tcp", "a size in it has no place there"),
     ("200 clients each sending 50 KB every second over tcp", "--flows 128 measures it"),
     ("is the 12 s run long enough", "each answer has its 95% interval in brackets"),
     ("is shm really the best choice", "ask which path is the fastest"),

@@ -77,7 +77,7 @@ pub const READ: &[(&str, &str)] = &[
     ("how long do 1000 messages of 64 bytes take", "arrival of the last of 1,000 messages of 64 B, one after another, over all paths"),
     ("how many times faster is shm compared to unix for 1 MiB", "shm held against unix, at 1 MiB"),
     ("what is the difference between tcp and unix at 4096 bytes", "tcp held against unix, at 4 KiB"),
-    ("which is slowest", "arrival of messages below 1 KiB, path by path, over all paths + the path of most throughput, over all paths"),
+    ("which is slowest", "arrival of small messages, path by path, over all paths + the path of most throughput, over all paths"),
     ("which paths stay under 30 us at 4 KiB", "whether 4 KiB arrives within 30.0 us, over all paths"),
     ("are there any paths that can do 2 GB/s", "whether 16.0 Gbit/s can be carried, with messages of the best size, over all paths"),
     ("what size gives 90% of peak throughput on unix", "the size that reaches 90.0% of the most throughput, over unix"),

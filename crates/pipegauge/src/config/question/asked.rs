@@ -1,0 +1,97 @@
+//! The pieces of a question, sorted by what they are.
+
+use anyhow::{Error, Result, anyhow, bail};
+
+use super::Multiple;
+use super::amounts::Amount;
+use super::lexicon::Topic::*;
+use super::longer::{self, Longer};
+use super::sentence::{Item, Sentence};
+use super::suggest::shown;
+
+/// The pieces of a question, sorted.
+pub struct Asked<'a> {
+    pub text: &'a str,
+    pub sentence: Sentence,
+    pub sizes: Vec<u64>,
+    pub rates: Vec<f64>,
+    pub times: Vec<f64>,
+    pub per_second: Vec<f64>,
+    pub periods: Vec<f64>,
+    pub counts: Vec<u64>,
+    pub multiples: Vec<Multiple>,
+    pub percentiles: Vec<u32>,
+    pub shares: Vec<f64>,
+    /// Times as long as the other that one of two paths takes: "10% slower".
+    pub longer: Option<Longer>,
+}
+
+impl<'a> Asked<'a> {
+    /// Sorts them; what is left over of numbers is an error.
+    pub fn of(text: &'a str, sentence: &mut Sentence) -> Result<Self> {
+        let mut sizes = sentence.amounts(|a| if let Amount::Size(s) = a { Some(*s) } else { None });
+        // "tcp 1MB vs unix 1MB"
+        sizes.dedup();
+        if let Some((size, words)) = sentence.frame.size() {
+            sentence.notes.push(words);
+            sizes.push(size);
+        } else if sentence.frame.pixels.is_some() {
+            bail!("'{}': a frame of so many pixels has no size that can be counted", shown(text));
+        }
+        let mut percentiles = sentence.amounts(|a| if let Amount::Percentile(p) = a { Some(*p) } else { None });
+        for item in &sentence.items {
+            if let Item::Topics(t) = item {
+                percentiles.extend(t.iter().filter_map(|t| if let Percentile(p) = t { Some(*p) } else { None }));
+            }
+        }
+        percentiles.dedup();
+        let percents =
+            sentence.amounts(|a| if let Amount::Bare(d) = a { d.strip_suffix('%').map(str::to_owned) } else { None });
+        let longer = longer::longer(text, sentence, &percents);
+        if longer.is_some() {
+            sentence.items.retain(|i| !matches!(i, Item::Amount(Amount::Bare(d)) if d.ends_with('%')));
+        } else if let Some(share) = percents.first() {
+            bail!(
+                "'{}': {share}% has no place in a question; ask for the figure, or for a percentile: p99",
+                shown(text)
+            );
+        }
+        let bare = sentence.amounts(|a| if let Amount::Bare(d) = a { Some(d.clone()) } else { None });
+        if let Some(digits) = bare.first() {
+            let digits = shown(digits);
+            bail!(
+                "'{}': {digits} of what? Write a unit: {digits} B, {digits} ms, {digits} fps, {digits} messages",
+                shown(text)
+            );
+        }
+        Ok(Self {
+            text,
+            sizes,
+            rates: sentence.amounts(|a| if let Amount::Rate(r) = a { Some(*r) } else { None }),
+            times: sentence.amounts(|a| if let Amount::Time(t) = a { Some(*t) } else { None }),
+            per_second: sentence.amounts(|a| if let Amount::PerSecond(n) = a { Some(*n) } else { None }),
+            periods: sentence.amounts(|a| if let Amount::Period(s) = a { Some(*s) } else { None }),
+            counts: sentence.amounts(|a| if let Amount::Count(n) = a { Some(*n) } else { None }),
+            multiples: sentence.amounts(|a| if let Amount::Times(m) = a { Some(*m) } else { None }),
+            percentiles,
+            shares: sentence.amounts(|a| if let Amount::Share(s) = a { Some(*s) } else { None }),
+            longer,
+            sentence: sentence.clone(),
+        })
+    }
+
+    /// The size that was named, if one was.
+    pub fn size(&self) -> Option<u64> {
+        self.sizes.first().copied()
+    }
+
+    /// The time that was named, or that something is counted over; seconds.
+    pub fn time(&self) -> Option<f64> {
+        self.times.first().or(self.periods.first().filter(|_| self.per_second.is_empty())).copied()
+    }
+
+    /// The error for a question that lacks a size.
+    pub fn needs(&self, what: &str) -> Error {
+        anyhow!("'{}': {what} of which size? Write it with a unit: 64KiB", shown(self.text))
+    }
+}
