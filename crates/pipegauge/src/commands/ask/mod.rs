@@ -2,7 +2,8 @@
 //!
 //! Path by path: `times`, `deadlines`, `rows`, `percentiles`, `costs`, `rates`, `counts`, `streams`, `sizes`, `link`, `load`, `cpu`, `lost`, `runs`. Path
 //! against path: `paths`, `pairs`, `multiple`, `overtaken`. Beside them `schedule` for what runs with `--rate` tell, `kept` for what is kept up, `seen`
-//! and `rounds` for what rounds tell without an interval, and `wanted` for the unit that is asked for.
+//! and `rounds` for what rounds tell without an interval, `wanted` for the unit that is asked for, and `surest` for
+//! the size that answers where the most of all is not resolved.
 
 mod asked;
 mod costs;
@@ -27,6 +28,7 @@ mod schedule;
 mod seen;
 mod sizes;
 mod streams;
+mod surest;
 mod times;
 mod wanted;
 
@@ -165,9 +167,9 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
         Question::Throughput(size) => flows(Some(*size), None, &|p| rates::throughput(p, *size, sustained)),
         Question::PartOf(size) => moved(&|p| rates::part_of_the_most(p, *size)),
         Question::Carries { rate, size, less: false } => {
-            flows(*size, Some(*rate), &|p| rates::carries(p, *rate, *size, false))
+            flows(*size, Some(*rate), &|p| rates::carries(p, *rate, *size, (false, sustained)))
         }
-        Question::Carries { rate, size, less: true } => moved(&|p| rates::carries(p, *rate, *size, true)),
+        Question::Carries { rate, size, less: true } => moved(&|p| rates::carries(p, *rate, *size, (true, sustained))),
         Question::Streams { rate, size } => moved(&|p| streams::streams(p, *rate, *size)),
         Question::Size => moved(&sizes::to_use),
         Question::Saturation => moved(&sizes::saturation),

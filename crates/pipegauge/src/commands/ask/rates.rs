@@ -10,6 +10,7 @@ use super::kept::{self, Kept as KeptUp};
 use super::percentiles::{late, stands_in};
 use super::reply::{answered, cannot, no, yes};
 use super::seen;
+use super::surest::{Surest, known};
 use super::times::of;
 use crate::config::question::{Unit, size_words};
 use crate::document::Answered;
@@ -48,15 +49,24 @@ pub fn most(p: &Asked<'_>, sustained: bool) -> Answered {
         Ok(m) => {
             let rising = if m.rising { "; it still rises: larger messages may carry more" } else { "" };
             let text = format!(
-                "moves the most, {}, at {}{}; 95% of that {}{rising}{}",
+                "moves the most, {}, at {}{}; 95% of that {}{rising}{}{}",
                 figure(m.throughput, Kind::BitsPerSecond),
                 Bytes(m.at),
                 both_of(p, m.at),
                 from(m.from.size),
                 p.burst_at(&[m.at]),
+                surely_moved(p, m.throughput, m.at),
             );
             yes(p, text, m.throughput, "bit/s", vec![m.at])
         }
+    }
+}
+
+/// What a size surely moves where the most is not resolved. Begins with a semicolon.
+fn surely_moved(p: &Asked<'_>, most: Estimate, at: u64) -> String {
+    match known(p, most, at) {
+        (_, _, words) if words.is_empty() => words,
+        (e, size, _) => format!("; surely {} at {}", figure(e, Kind::BitsPerSecond), Bytes(size)),
     }
 }
 
@@ -127,8 +137,12 @@ pub fn each(p: &Asked<'_>) -> &'static str {
     }
 }
 
-/// Whether a rate is carried, or is more than what is where `less` is asked.
-pub fn carries(p: &Asked<'_>, rate: f64, size: Option<u64>, less: bool) -> Answered {
+/// Whether a rate is carried, or is more than what is where `less` is asked; what is kept up alone where `sustained` is.
+pub fn carries(p: &Asked<'_>, rate: f64, size: Option<u64>, (less, sustained): (bool, bool)) -> Answered {
+    // Of the best size the most may be too noisy to tell where another one surely carries the rate.
+    if let Some(answer) = surely(p, rate, less, sustained).filter(|_| size.is_none()) {
+        return answer;
+    }
     let found = match size {
         Some(size) => moved(p, size)
             .map(|(e, rests, how)| (e, rests, format!("with messages of {}{how} it moves", size_words(size)))),
@@ -157,6 +171,11 @@ pub fn carries(p: &Asked<'_>, rate: f64, size: Option<u64>, less: bool) -> Answe
             // What lies below the rate is too slow.
             let (slow, seen) = seen::below(e, rate, seen, slower, Kind::BitsPerSecond);
             let burst = p.burst_at(&rests_on);
+            if sustained && !kept_up.known {
+                let moved = figure(e, Kind::BitsPerSecond);
+                let why = format!("whether it keeps that up is not known: {words} {moved} ({}){kept}{burst}", each(p));
+                return cannot(p, why, &rests_on);
+            }
             // What a bucket saved up is no rate that is carried.
             let verdict = match answered(slow, true) {
                 "yes" if !burst.is_empty() => "not surely",
@@ -170,6 +189,34 @@ pub fn carries(p: &Asked<'_>, rate: f64, size: Option<u64>, less: bool) -> Answe
             yes(p, text, e, "bit/s", rests_on)
         }
     }
+}
+
+/// That a rate is surely carried at one size, where the most that the path moves does not tell.
+fn surely(p: &Asked<'_>, rate: f64, less: bool, sustained: bool) -> Option<Answered> {
+    let most = p.summary.as_ref()?;
+    let kept = |size: u64, e: Estimate| kept::at(p, size).factor.map_or(e, |factor| kept::less(e, factor));
+    if kept(most.max_size, most.max_throughput).low > rate {
+        return None;
+    }
+    let found = Surest::of(&p.curve, kept).filter(|s| s.least >= rate && p.burst_at(&[s.size]).is_empty())?;
+    let kept = kept::at(p, found.size);
+    if sustained && !kept.known {
+        return None;
+    }
+    let (how, from) = match kept.factor {
+        Some(_) => ("it keeps up", None),
+        None => ("it moves", Kept::of(&p.curve, rate)),
+    };
+    let from = from.map_or(String::new(), |kept| format!("; {} is {}", BitRate(rate), reached(&kept)));
+    let text = format!(
+        "{}: at {} {how} {} ({}){from}{}",
+        answered("yes", less),
+        Bytes(found.size),
+        figure(found.moves, Kind::BitsPerSecond),
+        each(p),
+        kept.words
+    );
+    Some(yes(p, text, found.moves, "bit/s", vec![found.size]))
 }
 
 /// Stretches that do not keep a rate, of which so many are named.

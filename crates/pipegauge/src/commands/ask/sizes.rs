@@ -4,8 +4,9 @@ use model::Estimate;
 use model::answer::{self, Reached, Unanswered, largest_within, longer_below};
 use units::{Bytes, Kind, Seconds, Share};
 
-use super::asked::{Asked, figure, from};
+use super::asked::{Asked, figure, from, times};
 use super::reply::{cannot, no, yes};
+use super::surest::known;
 use super::times::no_journey;
 use crate::document::Answered;
 
@@ -154,11 +155,9 @@ pub fn largest(p: &Asked<'_>, seconds: f64) -> Answered {
     }
     let text = if end {
         let whole = p.summary.as_ref().filter(|_| p.unsaturated().is_none()).map(|s| {
-            format!(
-                "; in messages of {} one after another about {}",
-                Bytes(s.max_size),
-                units::format::significant(s.max_throughput.value * seconds / 8.0, Kind::Bytes)
-            )
+            let (moves, at, _) = known(p, s.max_throughput, s.max_size);
+            let bytes = figure(times(moves, seconds / 8.0), Kind::Bytes);
+            format!("; in messages of {} one after another {bytes}", Bytes(at))
         });
         let all = if p.most_block() == Some(value) { ", the most that the path carries in one," } else { " or larger" };
         format!(

@@ -8,6 +8,7 @@ use units::{Bytes, Kind, thousands};
 use super::asked::{Asked, after, figure, times};
 use super::kept;
 use super::reply::{needs, no, sharpen, yes};
+use super::surest::known;
 use crate::config::question::size_words;
 use crate::document::Answered;
 
@@ -73,16 +74,13 @@ pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
             if size > *to && alone && p.curve.len() > 1 && s.still_rising != Some(true) =>
         {
             let bits = size as f64 * 8.0;
-            let most = s.max_throughput;
+            let (most, at, _) = known(p, s.max_throughput, s.max_size);
             let low = bits / most.high;
             let high = if most.low > 0.0 { bits / most.low } else { f64::INFINITY };
             Ok(Timed {
                 seconds: Estimate { value: bits / most.value, low, high },
-                how: format!(
-                    ", in messages of {} one after another: no single message of it was measured",
-                    Bytes(s.max_size)
-                ),
-                rests_on: vec![s.max_size],
+                how: format!(", in messages of {} one after another: no single message of it was measured", Bytes(at)),
+                rests_on: vec![at],
                 seen: None,
             })
         }
