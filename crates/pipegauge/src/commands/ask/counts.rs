@@ -47,6 +47,10 @@ pub fn per_second(p: &Asked<'_>, what: Unit, size: Option<u64>, span: f64) -> An
             times(t.seconds, 2.0),
             format!("requests of {} with answers of that size, one at a time (1/RTT)", size_words(size)),
         ),
+        (Some(TimeKind::RoundTrip), Unit::Requests | Unit::Messages) if p.response().is_some() => {
+            let answers = size_words(p.response().unwrap_or(size));
+            (t.seconds, format!("requests of {} with answers of {answers}, one at a time (1/RTT)", size_words(size)))
+        }
         (Some(TimeKind::Spacing), Unit::Requests) => (
             times(t.seconds, p.round_trip().map_or(1.0, |(factor, _)| factor)),
             format!("requests of {} with their answers, by {} at once", size_words(size), p.at_once()),

@@ -4,7 +4,8 @@ use anyhow::{Error, Result, anyhow, bail};
 
 use super::amounts::Amount;
 use super::lexicon::Topic::*;
-use super::lexicon::{JITTER, TRUST};
+use super::lexicon::{JITTER, OPTIONS, TRUST};
+use super::measures::EIGHTS;
 use super::sentence::{Item, Sentence};
 use super::suggest::shown;
 use super::versus::Longer;
@@ -29,11 +30,22 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
         }),
         _ => None,
     }) {
+        if measured.sides && elsewhere == OPTIONS {
+            bail!(
+                "'{}': these are the two sides of one run: pipegauge compare {} tells whether what they differ in matters",
+                shown(text),
+                measured.files.iter().map(|(file, _)| shown(file)).collect::<Vec<_>>().join(" ")
+            );
+        }
         bail!("'{}': ask has no answer to this; {elsewhere}. It knows these:\n{KNOWN}", shown(text));
     }
     at_once::of(text, &mut sentence, measured)?;
     sentence.parts();
-    if sentence.loads() && !sentence.any(&[Cpu, UnderLoad]) {
+    // Of a run with loads "idle" means the paths that nothing loaded.
+    let idle = sentence.loads() && !measured.loaded.is_empty() && idle(text) && !sentence.any(&[Cpu, UnderLoad]);
+    if idle {
+        sentence.items.retain(|i| !matches!(i, Item::Topics(t) if t.contains(&Load)));
+    } else if sentence.loads() && !sentence.any(&[Cpu, UnderLoad]) {
         bail!(
             "'{}': a run does not tell how busy its path is; what a path takes idle and under load a run with --load tells \
              (pipegauge run tcp --load 1,2,4): ask it for the latency under load",
@@ -47,7 +59,10 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
         bail!("'{}': which sockets? Write unix sockets, tcp or udp", shown(text));
     }
     let asked = Asked::of(text, &mut sentence)?;
-    let but = sentence.but();
+    let mut but = sentence.but();
+    if idle {
+        but.extend(measured.loaded.iter().cloned().map(|path| measured.shortly(path)));
+    }
     // "do I lose anything with tcp instead of unix" is of what it costs.
     let lost = sentence.any(&[Loss, Lossless]) && !(sentence.any(&[Cost, Instead]) && sentence.paths().len() == 2);
     let compared = match lost || sentence.any(&[Cpu, UnderLoad, RunToRun]) {
@@ -139,6 +154,11 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
     Ok(Reading { questions, over, but, notes, words: true, sustained, in_unit })
 }
 
+/// Whether a text speaks of a path that nothing loads.
+fn idle(text: &str) -> bool {
+    text.to_lowercase().split(|c: char| !c.is_alphanumeric()).any(|word| matches!(word, "idle" | "idling"))
+}
+
 /// Bytes of the unit of size that a question about further bytes names: a kilobyte, else one byte.
 fn further(text: &str) -> u64 {
     use units::words::{Read, Unit, unit};
@@ -176,6 +196,15 @@ impl<'a> Asked<'a> {
         } else if sentence.frame.pixels.is_some() {
             bail!("'{}': a frame of so many pixels has no size that can be counted", shown(text));
         }
+        let mut rates = sentence.amounts(|a| if let Amount::Rate(r) = a { Some(*r) } else { None });
+        // What is lost "at 1 gigabit" is lost at a rate.
+        if let (true, [bytes], []) = (sentence.any(&[Loss, Lossless]), &sizes[..], &rates[..])
+            && let Some(note) = sentence.notes.iter_mut().find(|note| note.as_str() == EIGHTS)
+        {
+            *note = "bits without a time are taken as so many a second".to_owned();
+            rates.push(*bytes as f64 * 8.0);
+            sizes.clear();
+        }
         let mut percentiles = sentence.amounts(|a| if let Amount::Percentile(p) = a { Some(*p) } else { None });
         for item in &sentence.items {
             if let Item::Topics(t) = item {
@@ -205,7 +234,7 @@ impl<'a> Asked<'a> {
         Ok(Self {
             text,
             sizes,
-            rates: sentence.amounts(|a| if let Amount::Rate(r) = a { Some(*r) } else { None }),
+            rates,
             times: sentence.amounts(|a| if let Amount::Time(t) = a { Some(*t) } else { None }),
             per_second: sentence.amounts(|a| if let Amount::PerSecond(n) = a { Some(*n) } else { None }),
             periods: sentence.amounts(|a| if let Amount::Period(s) = a { Some(*s) } else { None }),
