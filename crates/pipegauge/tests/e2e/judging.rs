@@ -168,6 +168,11 @@ fn rates_that_were_offered_are_one_path() {
         let said = one(text);
         assert!(said.contains(words) && said.contains("% lost)"), "{text}: {said}");
     }
+    let said = one("is 1 Gbit/s more than theory can do");
+    assert!(said.contains("theory: yes: the most that arrived"), "{said}");
+    assert!(one("how many 25 Mbit/s streams").contains("theory: no answer: messages were sent on a schedule"));
+    let said = one("how many packets are lost");
+    assert!(said.contains("theory: of messages of 1,400 B lost: ") && said.contains(" were at 80.0 Mbit/s"), "{said}");
     assert!(one("what rate without loss").contains("theory: no answer: of messages of 1,400 B: No rate"));
     let said = ask(&dir, &["r.run.jsonl", "packet loss at 80 megabit"]);
     assert!(said.contains("how many messages are lost where 80.0 Mbit/s are offered"), "{said}");

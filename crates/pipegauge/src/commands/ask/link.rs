@@ -17,7 +17,14 @@ pub fn link(p: &Asked<'_>, rate: f64, size: Option<u64>) -> Answered {
             let known = !matches!(p.wire, Ok(None));
             let answer = no(p, &why, if by_line(&why) { &[] } else { std::slice::from_ref(&size) });
             match needs_wire(&why, known) {
-                true => Answered { sharpen: with_wire(p, rate, size), ..answer },
+                true => Answered {
+                    text: format!(
+                        "{}; with the rate of the wire that was measured over (--rate) it takes no line",
+                        answer.text
+                    ),
+                    sharpen: with_wire(p, rate, size),
+                    ..answer
+                },
                 false => answer,
             }
         }
@@ -59,11 +66,11 @@ fn needs_wire(why: &Unanswered, known: bool) -> bool {
 
 /// The same question with the wire that was measured over.
 fn with_wire(p: &Asked<'_>, rate: f64, size: u64) -> String {
-    format!(
-        "pipegauge ask {} --rate RATE 'what would a link of {} bring for {size} B?', RATE being that of the wire that was measured over",
-        p.file,
-        typed(rate)
-    )
+    let link = format!("pipegauge ask {} --rate RATE", p.file);
+    match p.curve.iter().all(|c| c.size <= size) {
+        true => format!("{link} --link {}", typed(rate)),
+        false => format!("{link} 'what would a link of {} bring for {size} B?'", typed(rate)),
+    }
 }
 
 fn at_rate(p: &Asked<'_>, size: u64, rate: f64) -> Result<(AtRate, Option<Wire>), Unanswered> {

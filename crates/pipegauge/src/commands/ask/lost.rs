@@ -6,7 +6,7 @@ use record::rates::{AtRate, OverRates};
 use units::{BitRate, Bytes, Kind, Share, thousands};
 
 use super::asked::{Asked, figure};
-use super::over_rates::unrated;
+use super::over_rates::{self, unrated};
 use super::reply::{alone, cannot, no, yes};
 use crate::config::question::size_words;
 use crate::document::Answered;
@@ -19,7 +19,10 @@ const OFFERED: &str = "10Mbit/s..1Gbit/s";
 
 /// How many messages are lost: at an offered rate, where one is named, else in all that was measured.
 pub fn lost(paths: &[&Asked<'_>], rate: Option<f64>, size: Option<u64>) -> Vec<Answered> {
-    let Some(rate) = rate else { return paths.iter().map(|p| in_all(p, size)).collect() };
+    let Some(rate) = rate else {
+        let one = |p: &&Asked<'_>| over_rates::losses(p, paths, size).unwrap_or_else(|| vec![in_all(p, size)]);
+        return paths.iter().flat_map(one).collect();
+    };
     let mut found = Vec::new();
     for (at, p) in paths.iter().enumerate() {
         // Paths that differ in the rate are one that is asked about.

@@ -154,21 +154,29 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
     let sustained = reading.sustained;
     let of: Vec<&Asked<'_>> = all.iter().filter(meant).collect();
     let each = |answer: &dyn Fn(&Asked<'_>) -> Answered| of.iter().map(|p| answer(p)).collect();
-    // Bits over a latency are no throughput where a schedule says when messages are sent.
+    // Bits over a latency are no throughput where a schedule says when messages are sent; that is said of all rates at once.
     let moved = |answer: &dyn Fn(&Asked<'_>) -> Answered| {
-        each(&|p| if p.scheduled() { schedule::no_throughput(p) } else { answer(p) })
+        let one = |p: &&Asked<'_>| match (p.scheduled(), over_rates::first(p, &of)) {
+            (false, _) => Some(answer(p)),
+            (true, Some(false)) => None,
+            (true, Some(true)) => Some(over_rates::unrated(p, schedule::no_throughput(p))),
+            (true, None) => Some(schedule::no_throughput(p)),
+        };
+        of.iter().filter_map(one).collect()
     };
     // Paths that differ in the rate that is offered are one path, of which each rate tells.
-    let rated = |size: Option<u64>, bits: Option<f64>, answer: &dyn Fn(&Asked<'_>) -> Answered| {
+    let rated = |size: Option<u64>, bits: Option<(f64, bool)>, answer: &dyn Fn(&Asked<'_>) -> Answered| {
         let one = |p: &&Asked<'_>| over_rates::told(p, &of, size, bits).unwrap_or_else(|| vec![answer(p)]);
         of.iter().flat_map(one).collect()
     };
     let counted = |size: Option<u64>, rate: Option<f64>, answer: &dyn Fn(&Asked<'_>) -> Answered| {
-        let bits = rate.zip(size).map(|(rate, size)| rate * size as f64 * 8.0);
+        let bits = rate.zip(size).map(|(rate, size)| (rate * size as f64 * 8.0, false));
         rated(size, bits, &|p| if p.scheduled() { schedule::messages(p, size, rate) } else { answer(p) })
     };
     let flows = |size: Option<u64>, rate: Option<f64>, answer: &dyn Fn(&Asked<'_>) -> Answered| {
-        rated(size, rate, &|p| if p.scheduled() { schedule::bits(p, size, rate) } else { answer(p) })
+        rated(size, rate.map(|rate| (rate, false)), &|p| {
+            if p.scheduled() { schedule::bits(p, size, rate) } else { answer(p) }
+        })
     };
     match &reading.questions[n] {
         Question::Fastest(size) => vec![paths::fastest(&of, *size)],
@@ -201,7 +209,10 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
         Question::Carries { rate, size, less: false } => {
             flows(*size, Some(*rate), &|p| rates::carries(p, *rate, *size, (false, sustained)))
         }
-        Question::Carries { rate, size, less: true } => moved(&|p| rates::carries(p, *rate, *size, (true, sustained))),
+        Question::Carries { rate, size, less: true } => rated(*size, Some((*rate, true)), &|p| match p.scheduled() {
+            true => schedule::no_throughput(p),
+            false => rates::carries(p, *rate, *size, (true, sustained)),
+        }),
         Question::Streams { rate, size } => moved(&|p| streams::streams(p, *rate, *size)),
         Question::Size => moved(&sizes::to_use),
         Question::Saturation => moved(&sizes::saturation),

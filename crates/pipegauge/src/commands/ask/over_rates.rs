@@ -2,27 +2,43 @@
 
 use model::Estimate;
 use record::rates::{AtRate, OverRates};
-use units::{BitRate, Bytes, Kind, Share};
+use units::{BitRate, Bytes, Kind, Share, thousands};
 
 use super::asked::{Asked, figure, times};
 use super::lost::{command, range};
-use super::reply::{cannot, yes};
+use super::reply::{answered, cannot, yes};
 use crate::document::Answered;
 
 /// Share of an offered rate that may be missing where it counts as carried, as in the warning of the run.
 const MISSED: f64 = 0.05;
 
-/// What is told of a path at the first of its rates, and nothing at the others; none where one rate alone is asked about. `bits` a second are
-/// asked about, else the most.
-pub fn told(p: &Asked<'_>, asked: &[&Asked<'_>], size: Option<u64>, bits: Option<f64>) -> Option<Vec<Answered>> {
-    let groups: Vec<OverRates> = p.over_rates().into_iter().filter(|group| p.among(group)).collect();
+/// Whether a path is the first of those that are asked about and differ in the rate that is offered alone, or another of them; none where no
+/// other of them is asked about.
+pub fn first(p: &Asked<'_>, asked: &[&Asked<'_>]) -> Option<bool> {
+    let groups = groups(p);
     let same = |q: &&&Asked<'_>| q.file == p.file && groups.iter().any(|group| q.among(group));
-    if asked.iter().filter(same).count() < 2 {
-        return None;
-    }
-    if !asked.iter().find(same).is_some_and(|first| std::ptr::eq(*first, p)) {
+    let mut all = asked.iter().filter(same);
+    let first = all.next().is_some_and(|first| std::ptr::eq(*first, p));
+    all.next().map(|_| first)
+}
+
+/// What the rates that a path's are offered with did.
+fn groups(p: &Asked<'_>) -> Vec<OverRates> {
+    p.over_rates().into_iter().filter(|group| p.among(group)).collect()
+}
+
+/// What is told of a path at the first of its rates, and nothing at the others; none where one rate alone is asked about. Asked is about so many
+/// `bits` a second, or whether that is more than is carried, else about the most.
+pub fn told(
+    p: &Asked<'_>,
+    asked: &[&Asked<'_>],
+    size: Option<u64>,
+    bits: Option<(f64, bool)>,
+) -> Option<Vec<Answered>> {
+    if !first(p, asked)? {
         return Some(Vec::new());
     }
+    let groups = groups(p);
     let largest = groups.iter().map(|group| group.size).max();
     let size = size.or(largest)?;
     Some(vec![match groups.iter().find(|group| group.size == size) {
@@ -31,7 +47,7 @@ pub fn told(p: &Asked<'_>, asked: &[&Asked<'_>], size: Option<u64>, bits: Option
     }])
 }
 
-fn of_group(p: &Asked<'_>, group: &OverRates, bits: Option<f64>) -> Answered {
+fn of_group(p: &Asked<'_>, group: &OverRates, bits: Option<(f64, bool)>) -> Answered {
     let known: Vec<(&AtRate, Estimate)> = group.rows.iter().filter_map(|row| Some((row, row.arrived?))).collect();
     let most = known.iter().max_by(|a, b| a.1.value.total_cmp(&b.1.value));
     let Some((top, most)) = most else {
@@ -42,7 +58,7 @@ fn of_group(p: &Asked<'_>, group: &OverRates, bits: Option<f64>) -> Answered {
     let lossless = lossless.map_or(String::new(), |row| format!("; none was lost up to {}", BitRate(row.offered)));
     let ends = (group.rows.first().map_or(0.0, |row| row.offered), group.rows.last().map_or(0.0, |row| row.offered));
     let found = |text: String, e: Estimate, rates| offered(p, yes(p, text, e, "bit/s", vec![group.size]), rates, group);
-    let Some(bits) = bits else {
+    let Some((bits, less)) = bits else {
         if carried(top, *most) {
             let why = format!("more than arrived was not offered: {}{lossless}", came(top, *most));
             return offered(p, cannot(p, why, &[group.size]), (ends.1, 10.0 * ends.1), group);
@@ -55,7 +71,7 @@ fn of_group(p: &Asked<'_>, group: &OverRates, bits: Option<f64>) -> Answered {
         let text = format!("the most that arrived, {with}: {}{lossless}", came(top, *most));
         // What does not arrive of a lower rate does not of this one.
         return match known.last().is_some_and(|(row, e)| !carried(row, *e)) && most.value < bits {
-            true => found(format!("no: {text}"), *most, ends),
+            true => found(format!("{}: {text}", answered("no", less)), *most, ends),
             false => {
                 let why = format!("{} were not offered; {text}", BitRate(bits));
                 offered(p, cannot(p, why, &[group.size]), (ends.1, 2.0 * bits), group)
@@ -77,7 +93,28 @@ fn of_group(p: &Asked<'_>, group: &OverRates, bits: Option<f64>) -> Answered {
         format!("; the most that arrived: {}", came(top, *most))
     };
     let between = (below.map_or(row.offered / 2.0, |(row, _)| row.offered), row.offered);
-    found(format!("{word}: {with}, {}{beside}{lossless}{top}", came(row, e)), e, between)
+    found(format!("{}: {with}, {}{beside}{lossless}{top}", answered(word, less), came(row, e)), e, between)
+}
+
+/// What was lost at each rate of a path, of the size that is asked about or of each; of the first of its rates, and nothing of the others.
+pub fn losses(p: &Asked<'_>, asked: &[&Asked<'_>], size: Option<u64>) -> Option<Vec<Answered>> {
+    if !first(p, asked)? {
+        return Some(Vec::new());
+    }
+    let of_size = |group: &OverRates| size.is_none_or(|size| size == group.size);
+    let one = |group: OverRates| {
+        let lost = |row: &AtRate| match row.lost {
+            0 => format!("none of {} was at {}", thousands(row.messages), BitRate(row.offered)),
+            _ => format!("{} were at {}", figure(row.loss, Kind::Share), BitRate(row.offered)),
+        };
+        let rows: Vec<String> = group.rows.iter().map(lost).collect();
+        let last = group.rows.last()?;
+        let ends = (group.rows[0].offered, last.offered);
+        let text = format!("of messages of {} lost: {}", Bytes(group.size), rows.join(", "));
+        Some(offered(p, yes(p, text, last.loss, "1", vec![group.size]), ends, &group))
+    };
+    let found: Vec<Answered> = groups(p).into_iter().filter(of_size).filter_map(one).collect();
+    (!found.is_empty()).then_some(found)
 }
 
 /// How far two rates lie apart that are one.
