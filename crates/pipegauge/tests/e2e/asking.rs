@@ -299,7 +299,6 @@ fn nothing_beyond_thirteen_bytes(dir: &Scratch) {
         "which path is fastest for 64KiB?",
         "can it do 1 Gbit/s",
         "which size should I use?",
-        "what is the bandwidth",
         "half power point",
         "which size saturates the link",
         "which path has the highest throughput",
@@ -309,6 +308,8 @@ fn nothing_beyond_thirteen_bytes(dir: &Scratch) {
         assert!(said.out.contains("to sharpen it: pipegauge run theory"), "{text}: {said}");
     }
     // What was measured is told.
+    let said = dir.run(&["ask", "a.run.jsonl", "what is the bandwidth"]);
+    assert!(said.out.contains("moves at least 10.") && said.out.contains("at 13 B: 13 B is the largest"), "{said}");
     near(figure(dir, &["how much data in 1 s"]), 13.0);
     let said = dir.run(&["ask", "a.run.jsonl", "how much data in 1 s"]);
     assert!(!said.out.contains("one after another"), "{said}");

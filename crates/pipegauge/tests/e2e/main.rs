@@ -20,6 +20,7 @@ mod hinting;
 mod history;
 mod hosts;
 mod input;
+mod judging;
 mod laboratory;
 #[cfg(feature = "live")]
 mod live;

@@ -27,6 +27,20 @@ pub fn summary(run: &Analysis<'_>) -> String {
     summary_of(run, &(0..run.paths.len()).map(|i| run.summary(i)).collect::<Vec<_>>())
 }
 
+/// What throughput counts, where that is more than messages of one direction.
+fn counted(run: &RunFile) -> Option<String> {
+    let plan = &run.run.plan;
+    let exchanges = run.paths.iter().flat_map(|path| &path.points).any(|p| p.time == TimeKind::Exchange);
+    match () {
+        () if !run.carries() => None,
+        () if plan.pattern.facts().responds => {
+            Some(format!("Throughput counts both ways: messages and their answers of {}.", units::Bytes(plan.response)))
+        }
+        () if exchanges => Some("Throughput counts both directions together.".to_owned()),
+        () => None,
+    }
+}
+
 fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
     use Flush::{Left, Right};
     let mut grid = Grid::new(&[
@@ -46,6 +60,7 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
                 .to_owned(),
         );
     }
+    notes.extend(counted(run));
     for (number, (path, summary)) in run.paths.iter().zip(found).enumerate() {
         let name = path.opened.name().to_owned();
         let Some(s) = summary else {

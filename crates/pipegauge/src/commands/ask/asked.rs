@@ -170,6 +170,24 @@ impl Asked<'_> {
         all
     }
 
+    /// Whether a name means this one of `all` paths: that of a transport the path that is called so, where its file has one.
+    pub fn meant(&self, named: &crate::config::question::Named, all: &[Asked<'_>]) -> bool {
+        let plain = |p: &Asked<'_>| p.file == self.file && named.transport.as_deref() == Some(p.label);
+        self.is(named) && (plain(self) || !all.iter().any(plain))
+    }
+
+    /// What is set of it, as its name says: "pairs=2" of `tcp:pairs=2`.
+    pub fn set(&self) -> &str {
+        self.label.split_once(':').map_or("", |(_, set)| set)
+    }
+
+    /// Whether both are one path on the two sides of one run (`--vs`), whose rounds took turns.
+    pub fn in_turns(&self, other: &Asked<'_>) -> bool {
+        let sides = (&self.run.run.side, &other.run.run.side);
+        let one_run = matches!(sides, (Some(a), Some(b)) if a.of == b.of && a.number != b.number);
+        one_run && self.number() == other.number()
+    }
+
     /// Whether a name means this path.
     pub fn is(&self, named: &crate::config::question::Named) -> bool {
         named.is(self.label, self.transport, self.file)
@@ -292,6 +310,12 @@ impl Asked<'_> {
     pub fn earlier_at(&self, size: u64) -> Vec<f64> {
         let earlier = self.run.paths[self.index].earlier.iter().flatten();
         earlier.flat_map(|run| &run.points).filter(|(of, _)| *of == size).map(|(_, seconds)| *seconds).collect()
+    }
+
+    /// The size of answers, where the run says it.
+    pub fn response(&self) -> Option<u64> {
+        let plan = &self.run.run.plan;
+        plan.pattern.facts().responds.then_some(plan.response)
     }
 
     /// Whether each transaction has a connection of its own.

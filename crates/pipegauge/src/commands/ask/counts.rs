@@ -9,6 +9,7 @@ use super::asked::{Asked, figure, inverse, times};
 use super::kept;
 use super::rates::{achieved, ways};
 use super::reply::{cannot, needs, no, yes};
+use super::surest::resolved;
 use super::times::of;
 use crate::config::question::{Unit, size_words};
 use crate::document::Answered;
@@ -46,6 +47,10 @@ pub fn per_second(p: &Asked<'_>, what: Unit, size: Option<u64>, span: f64) -> An
             times(t.seconds, 2.0),
             format!("requests of {} with answers of that size, one at a time (1/RTT)", size_words(size)),
         ),
+        (Some(TimeKind::RoundTrip), Unit::Requests | Unit::Messages) if p.response().is_some() => {
+            let answers = size_words(p.response().unwrap_or(size));
+            (t.seconds, format!("requests of {} with answers of {answers}, one at a time (1/RTT)", size_words(size)))
+        }
         (Some(TimeKind::Spacing), Unit::Requests) => (
             times(t.seconds, p.round_trip().map_or(1.0, |(factor, _)| factor)),
             format!("requests of {} with their answers, by {} at once", size_words(size), p.at_once()),
@@ -115,9 +120,12 @@ pub fn connections(p: &Asked<'_>, size: Option<u64>) -> Answered {
     }
 }
 
-/// So many whole things, rounded down, and how many there may be: "8 [7, 9]".
+/// So many whole things, rounded down, and how many there may be: "8 [7, 9]", or "between 1 and 90" where that is not resolved.
 pub fn whole(e: Estimate) -> String {
     let end = |e: f64| units::thousands(e.max(0.0) as u64);
+    if e.low >= 1.0 && e.high.is_finite() && !resolved(e) {
+        return format!("between {} and {}", end(e.low), end(e.high));
+    }
     match e.low > 0.0 && e.high.is_finite() && e.high <= units::WIDEST * e.low {
         true => format!("{} [{}, {}]", end(e.value), end(e.low), end(e.high)),
         false => format!("{} (no interval)", end(e.value)),
@@ -131,7 +139,8 @@ mod tests {
     #[test]
     fn a_number_of_things_has_whole_ends_or_no_interval() {
         let of = |value, low, high| whole(Estimate { value, low, high });
-        assert_eq!(of(8.9, 7.2, 1234.5), "8 [7, 1,234]");
+        assert_eq!(of(8.9, 7.2, 12.5), "8 [7, 12]");
+        assert_eq!(of(1485.9, 169.2, 13_027.0), "between 169 and 13,027");
         assert_eq!(of(200_438.0, 0.0, f64::INFINITY), "200,438 (no interval)");
         assert_eq!(of(8.9, 0.0, 10.0), "8 (no interval)");
     }

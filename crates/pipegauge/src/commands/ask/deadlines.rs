@@ -4,10 +4,10 @@ use measure::event::TimeKind;
 use units::{Kind, Seconds, Share};
 
 use super::asked::{Asked, figure};
-use super::percentiles::{late, stands_in};
+use super::percentiles::{but, late, stands_in};
 use super::reply::{answered, no, yes};
 use super::seen;
-use super::times::{no_journey, or_smallest, trip};
+use super::times::{no_journey, or_smallest, streamed, trip};
 use crate::config::question::size_words;
 use crate::document::Answered;
 
@@ -19,6 +19,11 @@ pub fn deadline(
     round_trip: bool,
     sustained: bool,
 ) -> Answered {
+    // "can it transfer 100 GB in a minute": the way of the last message is nothing beside that.
+    let whole = size.filter(|_| !round_trip && !sustained && !longer).and_then(|size| streamed(p, size, Some(seconds)));
+    if let Some(answer) = whole {
+        return answer;
+    }
     if let Some(answer) = no_journey(p, size.as_slice()) {
         return answer;
     }
@@ -38,13 +43,14 @@ pub fn deadline(
                 String::new()
             };
             let late = if round_trip || sustained || part { None } else { late(p, size, seconds) };
+            let answered = if longer { answered(verdict, true) } else { but(verdict, late) };
             let late = late.map_or(String::new(), |(share, at)| {
                 format!("; {} of single transfers take longer{}", Share(share), stands_in(at, size))
             });
             let asked = if longer { "asked about" } else { "it has" };
             let text = format!(
                 "{}: {} takes {} ({label}) of the {} {asked}{}{seen}{way}{late}",
-                answered(verdict, longer),
+                answered,
                 size_words(size),
                 figure(t.seconds, Kind::Seconds),
                 Seconds(seconds),

@@ -13,6 +13,8 @@ pub struct Kept {
     pub factor: Option<Estimate>,
     /// The factor is that of a near size, and not what those of other sizes leave open.
     pub near: bool,
+    /// Whether sustained trials tell what is kept up there.
+    pub known: bool,
     /// What is said of it; begins with a semicolon.
     pub words: String,
 }
@@ -24,7 +26,7 @@ const REACH: f64 = 32.0;
 pub fn at(p: &Asked<'_>, size: u64) -> Kept {
     if p.anew() {
         // A connection a transaction for so long would use up the ports: no run measures it.
-        return Kept { factor: None, near: false, words: "; this is of single transactions".to_owned() };
+        return Kept { factor: None, near: false, known: false, words: "; this is of single transactions".to_owned() };
     }
     let all = p.kept_up();
     if let Some(s) = nearest(&all, size) {
@@ -33,8 +35,12 @@ pub fn at(p: &Asked<'_>, size: u64) -> Kept {
     let command = if offered(p, size) { format!(" ({} measures it)", sharpen(p, &[size])) } else { String::new() };
     let far = format!("what is kept up was not measured near that size{command}");
     match between(&all, size) {
-        None => Kept { factor: None, near: false, words: format!("; this is of single transfers: {far}") },
-        Some((factor, words)) => Kept { factor: Some(factor), near: false, words: format!("; {far}; {words}") },
+        None => {
+            Kept { factor: None, near: false, known: false, words: format!("; this is of single transfers: {far}") }
+        }
+        Some((factor, words)) => {
+            Kept { factor: Some(factor), near: false, known: true, words: format!("; {far}; {words}") }
+        }
     }
 }
 
@@ -101,16 +107,19 @@ fn told(s: &Sustained) -> Kept {
         () if s.differs() => Kept {
             factor: Some(Estimate { value: s.ratio, low: s.low, high: s.high }),
             near: true,
+            known: true,
             words: format!("; sustained: {trials} take {ratio} the short ones' median"),
         },
         () if s.high <= units::RESOLVED * s.low => Kept {
             factor: None,
             near: true,
+            known: true,
             words: format!("; {trials} take {ratio} the short ones' median: the rate that is kept up may be the same"),
         },
         () => Kept {
             factor: None,
             near: true,
+            known: false,
             words: format!(
                 "; this is of single transfers: what {trials} took has no interval (--budget gives more time)"
             ),

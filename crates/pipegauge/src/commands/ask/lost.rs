@@ -6,6 +6,7 @@ use record::rates::{AtRate, OverRates};
 use units::{BitRate, Bytes, Kind, Share, thousands};
 
 use super::asked::{Asked, figure};
+use super::over_rates::{self, unrated};
 use super::paths::unknown;
 use super::reply::{alone, cannot, no, yes};
 use crate::config::question::size_words;
@@ -19,7 +20,10 @@ const OFFERED: &str = "10Mbit/s..1Gbit/s";
 
 /// How many messages are lost: at an offered rate, where one is named, else in all that was measured.
 pub fn lost(paths: &[&Asked<'_>], rate: Option<f64>, size: Option<u64>) -> Vec<Answered> {
-    let Some(rate) = rate else { return paths.iter().map(|p| in_all(p, size)).collect() };
+    let Some(rate) = rate else {
+        let one = |p: &&Asked<'_>| over_rates::losses(p, paths, size).unwrap_or_else(|| vec![in_all(p, size)]);
+        return paths.iter().flat_map(one).collect();
+    };
     let mut found = Vec::new();
     for (at, p) in paths.iter().enumerate() {
         // Paths that differ in the rate are one that is asked about.
@@ -139,12 +143,13 @@ fn highest(p: &Asked<'_>, group: &OverRates) -> Answered {
     match known {
         Some(value) => {
             let e = Estimate { value, low: value, high: next.unwrap_or(f64::INFINITY) };
-            let answer = yes(p, text, e, "bit/s", vec![group.size]);
+            let answer = unrated(p, yes(p, text, e, "bit/s", vec![group.size]));
             Answered { sharpen: command(p, &range(value, next.unwrap_or(value * 10.0)), Some(group.size)), ..answer }
         }
         None => {
             let most = next.unwrap_or(1e7);
-            Answered { sharpen: command(p, &range(most / 100.0, most), Some(group.size)), ..cannot(p, text, &[]) }
+            let answer = unrated(p, cannot(p, text, &[]));
+            Answered { sharpen: command(p, &range(most / 100.0, most), Some(group.size)), ..answer }
         }
     }
 }
@@ -240,19 +245,19 @@ fn in_all(p: &Asked<'_>, size: Option<u64>) -> Answered {
 }
 
 /// The run that offers rates.
-fn command(p: &Asked<'_>, rates: &str, size: Option<u64>) -> String {
+pub fn command(p: &Asked<'_>, rates: &str, size: Option<u64>) -> String {
     let sizes = size.map_or(String::new(), |size| format!(" --sizes {size}"));
     format!("pipegauge run {} --pattern stream --rate {rates}{sizes}", p.transport)
 }
 
 /// A rate as `--rate` takes it.
-fn typed(rate: f64) -> String {
+pub fn typed(rate: f64) -> String {
     let (unit, of) =
         [("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3)].into_iter().find(|u| rate >= u.1).unwrap_or(("bit/s", 1.0));
     format!("{}{unit}", (rate / of * 1000.0).round() / 1000.0)
 }
 
-fn range(from: f64, to: f64) -> String {
+pub fn range(from: f64, to: f64) -> String {
     format!("{}..{}", typed(from), typed(to))
 }
 

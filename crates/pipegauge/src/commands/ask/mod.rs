@@ -1,8 +1,9 @@
 //! `pipegauge ask`: reads questions (`config::question`), answers them and says how each was read.
 //!
 //! Path by path: `times`, `deadlines`, `rows`, `percentiles`, `costs`, `rates`, `counts`, `streams`, `sizes`, `link`, `load`, `cpu`, `lost`, `runs`. Path
-//! against path: `paths`, `pairs`, `multiple`, `overtaken`. Size against size: `two_sizes`. Beside them `schedule` for what runs with `--rate` tell, `kept` for what is kept up, `seen`
-//! and `rounds` for what rounds tell without an interval, and `wanted` for the unit that is asked for.
+//! against path: `paths`, `pairs`, `multiple`, `overtaken`. Size against size: `two_sizes`. Beside them `schedule` for what runs with `--rate` tell,
+//! `over_rates` for those with several rates, `kept` for what is kept up, `seen` and `rounds` for what rounds tell without an interval, `wanted` for
+//! the unit that is asked for, and `surest` for the size that answers where the most of all is not resolved.
 
 mod asked;
 mod costs;
@@ -14,6 +15,7 @@ mod link;
 mod load;
 mod lost;
 mod multiple;
+mod over_rates;
 mod overtaken;
 mod pairs;
 mod paths;
@@ -27,6 +29,7 @@ mod schedule;
 mod seen;
 mod sizes;
 mod streams;
+mod surest;
 mod times;
 mod two_sizes;
 mod wanted;
@@ -34,6 +37,7 @@ mod wanted;
 use std::path::Path;
 
 use anyhow::{Result, bail};
+use measure::event::TimeKind;
 
 use self::asked::{Asked, figure};
 use super::{files, wires};
@@ -75,9 +79,13 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
         let of = || all.iter().filter(|p| p.file == *file);
         measured.add(file, of().map(|p| (p.label, p.transport)));
         of().for_each(|p| measured.flows(p.label, p.flows(), p.topology()));
-        if of().any(Asked::both_ways) {
+        if of().any(|p| p.both_ways() || p.kind == Some(TimeKind::Exchange)) {
             measured.both_ways();
         }
+        of().filter(|p| !p.idle()).for_each(|p| measured.loaded(p.label));
+    }
+    if all.iter().any(|p| all.iter().any(|q| p.in_turns(q))) {
+        measured.sides();
     }
     let mut readings = question::of_flags(flags, &measured)?;
     for text in texts {
@@ -86,6 +94,7 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
     if readings.is_empty() {
         bail!("nothing is asked. This can be, in words or as flags:\n{}", question::known());
     }
+    readings.iter_mut().for_each(|reading| reading.notes.extend(passed_over(reading, &all)));
     let questions = || readings.iter().flat_map(|r| &r.questions);
     if let Some(flag) = flags.wire.given().filter(|_| !questions().any(|q| matches!(q, Question::Link { .. }))) {
         bail!("{flag} is of the wire that was measured over, and only --link asks about wires");
@@ -120,22 +129,55 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
     Ok(exit)
 }
 
+/// That a transport's name means the path that is called so, where others of that transport were measured.
+fn passed_over(reading: &Reading, all: &[Asked<'_>]) -> Option<String> {
+    let named = reading.questions.iter().flat_map(|q| match q {
+        Question::Cost { x, y, .. } | Question::Overtaken { x, y } | Question::Nearly { slow: x, fast: y, .. } => {
+            vec![x, y]
+        }
+        Question::UnderLoad(_) | Question::Lost { .. } | Question::Lossless(_) => Vec::new(),
+        _ => reading.over.iter().collect(),
+    });
+    let mut others: Vec<&str> = Vec::new();
+    for name in named {
+        let of = all.iter().filter(|p| p.is(name) && !p.meant(name, all)).map(|p| p.label);
+        others.extend(of.filter(|label| !reading.over.iter().any(|n| n.transport.as_deref() == Some(*label))));
+    }
+    others.sort_unstable();
+    others.dedup();
+    (!others.is_empty()).then(|| format!("asked by their own names: {}", others.join(", ")))
+}
+
 /// The answers to one question of a reading.
 fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
-    let named = |p: &Asked<'_>| reading.over.is_empty() || reading.over.iter().any(|n| p.is(n));
+    let named = |p: &Asked<'_>| reading.over.is_empty() || reading.over.iter().any(|n| p.meant(n, all));
     let meant = |p: &&Asked<'_>| named(p) && !reading.but.iter().any(|n| p.is(n));
     let sustained = reading.sustained;
     let of: Vec<&Asked<'_>> = all.iter().filter(meant).collect();
     let each = |answer: &dyn Fn(&Asked<'_>) -> Answered| of.iter().map(|p| answer(p)).collect();
-    // Bits over a latency are no throughput where a schedule says when messages are sent.
+    // Bits over a latency are no throughput where a schedule says when messages are sent; that is said of all rates at once.
     let moved = |answer: &dyn Fn(&Asked<'_>) -> Answered| {
-        each(&|p| if p.scheduled() { schedule::no_throughput(p) } else { answer(p) })
+        let one = |p: &&Asked<'_>| match (p.scheduled(), over_rates::first(p, &of)) {
+            (false, _) => Some(answer(p)),
+            (true, Some(false)) => None,
+            (true, Some(true)) => Some(over_rates::unrated(p, schedule::no_throughput(p))),
+            (true, None) => Some(schedule::no_throughput(p)),
+        };
+        of.iter().filter_map(one).collect()
+    };
+    // Paths that differ in the rate that is offered are one path, of which each rate tells.
+    let rated = |size: Option<u64>, bits: Option<(f64, bool)>, answer: &dyn Fn(&Asked<'_>) -> Answered| {
+        let one = |p: &&Asked<'_>| over_rates::told(p, &of, size, bits).unwrap_or_else(|| vec![answer(p)]);
+        of.iter().flat_map(one).collect()
     };
     let counted = |size: Option<u64>, rate: Option<f64>, answer: &dyn Fn(&Asked<'_>) -> Answered| {
-        each(&|p| if p.scheduled() { schedule::messages(p, size, rate) } else { answer(p) })
+        let bits = rate.zip(size).map(|(rate, size)| (rate * size as f64 * 8.0, false));
+        rated(size, bits, &|p| if p.scheduled() { schedule::messages(p, size, rate) } else { answer(p) })
     };
     let flows = |size: Option<u64>, rate: Option<f64>, answer: &dyn Fn(&Asked<'_>) -> Answered| {
-        each(&|p| if p.scheduled() { schedule::bits(p, size, rate) } else { answer(p) })
+        rated(size, rate.map(|rate| (rate, false)), &|p| {
+            if p.scheduled() { schedule::bits(p, size, rate) } else { answer(p) }
+        })
     };
     match &reading.questions[n] {
         Question::Fastest(size) => vec![paths::fastest(&of, *size)],
@@ -169,9 +211,12 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
         Question::Throughput(size) => flows(Some(*size), None, &|p| rates::throughput(p, *size, sustained)),
         Question::PartOf(size) => moved(&|p| rates::part_of_the_most(p, *size)),
         Question::Carries { rate, size, less: false } => {
-            flows(*size, Some(*rate), &|p| rates::carries(p, *rate, *size, false))
+            flows(*size, Some(*rate), &|p| rates::carries(p, *rate, *size, (false, sustained)))
         }
-        Question::Carries { rate, size, less: true } => moved(&|p| rates::carries(p, *rate, *size, true)),
+        Question::Carries { rate, size, less: true } => rated(*size, Some((*rate, true)), &|p| match p.scheduled() {
+            true => schedule::no_throughput(p),
+            false => rates::carries(p, *rate, *size, (true, sustained)),
+        }),
         Question::Streams { rate, size } => moved(&|p| streams::streams(p, *rate, *size)),
         Question::Size => moved(&sizes::to_use),
         Question::Saturation => moved(&sizes::saturation),

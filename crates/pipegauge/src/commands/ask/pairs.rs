@@ -1,7 +1,8 @@
 //! One path held against another.
 
-use model::Estimate;
 use model::answer::Unanswered;
+use model::{Comparison, Estimate};
+use stats::{holm, student_p, student_t};
 use units::{Bytes, Kind};
 
 use super::asked::{Asked, figure, inverse};
@@ -32,7 +33,7 @@ pub fn of(
     y: &Named,
     answer: impl Fn(&Asked<'_>, &Asked<'_>) -> Answered,
 ) -> Vec<Answered> {
-    let of = |n: &Named| paths.iter().enumerate().filter(|(_, p)| p.is(n)).collect::<Vec<_>>();
+    let of = |n: &Named| paths.iter().enumerate().filter(|(_, p)| p.meant(n, paths)).collect::<Vec<_>>();
     let (xs, ys) = (of(x), of(y));
     let mut pairs: Vec<(&Asked<'_>, &Asked<'_>)> = Vec::new();
     // Two files, no transport: what both have is held against each other.
@@ -42,6 +43,10 @@ pub fn of(
     }
     if pairs.iter().any(|(a, b)| a.file == b.file) {
         pairs.retain(|(a, b)| a.file == b.file);
+    }
+    // Two pairs of processes are held against two, not against one.
+    if pairs.iter().any(|(a, b)| a.set() == b.set()) {
+        pairs.retain(|(a, b)| a.set() == b.set());
     }
     if pairs.is_empty() {
         let names: Vec<&str> = paths.iter().map(|p| p.name.as_str()).collect();
@@ -76,62 +81,129 @@ pub fn common(a: &Asked<'_>, b: &Asked<'_>) -> Vec<u64> {
     sizes
 }
 
+/// Two paths held against each other at any size.
+struct Held<'a, 'b> {
+    a: &'a Asked<'b>,
+    b: &'a Asked<'b>,
+    /// Round by round, where their rounds took turns, as `compare` does it.
+    turns: Option<Comparison>,
+}
+
+/// What the first path takes more than the second.
+struct Extra {
+    seconds: Estimate,
+    /// Times as long as the second.
+    ratio: Estimate,
+    /// How it was found, where it was not measured there.
+    how: String,
+}
+
+impl<'a, 'b> Held<'a, 'b> {
+    fn of(a: &'a Asked<'b>, b: &'a Asked<'b>) -> Self {
+        Self { a, b, turns: a.in_turns(b).then(|| Comparison::paired(&b.curve, &a.curve)).flatten() }
+    }
+
+    fn at(&self, size: u64) -> Option<Extra> {
+        let (over, under) = (time(self.a, size).ok()?, time(self.b, size).ok()?);
+        if let Some(found) = self.turns.iter().flat_map(|c| &c.sizes).find(|s| s.size == size) {
+            let (ratio, of) = (found.ratio, under.seconds.value);
+            let more = |times: f64| (times - 1.0) * of;
+            let seconds = Estimate { value: more(ratio.value), low: more(ratio.low), high: more(ratio.high) };
+            return Some(Extra { seconds, ratio, how: String::new() });
+        }
+        let how = if over.how.is_empty() { under.how } else { over.how };
+        let (over, under) = (over.seconds, under.seconds);
+        Some(Extra { seconds: model::difference(over, under), ratio: ratio(over, under), how })
+    }
+
+    /// Whether the first is the faster one in every round (true), or the second.
+    fn every(&self, size: u64) -> Option<bool> {
+        every_round(&self.a.curve, &self.b.curve, size)
+    }
+
+    /// The sizes with what is more there, and whether that is sure of all of them together (Holm 1979).
+    fn all(&self, sizes: &[u64]) -> Vec<(u64, Estimate, bool)> {
+        let all: Vec<(u64, Estimate)> = sizes.iter().filter_map(|s| Some((*s, self.at(*s)?.seconds))).collect();
+        let corrected = holm(&all.iter().map(|(_, e)| by_chance(*e)).collect::<Vec<_>>());
+        let sure = |size: u64, p: f64| match &self.turns {
+            Some(c) => c.sizes.iter().any(|s| s.size == size && s.significant),
+            None => p < CHANCE,
+        };
+        all.iter().zip(corrected).map(|((size, e), p)| (*size, *e, sure(*size, p))).collect()
+    }
+}
+
+/// Chance that any of many sizes falsely is a sure one.
+const CHANCE: f64 = 0.05;
+
+/// How probable a figure so far from nothing is where there is none, by its 95% interval.
+fn by_chance(e: Estimate) -> f64 {
+    let reach = if e.value > 0.0 { e.value - e.low } else { e.high - e.value };
+    student_p(student_t(0.95, f64::INFINITY) * e.value / reach, f64::INFINITY)
+}
+
 fn pair(a: &Asked<'_>, b: &Asked<'_>, size: Option<u64>, (factor, asked): (bool, Option<Multiple>)) -> Answered {
     if let Some(answer) = unlike(a, b, size.as_slice()) {
         return answer;
     }
     let sizes = common(a, b);
-    let extra = |s: u64| {
-        let (over, under) = (time(a, s).ok()?, time(b, s).ok()?);
-        let how = if over.how.is_empty() { under.how } else { over.how };
-        let (over, under) = (over.seconds, under.seconds);
-        Some((model::difference(over, under), over.value / under.value, how))
-    };
-    let chosen: Vec<u64> = match size {
+    let held = Held::of(a, b);
+    let mut chosen: Vec<u64> = match size {
         Some(size) => vec![size],
         None => {
             [0, sizes.len() / 2, sizes.len().saturating_sub(1)].iter().filter_map(|i| sizes.get(*i).copied()).collect()
         }
     };
-    let found: Vec<(u64, Estimate, f64, String)> =
-        chosen.iter().filter_map(|s| extra(*s).map(|(e, ratio, how)| (*s, e, ratio, how))).collect();
-    let Some((_, first, _, _)) = found.first() else {
+    chosen.dedup();
+    let found: Vec<(u64, Extra)> = chosen.iter().filter_map(|s| Some((*s, held.at(*s)?))).collect();
+    let Some((_, first)) = found.first() else {
         let why = match size {
             Some(s) => time(a, s).err().or(time(b, s).err()).unwrap_or(Unanswered::Nothing),
             None => Unanswered::TooLittle("the two paths have no size in common"),
         };
         return no(a, &why, size.as_slice());
     };
-    // Where no interval tells the two apart, all rounds of one may still lie beyond all of the other.
-    let every = |size: u64| every_round(&a.curve, &b.curve, size);
+    // What is less wherever that is sure is saved.
+    let less = |(_, extra): &&(u64, Extra)| extra.seconds.value < 0.0;
+    let more_surely = found.iter().any(|(_, extra)| extra.seconds.low > 0.0);
+    let saves = !factor && asked.is_none() && found.first().is_some_and(|first| less(&first)) && !more_surely;
     let parts: Vec<String> = found
         .iter()
-        .map(|(s, e, ratio, how)| {
+        .map(|(s, extra)| {
+            let e = extra.seconds;
+            // Where no interval tells the two apart, all rounds of one may still lie beyond all of the other.
             let sure = match () {
-                () if e.low > 0.0 || e.high < 0.0 => "",
-                () if every(*s).is_some() => ", in every round",
+                () if e.low > 0.0 || e.high < 0.0 => ", surely",
+                () if held.every(*s).is_some() => ", in every round",
                 () => ", not surely different",
             };
-            format!("{} at {} ({:+.0}%{sure}){how}", more(*e), size_words(*s), (ratio - 1.0) * 100.0)
+            let figure = match saves {
+                true if e.value < 0.0 => figure(negated(e), Kind::Seconds),
+                true => format!("and costs {}", more(e)),
+                false => more(e),
+            };
+            let percent = (extra.ratio.value - 1.0) * 100.0;
+            format!("{figure} at {} ({percent:+.0}%{sure}){}", size_words(*s), extra.how)
         })
         .collect();
-    let verdict = if size.is_some() { String::new() } else { verdict(a, b, &sizes, (&extra, &every)) };
-    let factors: Vec<(u64, Estimate)> = (found.iter())
-        .filter_map(|(s, ..)| Some((*s, ratio(time(b, *s).ok()?.seconds, time(a, *s).ok()?.seconds))))
-        .collect();
+    let whole = size.is_some() || (sizes.len() <= found.len() && held.turns.is_none());
+    let verdict = if whole { String::new() } else { verdict(&held, &sizes) };
+    let factors: Vec<(u64, Estimate)> = found.iter().map(|(s, extra)| (*s, inverse(extra.ratio, 1.0))).collect();
     let times: Vec<String> = (factors.iter().filter(|_| factor))
-        .map(|(s, of)| faster(*of, &b.name, every(*s).is_some(), &size_words(*s)))
+        .map(|(s, of)| faster(*of, &b.name, held.every(*s).is_some(), &size_words(*s)))
         .collect();
     let lead = if times.is_empty() { String::new() } else { format!("is {};\n  it ", times.join(", ")) };
     let asked = asked.map_or(String::new(), |m| multiple::told(m, (a, b), &factors));
+    let turns = if held.turns.is_some() { ", round by round in turns" } else { "" };
     let text = format!(
-        "{asked}{lead}costs over {}: {} ({}){verdict}{}",
+        "{asked}{lead}{} over {}: {} ({}{turns}){verdict}{}",
+        if saves { "saves" } else { "costs" },
         b.name,
         parts.join(", "),
         a.time,
         a.against(b).unwrap_or_default()
     );
-    let mut answer = yes(a, text, *first, "s", found.iter().map(|f| f.0).collect());
+    let mut answer = yes(a, text, first.seconds, "s", found.iter().map(|f| f.0).collect());
     if asked.is_empty() {
         answer.text = answer.text.replacen(": ", " ", 1);
     }
@@ -190,23 +262,22 @@ fn factor_words(f: Estimate, sure: &str) -> (String, String) {
 
 /// "2.67 us [2.5, 2.9] more", "1.26 us [1.0, 1.7] less".
 fn more(e: Estimate) -> String {
-    let less = Estimate { value: -e.value, low: -e.high, high: -e.low };
     match e.value < 0.0 {
-        true => format!("{} less", figure(less, Kind::Seconds)),
+        true => format!("{} less", figure(negated(e), Kind::Seconds)),
         false => format!("{} more", figure(e, Kind::Seconds)),
     }
 }
 
+fn negated(e: Estimate) -> Estimate {
+    Estimate { value: -e.value, low: -e.high, high: -e.low }
+}
+
 /// At how many sizes one is surely faster than the other.
-fn verdict(
-    a: &Asked<'_>,
-    b: &Asked<'_>,
-    sizes: &[u64],
-    (extra, every): (&impl Fn(u64) -> Option<(Estimate, f64, String)>, &impl Fn(u64) -> Option<bool>),
-) -> String {
-    let all: Vec<(u64, Estimate)> = sizes.iter().filter_map(|s| extra(*s).map(|(e, _, _)| (*s, e))).collect();
-    let count = |of: &dyn Fn(u64, &Estimate) -> bool| {
-        let them: Vec<u64> = all.iter().filter(|(s, e)| of(*s, e)).map(|(s, _)| *s).collect();
+fn verdict(held: &Held<'_, '_>, sizes: &[u64]) -> String {
+    let (a, b) = (held.a, held.b);
+    let all = held.all(sizes);
+    let count = |of: &dyn Fn(&(u64, Estimate, bool)) -> bool| {
+        let them: Vec<u64> = all.iter().filter(|held| of(held)).map(|held| held.0).collect();
         match (them.first(), them.last()) {
             (Some(first), Some(last)) if first < last => {
                 format!("at {} of {} sizes ({} to {})", them.len(), all.len(), Bytes(*first), Bytes(*last))
@@ -215,28 +286,31 @@ fn verdict(
             _ => format!("at none of {} sizes", all.len()),
         }
     };
-    let unsure = |e: &Estimate| e.low <= 0.0 && e.high >= 0.0;
-    let beyond = |s: u64, e: &Estimate, first: bool| unsure(e) && every(s) == Some(first);
+    let beyond = |(s, _, sure): &(u64, Estimate, bool), first: bool| !sure && held.every(*s) == Some(first);
     let sure = format!(
         "{} is surely faster {}, {} {}",
         a.name,
-        count(&|_, e| e.high < 0.0),
+        count(&|(_, e, sure)| *sure && e.value < 0.0),
         b.name,
-        count(&|_, e| e.low > 0.0)
+        count(&|(_, e, sure)| *sure && e.value > 0.0)
     );
     let rounds: Vec<String> = [(true, &a.name), (false, &b.name)]
         .into_iter()
-        .filter(|(first, _)| all.iter().any(|(s, e)| beyond(*s, e, *first)))
-        .map(|(first, name)| format!("{name} in every round {}", count(&|s, e| beyond(s, e, first))))
+        .filter(|(first, _)| all.iter().any(|held| beyond(held, *first)))
+        .map(|(first, name)| format!("{name} in every round {}", count(&|held| beyond(held, first))))
         .collect();
-    match rounds.is_empty() {
+    let said = match rounds.is_empty() {
         true => format!("\n  {sure}"),
         // What surely is faster nowhere is not worth a word beside that.
-        false if all.iter().all(|(_, e)| unsure(e)) => {
+        false if all.iter().all(|(_, _, sure)| !sure) => {
             format!("\n  no interval tells them apart, but faster is {}", rounds.join(", "))
         }
         false => format!("\n  {sure}; where no interval tells them apart, {}", rounds.join(", ")),
-    }
+    };
+    let whole = held.turns.as_ref().map_or(String::new(), |c| {
+        format!("\n  over all sizes {} takes {} of the time of {}", a.name, figure(c.whole, Kind::Share), b.name)
+    });
+    said + &whole
 }
 
 #[cfg(test)]
@@ -258,6 +332,16 @@ mod tests {
             faster(ratio(open, two), "tcp", false, "64 B"),
             "3.00 times faster than tcp at 64 B (no interval; not surely different)"
         );
+    }
+
+    #[test]
+    fn what_is_sure_at_one_of_many_sizes_need_not_be_of_all() {
+        let e = |value: f64, reach: f64| Estimate { value, low: value - reach, high: value + reach };
+        assert!((by_chance(e(1.0, 1.0)) - 0.05).abs() < 1e-9 && (by_chance(e(-1.0, 1.0)) - 0.05).abs() < 1e-9);
+        assert_eq!(by_chance(Estimate { value: 3.0, low: f64::NEG_INFINITY, high: f64::INFINITY }), 1.0);
+        assert_eq!((by_chance(e(1.0, 0.0)), by_chance(e(0.0, 0.0))), (0.0, 1.0), "what is exact");
+        let of_47: Vec<f64> = (0..47).map(|i| by_chance(e(if i == 9 { 1.2 } else { 0.1 }, 1.0))).collect();
+        assert!(of_47[9] < CHANCE && holm(&of_47)[9] > CHANCE);
     }
 
     #[test]

@@ -99,6 +99,17 @@ pub fn late(p: &Asked<'_>, size: u64, period: f64) -> Option<(f64, u64)> {
     Some((singles.beyond(period / scale(p, size, at)?), at))
 }
 
+/// Share of single transfers that may be late of a plain yes.
+const SOME: f64 = 0.01;
+
+/// A verdict on the median, where so many single transfers are late that it is no plain yes.
+pub fn but(verdict: &'static str, late: Option<(f64, u64)>) -> &'static str {
+    match late {
+        Some((share, _)) if verdict == "yes" && share > SOME => "yes, but not for all",
+        _ => verdict,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

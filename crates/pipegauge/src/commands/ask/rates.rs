@@ -7,9 +7,10 @@ use units::{BitRate, Bytes, Kind, Seconds, Share};
 
 use super::asked::{Asked, figure, from, inverse};
 use super::kept::{self, Kept as KeptUp};
-use super::percentiles::{late, stands_in};
+use super::percentiles::{but, late, stands_in};
 use super::reply::{answered, cannot, no, yes};
 use super::seen;
+use super::surest::{Surest, known, resolved};
 use super::times::of;
 use crate::config::question::{Unit, size_words};
 use crate::document::Answered;
@@ -37,26 +38,47 @@ pub fn most(p: &Asked<'_>, sustained: bool) -> Answered {
         }
         return answer;
     }
-    match maximum(p) {
-        Err(why) => no(p, &why, &[]),
-        Ok(m) if sustained => {
+    match (maximum(p), &p.summary) {
+        // What the largest size moves is moved, and more may be.
+        (Err(Unanswered::Unsaturated(largest)), Some(s)) if !sustained => {
+            let why = Unanswered::Unsaturated(largest);
+            let text = format!(
+                "moves at least {}, at {}{}: {why}",
+                figure(s.max_throughput, Kind::BitsPerSecond),
+                Bytes(s.max_size),
+                both_of(p, s.max_size)
+            );
+            let answer = yes(p, text, s.max_throughput, "bit/s", vec![s.max_size]);
+            Answered { sharpen: no(p, &why, &[]).sharpen, ..answer }
+        }
+        (Err(why), _) => no(p, &why, &[]),
+        (Ok(m), _) if sustained => {
             let (e, words, _) = as_kept(p, m.at, m.throughput, true);
             let both = both_of(p, m.at);
             let text = format!("moves the most, {}, at {}{both}{words}", figure(e, Kind::BitsPerSecond), Bytes(m.at));
             yes(p, text, e, "bit/s", vec![m.at])
         }
-        Ok(m) => {
+        (Ok(m), _) => {
             let rising = if m.rising { "; it still rises: larger messages may carry more" } else { "" };
             let text = format!(
-                "moves the most, {}, at {}{}; 95% of that {}{rising}{}",
+                "moves the most, {}, at {}{}; 95% of that {}{rising}{}{}",
                 figure(m.throughput, Kind::BitsPerSecond),
                 Bytes(m.at),
                 both_of(p, m.at),
                 from(m.from.size),
                 p.burst_at(&[m.at]),
+                surely_moved(p, m.throughput, m.at),
             );
             yes(p, text, m.throughput, "bit/s", vec![m.at])
         }
+    }
+}
+
+/// What a size surely moves where the most is not resolved. Begins with a semicolon.
+fn surely_moved(p: &Asked<'_>, most: Estimate, at: u64) -> String {
+    match known(p, most, at) {
+        (_, _, words) if words.is_empty() => words,
+        (e, size, _) => format!("; surely {} at {}", figure(e, Kind::BitsPerSecond), Bytes(size)),
     }
 }
 
@@ -110,25 +132,35 @@ fn of_ways(p: &Asked<'_>, size: u64) -> String {
 
 /// That the most is of both directions, and each of them at that size; empty where one was measured.
 fn both_of(p: &Asked<'_>, size: u64) -> String {
-    if p.both_ways() { format!(", {}{}", each(p), of_ways(p, size)) } else { String::new() }
+    let two = matches!(p.kind, Some(TimeKind::RoundTrip | TimeKind::Exchange | TimeKind::Transaction));
+    if p.both_ways() || two { format!(", {}{}", each(p), of_ways(p, size)) } else { String::new() }
 }
 
 /// How messages follow one another in what was measured.
-pub fn each(p: &Asked<'_>) -> &'static str {
-    match p.kind {
+pub fn each(p: &Asked<'_>) -> String {
+    let each = match p.kind {
         _ if p.both_ways() => "both directions together",
         Some(TimeKind::HalfRoundTrip) => "one after another, from RTT/2",
+        Some(TimeKind::RoundTrip | TimeKind::Transaction) if p.response().is_some() => {
+            let answers = p.response().map_or(String::new(), size_words);
+            return format!("both ways together, messages and their answers of {answers}");
+        }
         Some(TimeKind::RoundTrip) => "both ways of a round trip",
         Some(TimeKind::OneWay) => "sent without waiting",
         Some(TimeKind::Exchange) => "both directions at once",
         Some(TimeKind::Transaction) => "a connection for each",
         Some(TimeKind::Spacing) => "by all at once",
         _ => "one after another",
-    }
+    };
+    each.to_owned()
 }
 
-/// Whether a rate is carried, or is more than what is where `less` is asked.
-pub fn carries(p: &Asked<'_>, rate: f64, size: Option<u64>, less: bool) -> Answered {
+/// Whether a rate is carried, or is more than what is where `less` is asked; what is kept up alone where `sustained` is.
+pub fn carries(p: &Asked<'_>, rate: f64, size: Option<u64>, (less, sustained): (bool, bool)) -> Answered {
+    // Of the best size the most may be too noisy to tell where another one surely carries the rate.
+    if let Some(answer) = surely(p, rate, less, sustained).filter(|_| size.is_none()) {
+        return answer;
+    }
     let found = match size {
         Some(size) => moved(p, size)
             .map(|(e, rests, how)| (e, rests, format!("with messages of {}{how} it moves", size_words(size)))),
@@ -157,6 +189,11 @@ pub fn carries(p: &Asked<'_>, rate: f64, size: Option<u64>, less: bool) -> Answe
             // What lies below the rate is too slow.
             let (slow, seen) = seen::below(e, rate, seen, slower, Kind::BitsPerSecond);
             let burst = p.burst_at(&rests_on);
+            if sustained && !kept_up.known {
+                let moved = figure(e, Kind::BitsPerSecond);
+                let why = format!("whether it keeps that up is not known: {words} {moved} ({}){kept}{burst}", each(p));
+                return cannot(p, why, &rests_on);
+            }
             // What a bucket saved up is no rate that is carried.
             let verdict = match answered(slow, true) {
                 "yes" if !burst.is_empty() => "not surely",
@@ -170,6 +207,35 @@ pub fn carries(p: &Asked<'_>, rate: f64, size: Option<u64>, less: bool) -> Answe
             yes(p, text, e, "bit/s", rests_on)
         }
     }
+}
+
+/// That a rate is surely carried at one size, where the most that the path moves does not tell.
+fn surely(p: &Asked<'_>, rate: f64, less: bool, sustained: bool) -> Option<Answered> {
+    let most = p.summary.as_ref()?;
+    let kept = |size: u64, e: Estimate| kept::at(p, size).factor.map_or(e, |factor| kept::less(e, factor));
+    let all = kept(most.max_size, most.max_throughput);
+    if all.low > rate && resolved(all) {
+        return None;
+    }
+    let found = Surest::of(&p.curve, kept).filter(|s| s.least >= rate && p.burst_at(&[s.size]).is_empty())?;
+    let kept = kept::at(p, found.size);
+    if sustained && !kept.known {
+        return None;
+    }
+    let (how, from) = match kept.factor {
+        Some(_) => ("it keeps up", None),
+        None => ("it moves", Kept::of(&p.curve, rate)),
+    };
+    let from = from.map_or(String::new(), |kept| format!("; {} is {}", BitRate(rate), reached(&kept)));
+    let text = format!(
+        "{}: at {} {how} {} ({}){from}{}",
+        answered("yes", less),
+        Bytes(found.size),
+        figure(found.moves, Kind::BitsPerSecond),
+        each(p),
+        kept.words
+    );
+    Some(yes(p, text, found.moves, "bit/s", vec![found.size]))
 }
 
 /// Stretches that do not keep a rate, of which so many are named.
@@ -243,8 +309,11 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
                 "no" => Some(false),
                 _ => None,
             };
+            // Of a stream, only that the next one follows late would be known; of what is kept up nothing.
+            let late = late(p, size, f.period / factor).filter(|_| !stream && kept.factor.is_none());
             let mut text = format!(
-                "{word}: a {one} of {} takes {} ({label}) of the {} it has{}{seen}; the most is {}{}",
+                "{}: a {one} of {} takes {} ({label}) of the {} it has{}{seen}; the most is {}{}",
+                but(word, late),
                 size_words(size),
                 figure(f.seconds, Kind::Seconds),
                 Seconds(f.period),
@@ -262,8 +331,7 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
                 (None, _) => text.push_str(", and no size is fast enough for that rate"),
             }
             text.push_str(&achieved(p, size));
-            match late(p, size, f.period / factor) {
-                // Of a stream, only that the next one follows late would be known.
+            match late {
                 _ if stream => {}
                 Some((share, at)) => {
                     text.push_str(&format!("; {} of single {many} are late{}", Share(share), stands_in(at, size)))

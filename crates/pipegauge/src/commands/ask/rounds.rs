@@ -10,6 +10,10 @@ const ROUNDS: usize = 4;
 /// in eleven would.
 const FEWEST: usize = 3;
 
+/// Two rounds do where they lie further apart than this, too: no two states of one path are so unlike.
+const TWO: usize = 2;
+const FAR: f64 = 3.0;
+
 /// Whether the first path is the faster one in every round at a size (true), or the other (false): of the measured size, or of both that
 /// it lies between. None where their rounds overlap, or are too few.
 pub fn every_round(a: &[CurvePoint], b: &[CurvePoint], size: u64) -> Option<bool> {
@@ -24,7 +28,12 @@ pub fn every_round(a: &[CurvePoint], b: &[CurvePoint], size: u64) -> Option<bool
         let ((p_low, p_high), (q_low, q_high)) = (range(p), range(q));
         let rounds = p.blocks.len().min(q.blocks.len());
         let own = (p_high / p_low).max(q_high / q_low);
-        let beyond = |high: f64, low: f64| high < low && (rounds >= ROUNDS || (rounds >= FEWEST && low / high > own));
+        let beyond = |high: f64, low: f64| {
+            high < low
+                && (rounds >= ROUNDS
+                    || (rounds >= FEWEST && low / high > own)
+                    || (rounds >= TWO && low / high > own.max(FAR)))
+        };
         match () {
             () if beyond(p_high, q_low) => Some(true),
             () if beyond(q_high, p_low) => Some(false),
@@ -57,6 +66,8 @@ mod tests {
         };
         assert_eq!(every_round(&few(3), &tcp, 1), Some(true), "three rounds, further apart than their own states");
         assert_eq!(every_round(&few(3), &curve(4e-6, 15e-6), 1), None, "three rounds that lie near are too few");
+        assert_eq!(every_round(&few(2), &tcp, 1), Some(true), "two rounds, far apart");
+        assert_eq!(every_round(&few(2), &curve(2e-6, 4e-6), 1), None, "two rounds, not far apart");
         assert_eq!(every_round(&few(1), &tcp, 1), None, "one round says nothing");
     }
 }

@@ -1,11 +1,13 @@
 //! Answers that are sizes.
 
 use model::Estimate;
-use model::answer::{self, Reached, Unanswered, largest_within, longer_below};
+use model::answer::{self, Reached, Seen, Unanswered, largest_within, longer_below};
 use units::{Bytes, Kind, Seconds, Share};
 
-use super::asked::{Asked, figure, from};
+use super::asked::{Asked, figure, from, times};
 use super::reply::{cannot, no, yes};
+use super::seen;
+use super::surest::known;
 use super::times::no_journey;
 use crate::document::Answered;
 
@@ -133,11 +135,7 @@ pub fn largest(p: &Asked<'_>, seconds: f64) -> Answered {
         let smallest = p.curve.iter().map(|c| c.size).min();
         return match smallest {
             None => no(p, &Unanswered::Nothing, &[]),
-            Some(s) => cannot(
-                p,
-                format!("even {}, the smallest measured, takes longer than {}", Bytes(s), Seconds(seconds)),
-                &[],
-            ),
+            Some(s) => too_short(p, s, seconds),
         };
     };
     // A longer time than measured leaves room for fewer bytes: the ends change sides.
@@ -154,11 +152,9 @@ pub fn largest(p: &Asked<'_>, seconds: f64) -> Answered {
     }
     let text = if end {
         let whole = p.summary.as_ref().filter(|_| p.unsaturated().is_none()).map(|s| {
-            format!(
-                "; in messages of {} one after another about {}",
-                Bytes(s.max_size),
-                units::format::significant(s.max_throughput.value * seconds / 8.0, Kind::Bytes)
-            )
+            let (moves, at, _) = known(p, s.max_throughput, s.max_size);
+            let bytes = figure(times(moves, seconds / 8.0), Kind::Bytes);
+            format!("; in messages of {} one after another {bytes}", Bytes(at))
         });
         let all = if p.most_block() == Some(value) { ", the most that the path carries in one," } else { " or larger" };
         format!(
@@ -171,6 +167,20 @@ pub fn largest(p: &Asked<'_>, seconds: f64) -> Answered {
         format!("up to {} arrives within {} ({}){but}", figure(e, Kind::Bytes), Seconds(seconds), p.time)
     };
     yes(p, text, e, "B", vec![value])
+}
+
+/// That even the smallest message takes longer than a time.
+fn too_short(p: &Asked<'_>, smallest: u64, seconds: f64) -> Answered {
+    let why = format!("even {}, the smallest measured, takes longer than {}", Bytes(smallest), Seconds(seconds));
+    match answer::arrival(&p.curve, smallest, None) {
+        Err(_) => cannot(p, why, &[]),
+        Ok(found) => {
+            let time = figure(found.seconds, Kind::Seconds);
+            let seen = Seen::times(&p.curve, &[smallest]);
+            let (word, seen) = seen::below(found.seconds, seconds, seen, false, Kind::Seconds);
+            yes(p, format!("{word}: {why}, {time} ({}){seen}", p.time), found.seconds, "s", vec![smallest])
+        }
+    }
 }
 
 /// Stretches of sizes that are no part of what is told, of which so many are named.

@@ -7,6 +7,7 @@ use super::counts::whole;
 use super::kept;
 use super::rates::{as_kept, each, maximum};
 use super::reply::{no, yes};
+use super::surest::known;
 use super::times::of;
 use crate::config::question::size_words;
 use crate::document::Answered;
@@ -45,22 +46,27 @@ fn of_bits(p: &Asked<'_>, rate: f64) -> Answered {
         Ok(m) => m,
         Err(why) => return no(p, &why, &[]),
     };
-    let (most, words, _) = as_kept(p, m.at, m.throughput, true);
-    let count = times(most, 1.0 / rate);
+    let (moves, at, unknown) = known(p, m.throughput, m.at);
+    let (moves, words, _) = as_kept(p, at, moves, true);
+    let count = times(moves, 1.0 / rate);
+    let what = if unknown.is_empty() { "the most it moves" } else { "what it surely moves" };
     let text = format!(
-        "{} of {}: the most it moves is {} at {} ({}), together for all{words}",
+        "{} of {}: {unknown}{what} is {} at {} ({}), together for all{words}",
         several(count),
         BitRate(rate),
-        figure(most, Kind::BitsPerSecond),
-        Bytes(m.at),
+        figure(moves, Kind::BitsPerSecond),
+        Bytes(at),
         each(p)
     );
-    yes(p, text, count, "1", vec![m.at])
+    yes(p, text, count, "1", vec![at])
 }
 
-/// "1 stream [1, 1]", "8 streams (no interval)".
+/// "1 stream [1, 1]", "8 streams (no interval)", "between 1 and 90 streams".
 fn several(count: model::Estimate) -> String {
     let text = whole(count);
+    if text.starts_with("between") {
+        return format!("{text} streams");
+    }
     let (number, range) = text.split_once(' ').unwrap_or((&text, ""));
     format!("{number} {} {range}", if number == "1" { "stream" } else { "streams" })
 }

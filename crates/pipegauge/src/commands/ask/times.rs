@@ -1,13 +1,14 @@
 //! Answers that are times.
 
 use measure::event::TimeKind;
-use model::Estimate;
 use model::answer::{self, Outside, Seen, Unanswered};
-use units::{Bytes, Kind, thousands};
+use model::{Estimate, Summary};
+use units::{Bytes, Kind, Seconds, thousands};
 
 use super::asked::{Asked, after, figure, times};
 use super::kept;
-use super::reply::{needs, no, sharpen, yes};
+use super::reply::{needs, no, sharpen, verdict, yes};
+use super::surest::known;
 use crate::config::question::size_words;
 use crate::document::Answered;
 
@@ -72,21 +73,23 @@ pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
         (Unanswered::Outside { to, .. }, Some(s))
             if size > *to && alone && p.curve.len() > 1 && s.still_rising != Some(true) =>
         {
-            let bits = size as f64 * 8.0;
-            let most = s.max_throughput;
-            let low = bits / most.high;
-            let high = if most.low > 0.0 { bits / most.low } else { f64::INFINITY };
-            Ok(Timed {
-                seconds: Estimate { value: bits / most.value, low, high },
-                how: format!(
-                    ", in messages of {} one after another: no single message of it was measured",
-                    Bytes(s.max_size)
-                ),
-                rests_on: vec![s.max_size],
-                seen: None,
-            })
+            Ok(in_smaller(p, size, s))
         }
         _ => Err(found),
+    }
+}
+
+/// What a size takes in the messages of which the path moves most, one after another.
+fn in_smaller(p: &Asked<'_>, size: u64, s: &Summary) -> Timed {
+    let bits = size as f64 * 8.0;
+    let (most, at, _) = known(p, s.max_throughput, s.max_size);
+    let low = bits / most.high;
+    let high = if most.low > 0.0 { bits / most.low } else { f64::INFINITY };
+    Timed {
+        seconds: Estimate { value: bits / most.value, low, high },
+        how: format!(", in messages of {} one after another: no single message of it was measured", Bytes(at)),
+        rests_on: vec![at],
+        seen: None,
     }
 }
 
@@ -119,11 +122,16 @@ pub fn no_journey(p: &Asked<'_>, sizes: &[u64]) -> Option<Answered> {
 }
 
 /// How long a stream takes to send what is larger than all of its messages.
-fn streamed(p: &Asked<'_>, size: u64) -> Option<Answered> {
+pub fn streamed(p: &Asked<'_>, size: u64, within: Option<f64>) -> Option<Answered> {
     p.journey().err()?;
-    let t = of(p, size).ok().filter(|_| p.curve.iter().all(|c| c.size < size))?;
+    let s = p.summary.as_ref().filter(|_| !p.scheduled() && p.curve.iter().all(|c| c.size < size))?;
+    // A stream is of many messages anyway.
+    let t = of(p, size).unwrap_or_else(|_| in_smaller(p, size, s));
+    let (word, limit) = within.map_or((String::new(), String::new()), |seconds| {
+        (format!("{}: ", verdict(t.seconds, seconds)), format!(" of the {} it has", Seconds(seconds)))
+    });
     let text = format!(
-        "sending {} in a long stream takes {}{}; the way of its last message comes on top, which a stream does not tell \
+        "{word}sending {} in a long stream takes {}{limit}{}; the way of its last message comes on top, which a stream does not tell \
          (--pattern {} does)",
         size_words(size),
         figure(t.seconds, Kind::Seconds),
@@ -134,7 +142,7 @@ fn streamed(p: &Asked<'_>, size: u64) -> Option<Answered> {
 }
 
 pub fn arrival(p: &Asked<'_>, size: u64, round_trip: bool, sustained: bool) -> Answered {
-    let streamed = streamed(p, size).filter(|_| !round_trip && !sustained);
+    let streamed = streamed(p, size, None).filter(|_| !round_trip && !sustained);
     if let Some(answer) = streamed.or_else(|| no_journey(p, &[size])) {
         return answer;
     }

@@ -2,6 +2,7 @@
 
 use units::Seconds;
 
+use super::surest::resolved;
 use crate::config::question::InUnit;
 use crate::document::Answered;
 
@@ -9,12 +10,13 @@ use crate::document::Answered;
 pub fn tell(answer: &mut Answered, wanted: &InUnit) {
     let Some(e) = answer.figure.filter(|_| answer.unit == Some("bit/s")) else { return };
     let of = |bits: f64| number(bits / wanted.bits);
-    let range = if e.low > 0.0 && e.high.is_finite() {
-        format!("[{}, {}]", of(e.low), of(e.high))
-    } else {
-        "(no interval)".to_owned()
+    let unit = name(wanted);
+    let told = match e.low > 0.0 && e.high.is_finite() {
+        true if !resolved(e) => format!("between {} and {} {unit} (not resolved)", of(e.low), of(e.high)),
+        true => format!("{} {unit} [{}, {}]", of(e.value), of(e.low), of(e.high)),
+        false => format!("{} {unit} (no interval)", of(e.value)),
     };
-    answer.text.push_str(&format!("; that is {} {} {range}", of(e.value), name(wanted)));
+    answer.text.push_str(&format!("; that is {told}"));
 }
 
 /// "MB/s", "GB in 3,600 s".

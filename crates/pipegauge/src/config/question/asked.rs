@@ -6,6 +6,7 @@ use super::Multiple;
 use super::amounts::Amount;
 use super::lexicon::Topic::*;
 use super::longer::{self, Longer};
+use super::measures::EIGHTS;
 use super::sentence::{Item, Sentence};
 use super::suggest::shown;
 
@@ -38,6 +39,15 @@ impl<'a> Asked<'a> {
         } else if sentence.frame.pixels.is_some() {
             bail!("'{}': a frame of so many pixels has no size that can be counted", shown(text));
         }
+        let mut rates = sentence.amounts(|a| if let Amount::Rate(r) = a { Some(*r) } else { None });
+        // What is lost "at 1 gigabit" is lost at a rate.
+        if let (true, [bytes], []) = (sentence.any(&[Loss, Lossless]), &sizes[..], &rates[..])
+            && let Some(note) = sentence.notes.iter_mut().find(|note| note.as_str() == EIGHTS)
+        {
+            *note = "bits without a time are taken as so many a second".to_owned();
+            rates.push(*bytes as f64 * 8.0);
+            sizes.clear();
+        }
         let mut percentiles = sentence.amounts(|a| if let Amount::Percentile(p) = a { Some(*p) } else { None });
         for item in &sentence.items {
             if let Item::Topics(t) = item {
@@ -67,7 +77,7 @@ impl<'a> Asked<'a> {
         Ok(Self {
             text,
             sizes,
-            rates: sentence.amounts(|a| if let Amount::Rate(r) = a { Some(*r) } else { None }),
+            rates,
             times: sentence.amounts(|a| if let Amount::Time(t) = a { Some(*t) } else { None }),
             per_second: sentence.amounts(|a| if let Amount::PerSecond(n) = a { Some(*n) } else { None }),
             periods: sentence.amounts(|a| if let Amount::Period(s) = a { Some(*s) } else { None }),

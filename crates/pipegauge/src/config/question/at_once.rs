@@ -114,7 +114,11 @@ pub fn of(text: &str, sentence: &mut Sentence, measured: &Measured) -> Result<()
     match &several[..] {
         [] if !at_once => return Ok(()),
         [] => {
-            let found = found(sentence, &named, measured, None);
+            let mut found = found(sentence, &named, measured, None);
+            // "which number of flows is best": one is a number, too.
+            if sentence.has(HowMany) && sentence.any(&[Which, Fastest, Most]) && !sentence.any(&[Messages, PerSecond]) {
+                found.extend(single(&found, measured));
+            }
             if found.is_empty() {
                 return Err(lacks(text, sentence, measured, None));
             }
@@ -149,6 +153,21 @@ fn found(sentence: &Sentence, named: &[Named], measured: &Measured, counted: Opt
     };
     (measured.at_once.iter().filter(meant))
         .map(|(label, at, ..)| Named { transport: Some(label.clone()), file: Some(file(*at).to_owned()) })
+        .collect()
+}
+
+/// The paths of one connection beside those of several.
+fn single(several: &[Named], measured: &Measured) -> Vec<Named> {
+    let transport = |label: &str| label.split(':').next().unwrap_or(label).to_owned();
+    let one = |(label, _, at): &&(String, &'static str, usize)| {
+        let beside = |n: &Named| {
+            n.file.as_deref() == Some(measured.file(*at))
+                && n.transport.as_deref().map(transport) == Some(transport(label))
+        };
+        several.iter().any(beside) && !measured.at_once.iter().any(|(l, f, ..)| l == label && f == at)
+    };
+    (measured.paths.iter().filter(one))
+        .map(|(label, _, at)| Named { transport: Some(label.clone()), file: Some(measured.file(*at).to_owned()) })
         .collect()
 }
 

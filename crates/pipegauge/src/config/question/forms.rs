@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 
 use super::asked::Asked;
 use super::lexicon::Topic::*;
-use super::lexicon::{JITTER, TRUST};
+use super::lexicon::{JITTER, OPTIONS, TRUST};
 use super::sentence::{Item, Sentence};
 use super::suggest::shown;
 use super::{KNOWN, Measured, Question, Reading, at_once, versus};
@@ -28,11 +28,22 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
         }),
         _ => None,
     }) {
+        if measured.sides && elsewhere == OPTIONS {
+            bail!(
+                "'{}': these are the two sides of one run: pipegauge compare {} tells whether what they differ in matters",
+                shown(text),
+                measured.files.iter().map(|(file, _)| shown(file)).collect::<Vec<_>>().join(" ")
+            );
+        }
         bail!("'{}': ask has no answer to this; {elsewhere}. It knows these:\n{KNOWN}", shown(text));
     }
     at_once::of(text, &mut sentence, measured)?;
     sentence.parts();
-    if sentence.loads() && !sentence.any(&[Cpu, UnderLoad]) {
+    // Of a run with loads "idle" means the paths that nothing loaded.
+    let idle = sentence.loads() && !measured.loaded.is_empty() && idle(text) && !sentence.any(&[Cpu, UnderLoad]);
+    if idle {
+        sentence.items.retain(|i| !matches!(i, Item::Topics(t) if t.contains(&Load)));
+    } else if sentence.loads() && !sentence.any(&[Cpu, UnderLoad]) {
         bail!(
             "'{}': a run does not tell how busy its path is; what a path takes idle and under load a run with --load tells \
              (pipegauge run tcp --load 1,2,4): ask it for the latency under load",
@@ -48,7 +59,10 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
         bail!("'{}': which sockets? Write unix sockets, tcp or udp", shown(text));
     }
     let asked = Asked::of(text, &mut sentence)?;
-    let but = sentence.but();
+    let mut but = sentence.but();
+    if idle {
+        but.extend(measured.loaded.iter().cloned().map(|path| measured.shortly(path)));
+    }
     // "do I lose anything with tcp instead of unix" is of what it costs.
     let lost = sentence.any(&[Loss, Lossless]) && !(sentence.any(&[Cost, Instead]) && sentence.paths().len() == 2);
     let compared = match lost || sentence.any(&[Cpu, UnderLoad, RunToRun]) {
@@ -165,6 +179,11 @@ fn undenied(text: &str) -> Option<String> {
     let words = || text.split_whitespace();
     let near: Vec<String> = words().filter_map(of).collect();
     (!near.iter().eq(words())).then(|| near.join(" "))
+}
+
+/// Whether a text speaks of a path that nothing loads.
+fn idle(text: &str) -> bool {
+    text.to_lowercase().split(|c: char| !c.is_alphanumeric()).any(|word| matches!(word, "idle" | "idling"))
 }
 
 /// Bytes of the unit of size that a question about further bytes names: a kilobyte, else one byte.

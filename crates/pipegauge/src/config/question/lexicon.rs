@@ -181,6 +181,7 @@ use Topic::*;
 
 /// What tells how unsteady a path is within a run, and how sure its figures are.
 pub const JITTER: &str = "pipegauge jitter RUN tells how unsteady a path is";
+pub const OPTIONS: &str = "options are set when a path is measured: pipegauge list tells them, and pipegauge run tcp 'tcp:OPTION=VALUE' measures both";
 pub const TRUST: &str = "each answer has its 95% interval in brackets, and pipegauge show RUN closes with Trust: how well its points are known, \
                          and how far a repeat may lie";
 
@@ -589,7 +590,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "dip", "dips", "step in", "chasm", "cliff", "anomaly", "anomalies", "have a step", "is there a step", "a step in", "where is the step", "any steps", "have a bend", "a bend", "kink", "kinks", "a jump", "eager", "rendezvous",
         "eager limit", "eager threshold", "which sizes are slow", "what sizes are slow", "sizes are slow", "slow sizes", "sizes slow", "slowest sizes", "bad sizes", "worst sizes"
     ]),
-    (Elsewhere("options are set when a path is measured: pipegauge list tells them, and pipegauge run tcp 'tcp:OPTION=VALUE' measures both"), &[
+    (Elsewhere(OPTIONS), &[
         "nodelay", "no delay", "tcp_nodelay", "cork", "nagle", "sockbuf", "sndbuf", "rcvbuf", "zerocopy", "busy polling"
     ]),
     (Elsewhere("pipegauge loggp RUN... tells these parameters"), &["loggp", "logp", "gap"]),

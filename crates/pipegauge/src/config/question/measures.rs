@@ -17,6 +17,9 @@ const SIZED: [&str; 14] = [
     "buffers", "writes", "pages",
 ];
 
+/// How bits of a message are taken.
+pub const EIGHTS: &str = "bits of a message are taken by eights for its bytes";
+
 /// How bits without a time are taken where a path is said to do them.
 const SPEED: &str = "so many bits are taken as bits a second";
 
@@ -111,7 +114,7 @@ impl Amounts<'_> {
                     if bits.0 % 8 != 0 {
                         bail!("'{}': `{} {symbol}` is not a whole number of bytes", self.shown(), shown(digits));
                     }
-                    found(Amount::Size(bits.0 / 8), next, Some("bits of a message are taken by eights for its bytes"))
+                    found(Amount::Size(bits.0 / 8), next, Some(EIGHTS))
                 }
             },
             Unit::Rate(symbol) => found(Amount::Rate(rate(&format!("{digits}{symbol}"))?), next, note),

@@ -237,7 +237,10 @@ impl Question {
     /// Whether it is of a time or a throughput, which are others for what is kept up.
     pub fn of_time_or_flow(&self) -> bool {
         use Question::*;
-        matches!(self, Arrival { .. } | Series { .. } | Latency { .. } | Deadline { .. } | Most | Throughput(_))
+        matches!(
+            self,
+            Arrival { .. } | Series { .. } | Latency { .. } | Deadline { .. } | Most | Throughput(_) | Carries { .. }
+        )
     }
 
     /// Whether it names its paths itself.
@@ -248,7 +251,7 @@ impl Question {
     /// Whether its answer always tells what is kept up.
     pub fn of_rates(&self) -> bool {
         use Question::*;
-        matches!(self, Carries { .. } | Frames { .. } | PerSecond { .. } | Streams { .. })
+        matches!(self, Frames { .. } | PerSecond { .. } | Streams { .. })
     }
 }
 

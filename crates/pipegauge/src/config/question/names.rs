@@ -18,6 +18,10 @@ pub struct Measured {
     pub at_once: Vec<(String, usize, u32, Topology)>,
     /// Files whose messages went both ways at once.
     pub(super) both: Vec<usize>,
+    /// Paths that something loaded while they were measured.
+    pub(super) loaded: Vec<Named>,
+    /// Two of the files are the sides of one run (`--vs`).
+    pub(super) sides: bool,
 }
 
 /// A path that a question names: by what it is called or its transport, by its file or both.
@@ -94,6 +98,22 @@ impl Measured {
     /// Takes that messages of the file that was taken last went both ways at once.
     pub fn both_ways(&mut self) {
         self.both.push(self.files.len().saturating_sub(1));
+    }
+
+    /// Takes a path of the file that was taken last that something loaded.
+    pub fn loaded(&mut self, label: &str) {
+        let file = self.files.last().map(|(file, _)| file.clone());
+        self.loaded.push(Named { transport: Some(label.to_owned()), file });
+    }
+
+    /// A path without its file, where there is no other.
+    pub fn shortly(&self, path: Named) -> Named {
+        if self.files.len() > 1 { path } else { Named { file: None, ..path } }
+    }
+
+    /// Takes that two of the files are the sides of one run.
+    pub fn sides(&mut self) {
+        self.sides = true;
     }
 
     /// The error for a run file that a question names and that was not given.
@@ -203,7 +223,7 @@ mod tests {
             files: vec![("a".into(), None)],
             paths: vec![("tcp".into(), "tcp", 0), ("unix".into(), "unix", 0)],
             at_once: Vec::new(),
-            both: Vec::new(),
+            ..Measured::default()
         };
         let error = measured.unknown("over tpc?", "tpc").to_string();
         assert!(error.contains("'tcp'") && error.contains("tcp, unix"), "{error}");

@@ -550,7 +550,7 @@ pub const READ: &[(&str, &str)] = &[
     ("can tcp sustain 70,000 messages of 1 B a second", "whether 70,000 messages of 1 B a second can be sustained, over tcp"),
     ("sustained latency of tcp at 1 B", "arrival of 1 B, sustained, over tcp"),
     ("what is tcp's sustained bandwidth", "the most throughput, sustained, over tcp"),
-    ("can unix keep up 1 Gbit/s with 64 KiB blocks", "whether 1.00 Gbit/s can be carried, with messages of 64 KiB, over unix"),
+    ("can unix keep up 1 Gbit/s with 64 KiB blocks", "whether 1.00 Gbit/s can be carried, with messages of 64 KiB, sustained, over unix"),
     ("what throughput does tcp keep up at 1 MiB", "throughput with messages of 1 MiB, sustained, over tcp"),
     ("steady state bandwidth of unix", "the most throughput, sustained, over unix"),
     ("sustained round trip of tcp", "round trip of the smallest message, sustained, over tcp"),
