@@ -160,12 +160,7 @@ mod tests {
             (s.max_size, s.max_throughput.value, s.latency)
         };
         let path = Some(run.paths[0].opened.path);
-        let warned = |code: &str| Warning {
-            code: code.to_owned(),
-            path,
-            sizes: vec![fastest],
-            text: String::new(),
-        };
+        let warned = |code: &str| Warning { code: code.to_owned(), path, sizes: vec![fastest], text: String::new() };
         let warnings = [warned("noisy"), warned(measure::BUCKET)];
         let [noisy, bucket] = warnings.map(|w| {
             run.warnings = vec![w];
