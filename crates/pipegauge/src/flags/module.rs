@@ -41,6 +41,9 @@ pub enum ModuleTask {
         /// Where the other side waits
         #[arg(long)]
         address: Option<String>,
+        /// Seconds without progress that it waits for
+        #[arg(long)]
+        patience: Option<f64>,
     },
     /// Load a module in this process and print what it is
     #[command(hide = true)]

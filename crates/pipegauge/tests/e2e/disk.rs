@@ -124,3 +124,24 @@ fn a_full_standard_output_is_an_error_and_a_closed_one_is_not() {
     full(">/dev/full").refuses(&["standard output", "No space left"]);
     assert_eq!(full(">&-").code(), 0);
 }
+
+#[test]
+fn what_can_not_be_begun_for_want_of_room_leaves_nothing_in_its_own_way() {
+    if !root() {
+        return skip("only root can mount a small disk to fill");
+    }
+    let dir = Scratch::new();
+    let Some(disk) = SmallDisk::mount(&dir.path("small"), "16k") else {
+        return skip("this system does not let its root mount a tmpfs");
+    };
+    std::fs::write(dir.path("small/full"), vec![0; 12 << 10]).unwrap();
+    let said = dir.run(&["module", "new", "mine", "--directory", "small"]);
+    said.refuses(&["small/mine", "No space left"]);
+    assert!(!dir.path("small/mine").exists(), "the next try would meet it");
+    // Nothing fits any more.
+    let _ = std::fs::write(dir.path("small/rest"), vec![0; 64 << 10]);
+    let said = dir.run(&["sweep", "theory", "--over", "rate=1Gbit/s,2Gbit/s", "-o", "small/s"]);
+    said.refuses(&["small/s", "No space left"]);
+    assert!(!dir.path("small/s").exists(), "the next try would meet it");
+    drop(disk);
+}

@@ -258,8 +258,17 @@ fn a_module_that_crashes_or_hangs_ends_its_path_alone() {
         )
     };
     made(&dir, "crash", |s| changed(s, SEND, &count("*(volatile int *)8 = 1")));
+    // Both sides wait, so that neither says a word.
+    let both = |then: &str| format!("{}    {RECEIVE}", count(then).strip_prefix(SEND).unwrap());
+    made(&dir, "stuck", |s| changed(s, RECEIVE, &both("for (;;)\n            pause()")));
+    made(&dir, "spin", |s| changed(s, RECEIVE, &both("for (volatile int on = 1; on;)\n            ;")));
     let folder = made(&dir, "hang", |s| changed(s, SEND, &count("for (;;)\n            pause()")));
-    for (name, says) in [("crash", "killed by signal 11"), ("hang", "near process")] {
+    for (name, says) in [
+        ("crash", "killed by signal 11"),
+        ("hang", "near process"),
+        ("stuck", "recv() has not come back"),
+        ("spin", "recv() has not come back"),
+    ] {
         let _ = fs::remove_file(dir.path("count"));
         let file = format!("{name}.run.jsonl");
         let line = [
@@ -278,7 +287,7 @@ fn a_module_that_crashes_or_hangs_ends_its_path_alone() {
             "none",
         ];
         let said = with(&dir, &folder, &[&line[..], &["--no-html", "--quiet", "-o", &file]].concat());
-        assert_eq!(said.code(), 1, "{said}");
+        assert_eq!(said.code(), 1, "{name}: {said}");
         assert!(said.err.contains(&format!("{name}: ")) && said.err.contains(says), "{said}");
         // What was measured until then is kept, and the other path has all its trials.
         let run = fs::read_to_string(dir.path(&file)).unwrap();
@@ -317,4 +326,73 @@ fn a_module_that_changes_or_shortens_messages_is_found_under_check_and_other_pat
         let others = run.lines().filter(|l| l.contains(r#""event":"trial""#) && l.contains(r#""path":1,"#)).count();
         assert!(others >= 4, "{name}: {others}: {said}");
     }
+}
+
+#[test]
+fn a_module_that_crashes_or_hangs_as_it_closes_is_told_and_its_points_stay() {
+    let dir = Scratch::new();
+    const CLOSE: &str = "    close(link->fd);\n    free(link);";
+    made(&dir, "parting", |s| changed(s, CLOSE, &format!("{CLOSE}\n    *(volatile int *)8 = 1;")));
+    let folder = made(&dir, "lingering", |s| changed(s, CLOSE, "    (void)link;\n    for (;;)\n        pause();"));
+    for (name, says) in [("parting", "killed by signal 11"), ("lingering", "had not ended after 2.0 s")] {
+        let file = format!("{name}.run.jsonl");
+        let counted = ["--sizes", "64", "--trials", "3", "--repeats", "5", "--patience", "2s", "--pin", "none"];
+        let line = [&["run", name, "tcp"][..], &counted, &["--no-html", "--quiet", "-o", &file]].concat();
+        let said = with(&dir, &folder, &line);
+        assert_eq!(said.code(), 1, "{name}: {said}");
+        assert!(said.err.contains(&format!("{name}: ")) && said.err.contains("as it closed"), "{name}: {said}");
+        assert!(said.err.contains(says), "{name}: {said}");
+        let run = fs::read_to_string(dir.path(&file)).unwrap();
+        let points = |path: u32| {
+            run.lines()
+                .filter(|l| l.contains(r#""event":"point""#) && l.contains(&format!(r#""path":{path},"#)))
+                .count()
+        };
+        assert!(points(0) >= 1 && points(0) == points(1), "{name}: {} and {}: {said}", points(0), points(1));
+    }
+}
+
+#[test]
+fn a_module_that_leaves_a_process_behind_holds_no_list() {
+    let dir = Scratch::new();
+    let folder = made(&dir, "forking", |s| {
+        format!(
+            "{s}\n__attribute__((constructor)) static void begin(void)\n{{\n    if (fork() == 0) {{\n        setsid();\n        \
+             sleep(60);\n        _exit(0);\n    }}\n}}\n"
+        )
+    });
+    // The pipes of this test would be held as well.
+    let mut command = Command::new(binary());
+    command.args(["list", "--json"]).env("PIPEGAUGE_MODULES", &folder).env(HISTORY.0, HISTORY.1);
+    let out = fs::File::create(dir.path("out")).unwrap();
+    let since = std::time::Instant::now();
+    let status = command.stdout(out).stderr(std::process::Stdio::null()).status().unwrap();
+    assert!(status.success() && since.elapsed().as_secs() < 30, "{status} after {:?}", since.elapsed());
+    assert!(fs::read_to_string(dir.path("out")).unwrap().contains("\"forking\""));
+}
+
+#[test]
+fn a_check_of_a_module_that_sends_nothing_ends_soon_and_says_what_was_not_tried() {
+    let dir = Scratch::new();
+    let folder =
+        made(&dir, "silent", |s| changed(s, SEND, &format!("{SEND}    if (len > 0)\n        return PIPEGAUGE_OK;\n")));
+    let since = std::time::Instant::now();
+    let said = dir.run(&["module", "check", &folder.join("silent.so").display().to_string(), "--json"]);
+    assert_eq!(said.code(), 1, "{said}");
+    let cases = json(&said.out)["cases"].as_array().unwrap().clone();
+    let of = |outcome: &str| cases.iter().filter(|case| case["outcome"] == outcome).count();
+    assert_eq!((of("failed"), of("passed")), (2, 0), "{said}");
+    assert!(cases[2..].iter().all(|case| case["why"].as_str().unwrap().contains("not tried")), "{said}");
+    assert!(since.elapsed().as_secs() < 60, "{:?}", since.elapsed());
+}
+
+#[test]
+fn what_a_module_does_wrong_by_itself_is_no_peers_doing() {
+    let dir = Scratch::new();
+    let folder = made(&dir, "boastful", |s| {
+        changed(s, "PIPEGAUGE_DUPLEX | PIPEGAUGE_POLL", "PIPEGAUGE_DUPLEX | PIPEGAUGE_ONE_SIDED")
+    });
+    let said = with(&dir, &folder, &["run", "boastful"]);
+    assert!(said.code() == 2 && said.err.contains("(the module): boastful says PIPEGAUGE_ONE_SIDED"), "{said}");
+    assert!(!said.err.contains("the peer broke"), "{said}");
 }

@@ -142,6 +142,9 @@ fn odd_sweeps_are_refused_before_anything_is_measured() {
         (&["tcp", "--over", "nodelay=on,off", "--rounds", "0"], "rounds"),
         (&["tcp", "--over", "nodelay=1,2"], "no cell of the sweep can be measured"),
         (&["tcp", "--over", "nodelay=on,off", "--", "--output", "x"], "--output is no flag for all cells"),
+        (&["tcp", "--over", "nodelay=on,off", "--", "-ox"], "--output is no flag for all cells"),
+        (&["tcp", "--over", "nodelay=on,off", "--", "-4qox"], "is no flag for all cells"),
+        (&["tcp", "--over", "nodelay=on,off", "--budget", "1000000000h"], "at most"),
         (&["tcp", "--over", "nodelay=on,off", "--", "--flows", "1,2"], "a cell is one path"),
         (&["tcp", "--over", "nodelay=on,off", "--", "--nonsense"], "nonsense"),
         (&["nonsense", "--over", "nodelay=on,off"], "nonsense"),
@@ -158,6 +161,7 @@ fn odd_sweeps_are_refused_before_anything_is_measured() {
         r#"{"schema":"pipegauge-sweep-plan/9","axes":[],"flags":[],"rounds":1,"budget":1,"seed":1}"#,
         r#"{"schema":"pipegauge-sweep-plan/1","axes":[{"name":"nodelay","levels":[]}],"transport":"tcp","flags":[],"rounds":1,"budget":1,"seed":1}"#,
         r#"{"schema":"pipegauge-sweep-plan/1","axes":[],"flags":[],"rounds":4000000000,"budget":1,"seed":1}"#,
+        r#"{"schema":"pipegauge-sweep-plan/1","axes":[],"flags":[],"rounds":1,"budget":1e308,"seed":1}"#,
     ] {
         fs::create_dir_all(dir.path("odd")).unwrap();
         fs::write(dir.path("odd/sweep.json"), plan).unwrap();
@@ -242,4 +246,69 @@ fn settings_of_the_network_are_swept_in_laboratories_alone() {
     );
     assert!(said.code() == 1 && said.out.contains("tcp net.no.such=1: in 1 of 1 rounds:"), "{said}");
     assert!(said.out.contains("/proc/sys/net/no/such"), "{said}");
+}
+
+#[test]
+fn a_strangers_folder_writes_nowhere_else_and_holds_nobody() {
+    let dir = Scratch::new();
+    let counted = ["--", "--sizes", "64", "--trials", "2", "--repeats", "4", "--pin", "none"];
+    let said = dir.run(
+        &[&["sweep", "theory", "--over", "rate=1Gbit/s,2Gbit/s", "--rounds", "1", "--quiet", "-o", "s"], &counted[..]]
+            .concat(),
+    );
+    assert_eq!(said.code(), 0, "{said}");
+    let plan = dir.path("s/sweep.json");
+    let good = fs::read_to_string(&plan).unwrap();
+    let outside = dir.path("outside").display().to_string();
+    let with = |change: &dyn Fn(&mut serde_json::Value)| {
+        let mut plan = json(&good);
+        change(&mut plan);
+        plan.to_string()
+    };
+    let flagged = |flags: &[String]| with(&|plan| plan["flags"] = serde_json::json!(flags));
+    let as_path = |path: String| {
+        with(&|plan| {
+            plan["transport"] = serde_json::json!(path);
+            plan["flags"] = serde_json::json!(["theory"]);
+            plan["axes"] = serde_json::json!([{ "name": "align", "levels": ["64", "128"] }]);
+        })
+    };
+    let run = dir.path("s/cell-0001-round-001.run.jsonl");
+    for odd in [
+        flagged(&[format!("-o{outside}")]),
+        flagged(&[format!("-qo{outside}")]),
+        flagged(&[format!("-4qo{outside}")]),
+        flagged(&[format!("--html={outside}")]),
+        as_path(format!("-o{outside}")),
+        as_path(format!("--trace={outside}")),
+        as_path(format!("--near-under=touch {outside};")),
+    ] {
+        fs::write(&plan, &odd).unwrap();
+        let _ = fs::remove_file(&run);
+        let said = dir.run(&["sweep", "--resume", "s", "--quiet"]);
+        assert_eq!(said.code(), 2, "{odd}: {said}");
+        assert!(!dir.path("outside").exists(), "{odd}: {said}");
+    }
+    fs::write(&plan, &good).unwrap();
+    let fifo = |at: &Path| assert!(std::process::Command::new("mkfifo").arg(at).status().unwrap().success());
+    // Whatever lies where the sweep writes is replaced.
+    let places = ["cell-0001-round-001.run.jsonl", "sweep.html"].map(|name| dir.path("s").join(name));
+    places.iter().for_each(|place| {
+        let _ = fs::remove_file(place);
+        fifo(place);
+    });
+    let said = Running::start(dir.command(&["sweep", "--resume", "s", "--quiet"])).end();
+    assert_eq!(said.code(), 0, "{said}");
+    assert!(places.iter().all(|place| place.is_file()));
+    for place in &places {
+        fs::remove_file(place).unwrap();
+        std::os::unix::fs::symlink(&outside, place).unwrap();
+    }
+    assert_eq!(dir.run(&["sweep", "--resume", "s", "--quiet"]).code(), 0);
+    assert!(!dir.path("outside").exists() && places.iter().all(|place| place.symlink_metadata().unwrap().is_file()));
+    fs::remove_file(&plan).unwrap();
+    fifo(&plan);
+    for what in ["--show", "--resume"] {
+        Running::start(dir.command(&["sweep", what, "s"])).end().refuses(&["sweep.json", "named pipe"]);
+    }
 }

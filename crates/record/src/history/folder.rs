@@ -15,6 +15,8 @@ use super::{HistoryError, Key, open};
 const LOCK: &str = "lock";
 /// How names of files end.
 const FILE: &str = "jsonl";
+/// How the name of one ends that was damaged and set aside.
+const DAMAGED: &str = "damaged";
 
 /// Most bytes of all files; beyond, those that were not added to for longest leave.
 const MOST_BYTES: u64 = 16 << 20;
@@ -103,6 +105,19 @@ impl Folder {
     /// What is to be said of lines in a path's file that were left out.
     pub fn damage(&self, key: &Key, found: &Found) -> Option<String> {
         damage(&self.0.join(key.file()), found)
+    }
+
+    /// Sets aside a file that is damaged as a whole, so that its path begins anew: where it is now; none where it is not damaged. One is kept of a
+    /// path, and those leave first where there is too much. What a later version wrote and what is no regular file stay.
+    pub fn set_aside(&self, key: &Key) -> Result<Option<PathBuf>, HistoryError> {
+        let _lock = self.locked()?;
+        let Err(HistoryError::NotHistory(path) | HistoryError::Large { path, .. }) = self.earlier(key) else {
+            return Ok(None);
+        };
+        let aside = path.with_extension(DAMAGED);
+        let moved = std::fs::rename(&path, &aside);
+        moved.map_err(|source| HistoryError::Io { what: "setting aside", path, source })?;
+        Ok(Some(aside))
     }
 
     /// Adds a run to a path's. What can't be read is not replaced: whoever put it there may want it.
@@ -198,7 +213,10 @@ impl Folder {
     /// Files with names of ours, in order; those that a killed run did not finish writing, too.
     fn files(&self) -> Vec<PathBuf> {
         let ours = |name: &str| {
-            let stem = name.rsplit_once('.').filter(|(_, end)| [FILE, open::PART].contains(end)).map(|(stem, _)| stem);
+            let stem = name
+                .rsplit_once('.')
+                .filter(|(_, end)| [FILE, DAMAGED, open::PART].contains(end))
+                .map(|(stem, _)| stem);
             let id = stem.and_then(|stem| stem.rsplit_once('-')).map(|(_, id)| id);
             id.is_some_and(|id| id.len() == 16 && id.bytes().all(|b| b.is_ascii_hexdigit()))
         };
@@ -209,25 +227,26 @@ impl Folder {
         files
     }
 
-    /// Deletes the oldest files while all together are too large.
+    /// Deletes files while all together are too large: damaged ones, then the oldest.
     fn trim(&self, added: &Path) {
-        let mut all: Vec<(SystemTime, u64, PathBuf)> = self
+        let mut all: Vec<(bool, SystemTime, u64, PathBuf)> = self
             .files()
             .into_iter()
             .filter_map(|file| {
                 let meta = std::fs::symlink_metadata(&file).ok().filter(|m| m.is_file())?;
-                Some((meta.modified().unwrap_or(SystemTime::UNIX_EPOCH), meta.len(), file))
+                let of_use = file.extension().is_some_and(|e| e != DAMAGED);
+                Some((of_use, meta.modified().unwrap_or(SystemTime::UNIX_EPOCH), meta.len(), file))
             })
             .collect();
         all.sort();
-        let mut bytes: u64 = all.iter().map(|f| f.1).sum();
-        for (_, length, file) in all.iter().filter(|f| f.2 != added).take(MOST_DELETED) {
+        let mut bytes: u64 = all.iter().map(|f| f.2).fold(0, u64::saturating_add);
+        for (_, _, length, file) in all.iter().filter(|f| f.3 != added).take(MOST_DELETED) {
             if bytes <= MOST_BYTES {
                 break;
             }
             // One that can't be removed takes its room; the next is tried.
             if std::fs::remove_file(file).is_ok() {
-                bytes -= length;
+                bytes = bytes.saturating_sub(*length);
             }
         }
     }

@@ -42,7 +42,7 @@ pub enum HistoryError {
     #[error("{} is no regular file; remove it", .0.display())]
     NoFile(PathBuf),
     /// The file is larger than any of ours.
-    #[error("{} is larger than {} MiB, which no history of a path is; remove it", path.display(), most >> 20)]
+    #[error("{} is larger than {} MiB, which no history of a path is", path.display(), most >> 20)]
     Large {
         /// The file.
         path: PathBuf,
@@ -50,7 +50,7 @@ pub enum HistoryError {
         most: u64,
     },
     /// The file does not say that it is of this path.
-    #[error("{} is no history of the path that its name stands for; remove it", .0.display())]
+    #[error("{} is no history of the path that its name stands for", .0.display())]
     NotHistory(PathBuf),
     /// A later version wrote it.
     #[error("{} was written by a later version of pipegauge, and is left as it is; use that version, or remove the file", .0.display())]

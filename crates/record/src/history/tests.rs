@@ -318,3 +318,34 @@ fn clearing_takes_our_files_and_nothing_else() {
     assert_eq!(folder.clear().unwrap(), 2);
     assert_eq!(fs::read_to_string(folder.path().join("notes.jsonl")).unwrap(), "mine");
 }
+
+#[test]
+fn a_file_that_is_damaged_as_a_whole_is_set_aside_and_what_is_set_aside_is_bounded() {
+    let (_dir, folder) = folder();
+    folder.keep(&key(), run(1)).unwrap();
+    let path = folder.path().join(key().file());
+    assert_eq!(folder.set_aside(&key()).unwrap(), None, "it is whole");
+    for damage in ["garbage", "other garbage"] {
+        fs::write(&path, damage).unwrap();
+        let aside = folder.set_aside(&key()).unwrap().expect("it is damaged");
+        assert_eq!((fs::read_to_string(&aside).unwrap().as_str(), path.exists()), (damage, false));
+        folder.keep(&key(), run(2)).unwrap();
+        assert_eq!(folder.earlier(&key()).unwrap().runs, [run(2)]);
+    }
+    assert!(folder.list().notes.is_empty());
+    let later = r#"{"schema":"pipegauge-history-file/2","key":7}"#;
+    fs::write(&path, later).unwrap();
+    assert_eq!(folder.set_aside(&key()).unwrap(), None);
+    assert_eq!(fs::read_to_string(&path).unwrap(), later);
+    // A damaged file leaves before any good one, however large it is and whenever it was written.
+    fs::remove_file(&path).unwrap();
+    folder.keep(&key(), run(3)).unwrap();
+    let other = folder.path().join(format!("tcp-ping-pong-{:016x}", 7)).with_extension("damaged");
+    fs::File::create(&other).unwrap().set_len(1 << 40).unwrap();
+    folder.keep(&key(), run(4)).unwrap();
+    assert!(!other.exists());
+    assert_eq!(folder.earlier(&key()).unwrap().runs, [run(3), run(4)]);
+    fs::write(&other, "garbage").unwrap();
+    assert_eq!(folder.clear().unwrap(), 1);
+    assert!(!other.exists());
+}

@@ -256,6 +256,20 @@ impl Launched {
         text
     }
 
+    /// Waits for its end, as [`Launched::end`], `time` at most; how it ended where that was not well. It was said goodbye to.
+    pub(crate) fn ends(&mut self, time: Duration) -> Option<String> {
+        self.input = None;
+        match self.wait(time) {
+            Some(status) if status.success() => None,
+            Some(_) => Some(self.how_it_ended()),
+            None => {
+                self.give_up();
+                self.end();
+                Some(format!(": it had not ended after {:.1} s, and was killed", time.as_secs_f64()))
+            }
+        }
+    }
+
     fn wait(&mut self, time: Duration) -> Option<ExitStatus> {
         let deadline = Instant::now() + time;
         let mut nap = Duration::from_micros(200);

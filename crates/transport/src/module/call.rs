@@ -59,6 +59,11 @@ impl Failure {
     }
 }
 
+/// A fault of the module itself, in which no peer has part. `doing` is what was tried.
+pub(super) fn fault(doing: &str, what: &str) -> LinkError {
+    LinkError::io(format!("{doing} (the module)"), other(what))
+}
+
 fn other(words: &str) -> io::Error {
     io::Error::other(words.to_owned())
 }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::abi::{self, Own};
-use super::call::{Failure, Terms};
+use super::call::{Failure, Terms, fault};
+use super::calls::{Call, Progress};
 use super::library::Library;
 use crate::settings::Effective;
 use crate::{Asked, Buffer, Capabilities, Link, LinkError, OneSided, OptionSpec, Queued};
@@ -30,6 +31,8 @@ pub struct ModuleLink {
     can: Capabilities,
     failure: Failure,
     terms: Arc<Terms>,
+    /// Tells whoever watches what this side is in.
+    progress: Arc<Progress>,
 }
 
 /// A link that the module has not closed yet.
@@ -64,13 +67,14 @@ impl ModuleLink {
         can: Capabilities,
         terms: Arc<Terms>,
     ) -> Result<Self, LinkError> {
-        let own = NonNull::new(own)
-            .ok_or_else(|| LinkError::Protocol("the module says that it is connected, and gives no link".into()))?;
+        let own =
+            NonNull::new(own).ok_or_else(|| fault("connecting", "it says that it is connected, and gives no link"))?;
         let Library { table, one_sided, queued, .. } = library;
         let failure = Failure::new();
         let (at, held) = (own.as_ptr(), Some(Arc::new(Held { own, close: table.close })));
         let (table, one_sided, queued) = (*table, *one_sided, *queued);
-        Ok(Self { held, at, exposed: 0, reached: 0, table, one_sided, queued, options, can, failure, terms })
+        let progress = Progress::of_a_link();
+        Ok(Self { held, at, exposed: 0, reached: 0, table, one_sided, queued, options, can, failure, terms, progress })
     }
 
     #[inline]
@@ -80,6 +84,7 @@ impl ModuleLink {
 
     #[inline]
     fn check(&mut self, came: c_int, doing: &'static str) -> Result<(), LinkError> {
+        self.progress.ends();
         self.failure.check(came, doing, &self.terms.patience)
     }
 }
@@ -95,15 +100,15 @@ impl Link for ModuleLink {
         let own = self.own(DOING)?;
         let room = asked.room();
         let mut memory = null_mut();
+        self.progress.begins(Call::Take, room.reserve, Duration::ZERO);
         // SAFETY: the link is the module's own, and what is written to lives until the call returns.
         let came = unsafe { take(own, room.reserve, room.align, room.offset, &raw mut memory, self.failure.room()) };
         self.check(came, DOING)?;
-        let at = NonNull::new(memory.cast::<u8>())
-            .ok_or_else(|| LinkError::Protocol("the module gives no memory, and no error".into()))?;
+        let at = NonNull::new(memory.cast::<u8>()).ok_or_else(|| fault(DOING, "it gives no memory, and no error"))?;
         if at.as_ptr().addr().wrapping_sub(room.offset) % room.align != 0 {
             // SAFETY: it was taken from this link just now.
             unsafe { give_back(own, memory, room.reserve) };
-            return Err(LinkError::Protocol("the module's memory does not lie as it was asked for".into()));
+            return Err(fault(DOING, "its memory does not lie as it was asked for"));
         }
         let (held, len) = (self.held.clone(), room.reserve);
         let release = move |at: *mut u8| {
@@ -120,6 +125,7 @@ impl Link for ModuleLink {
     fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
         const DOING: &str = "sending";
         let (own, Some(send)) = (self.own(DOING)?, self.table.send) else { return Err(MISSING) };
+        self.progress.begins(Call::Send, block.len(), Duration::ZERO);
         // SAFETY: the link is the module's own; it reads no more than `len` bytes.
         let came = unsafe { send(own, block.as_ptr().cast(), block.len(), self.failure.room()) };
         self.check(came, DOING)
@@ -129,6 +135,7 @@ impl Link for ModuleLink {
     fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
         const DOING: &str = "receiving";
         let (own, Some(recv)) = (self.own(DOING)?, self.table.recv) else { return Err(MISSING) };
+        self.progress.begins(Call::Receive, block.len(), Duration::ZERO);
         // SAFETY: as for sending; it writes no more than `len` bytes.
         let came = unsafe { recv(own, block.as_mut_ptr().cast(), block.len(), self.failure.room()) };
         self.check(came, DOING)
@@ -140,6 +147,7 @@ impl Link for ModuleLink {
             return Err(LinkError::Unsupported("send both ways at once"));
         };
         let (from, to) = (out.as_ptr().cast(), into.as_mut_ptr().cast());
+        self.progress.begins(Call::Exchange, out.len().saturating_add(into.len()), Duration::ZERO);
         // SAFETY: as for sending and receiving.
         let came = unsafe { exchange(own, from, out.len(), to, into.len(), self.failure.room()) };
         self.check(came, DOING)
@@ -151,6 +159,7 @@ impl Link for ModuleLink {
             return Err(LinkError::Unsupported("wait with a deadline"));
         };
         let mut is: c_int = 0;
+        self.progress.begins(Call::Ready, 0, wait);
         // SAFETY: the link is the module's own, and `is` lives until the call returns.
         let came = unsafe { ready(own, wait.as_secs_f64(), &raw mut is, self.failure.room()) };
         self.check(came, DOING).map(|()| is != 0)
@@ -159,6 +168,7 @@ impl Link for ModuleLink {
     fn flush(&mut self) -> Result<(), LinkError> {
         const DOING: &str = "sending";
         let (own, Some(flush)) = (self.own(DOING)?, self.table.flush) else { return Ok(()) };
+        self.progress.begins(Call::Flush, 0, Duration::ZERO);
         // SAFETY: the link is the module's own.
         let came = unsafe { flush(own, self.failure.room()) };
         self.check(came, DOING)
@@ -198,11 +208,22 @@ impl Link for ModuleLink {
 /// A table that was looked through when it was loaded has it.
 const MISSING: LinkError = LinkError::Unsupported("do this: its table lacks the function");
 
-/// Calls a function of an optional table.
+/// What a call of an optional table is to whoever watches.
+macro_rules! called {
+    (one_sided) => {
+        Call::OneSided
+    };
+    (queued) => {
+        Call::Queued
+    };
+}
+
+/// Calls a function of an optional table, which is to move so many bytes and may wait so long.
 macro_rules! through {
-    ($self:ident, $table:ident . $function:ident, $doing:literal, ($($arg:expr),*)) => {{
+    ($self:ident, $table:ident . $function:ident, $doing:literal, $bytes:expr, $wait:expr, ($($arg:expr),*)) => {{
         let own = $self.own($doing)?;
         let Some(function) = $self.$table.and_then(|table| table.$function) else { return Err(MISSING) };
+        $self.progress.begins(called!($table), $bytes, $wait);
         // SAFETY: the link is the module's own; memory that is handed over lives until the call returns, and its length is told.
         let came = unsafe { function(own, $($arg,)* $self.failure.room()) };
         $self.check(came, $doing)
@@ -220,52 +241,66 @@ fn within(offset: usize, len: usize, exposed: usize) -> Result<(), LinkError> {
 
 impl OneSided for ModuleLink {
     fn reserve(&mut self, len: usize) -> Result<(), LinkError> {
-        through!(self, one_sided.reserve, "reserving memory to expose", (len))?;
+        through!(self, one_sided.reserve, "reserving memory to expose", len, Duration::ZERO, (len))?;
         self.exposed = self.exposed.max(len);
         Ok(())
     }
     fn expose(&mut self, len: usize) -> Result<(), LinkError> {
-        through!(self, one_sided.expose, "exposing memory", (len))?;
+        through!(self, one_sided.expose, "exposing memory", len, Duration::ZERO, (len))?;
         self.exposed = self.exposed.max(len);
         Ok(())
     }
     fn fill(&mut self, at: usize, from: &[u8]) -> Result<(), LinkError> {
         within(at, from.len(), self.exposed)?;
-        through!(self, one_sided.fill, "filling exposed memory", (at, from.as_ptr().cast(), from.len()))
+        through!(
+            self,
+            one_sided.fill,
+            "filling exposed memory",
+            from.len(),
+            Duration::ZERO,
+            (at, from.as_ptr().cast(), from.len())
+        )
     }
     fn read(&mut self, at: usize, into: &mut [u8]) -> Result<(), LinkError> {
         within(at, into.len(), self.exposed)?;
-        through!(self, one_sided.read, "reading exposed memory", (at, into.as_mut_ptr().cast(), into.len()))
+        through!(
+            self,
+            one_sided.read,
+            "reading exposed memory",
+            into.len(),
+            Duration::ZERO,
+            (at, into.as_mut_ptr().cast(), into.len())
+        )
     }
     fn withdraw(&mut self, wait: Duration) -> Result<bool, LinkError> {
         let mut left: c_int = 0;
-        through!(self, one_sided.withdraw, "withdrawing memory", (wait.as_secs_f64(), &raw mut left))?;
+        through!(self, one_sided.withdraw, "withdrawing memory", 0, wait, (wait.as_secs_f64(), &raw mut left))?;
         Ok(left != 0)
     }
     fn reach(&mut self, len: usize) -> Result<(), LinkError> {
-        through!(self, one_sided.reach, "reaching exposed memory", (len))?;
+        through!(self, one_sided.reach, "reaching exposed memory", len, Duration::ZERO, (len))?;
         self.reached = len;
         Ok(())
     }
     fn put(&mut self, at: usize, from: &[u8]) -> Result<(), LinkError> {
         within(at, from.len(), self.reached)?;
-        through!(self, one_sided.put, "putting", (at, from.as_ptr().cast(), from.len()))
+        through!(self, one_sided.put, "putting", from.len(), Duration::ZERO, (at, from.as_ptr().cast(), from.len()))
     }
     fn get(&mut self, at: usize, into: &mut [u8]) -> Result<(), LinkError> {
         within(at, into.len(), self.reached)?;
-        through!(self, one_sided.get, "getting", (at, into.as_mut_ptr().cast(), into.len()))
+        through!(self, one_sided.get, "getting", into.len(), Duration::ZERO, (at, into.as_mut_ptr().cast(), into.len()))
     }
     fn fence(&mut self) -> Result<(), LinkError> {
-        through!(self, one_sided.fence, "waiting for what was put", ())
+        through!(self, one_sided.fence, "waiting for what was put", 0, Duration::ZERO, ())
     }
     fn leave(&mut self) -> Result<(), LinkError> {
-        through!(self, one_sided.leave, "leaving exposed memory", ())
+        through!(self, one_sided.leave, "leaving exposed memory", 0, Duration::ZERO, ())
     }
 }
 
 impl Queued for ModuleLink {
     fn post(&mut self, block: &[u8]) -> Result<(), LinkError> {
-        through!(self, queued.post, "posting", (block.as_ptr().cast(), block.len()))
+        through!(self, queued.post, "posting", block.len(), Duration::ZERO, (block.as_ptr().cast(), block.len()))
     }
     fn posted(&self) -> u64 {
         match (self.at.is_null(), self.queued.and_then(|table| table.posted)) {
@@ -276,7 +311,7 @@ impl Queued for ModuleLink {
     }
     fn poll(&mut self, until: u64, wait: Duration) -> Result<u64, LinkError> {
         let mut done = 0;
-        through!(self, queued.poll, "posting", (until, wait.as_secs_f64(), &raw mut done))?;
+        through!(self, queued.poll, "posting", 0, wait, (until, wait.as_secs_f64(), &raw mut done))?;
         Ok(done)
     }
     fn copied(&self) -> Option<(u64, u64)> {

@@ -6,6 +6,7 @@
 //! | `abi` | the header as Rust has it |
 //! | `library` | loading a file, and looking its table through |
 //! | `call` | what functions are called with, and what their codes mean |
+//! | `calls` | calls that have not come back, for whoever watches |
 //! | `transport` | [`Module`]: a transport that is described (in the command) or loaded (in processes that measure) |
 //! | `link` | one end of a connection |
 //!
@@ -14,11 +15,13 @@
 
 mod abi;
 mod call;
+mod calls;
 mod library;
 mod link;
 mod search;
 mod transport;
 
+pub use calls::{Pending, pending};
 pub use library::{Declared, Unloadable};
 pub use link::ModuleLink;
 pub use search::{Found, VARIABLE, all as found_in, named as file_of, places};

@@ -11,7 +11,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::abi::{self, bit};
-use super::call::{Failure, Given, Terms};
+use super::call::{Failure, Given, Terms, fault};
 use super::library::{Declared, Library, Unloadable};
 use super::link::ModuleLink;
 use crate::meet::shake;
@@ -115,7 +115,7 @@ impl Module {
     /// What this process, which has it loaded, tells of it.
     pub fn tell(&self, settings: &Settings) -> Result<Description, LinkError> {
         let library = self.library()?;
-        settings.check(self.options).map_err(|e| LinkError::Protocol(e.to_string()))?;
+        settings.check(self.options).map_err(|e| fault("looking at its settings", &e.to_string()))?;
         Ok(Description {
             name: self.name,
             version: self.version.to_owned(),
@@ -153,7 +153,7 @@ impl Module {
         // SAFETY: all that is handed over lives until the call returns.
         let came = unsafe { capabilities(given.raw(), &raw mut said, failure.room()) };
         failure.check(came, DOING, &Patience::default())?;
-        let broken = |what: &str| Err(LinkError::Protocol(format!("the module {} {what}", self.name)));
+        let broken = |what: &str| Err(fault(DOING, &format!("{} {what}", self.name)));
         let has = |wanted: u64| said.bits & wanted != 0;
         if said.bits & !bit::KNOWN != 0 {
             return broken("sets capability bits that no version of this interface has");
@@ -336,7 +336,7 @@ impl Transport for Module {
         let came = unsafe { listen(given.raw(), host.as_ptr(), terms.raw(), &raw mut own, failure.room()) };
         failure.check(came, DOING, patience)?;
         if own.is_null() {
-            return Err(LinkError::Protocol("the module says that it listens, and gives no listener".into()));
+            return Err(fault(DOING, "it says that it listens, and gives no listener"));
         }
         let mut listener =
             Listener { own, library, options: self.options, can, terms, failure, address: String::new() };
@@ -392,7 +392,7 @@ impl Listener {
         let len = room.iter().position(|b| *b == 0).unwrap_or(ADDRESS);
         match std::str::from_utf8(&room[..len]) {
             Ok(text) if !text.is_empty() => Ok(text.to_owned()),
-            _ => Err(LinkError::Protocol("the module's listener names no address, or one that is not UTF-8".into())),
+            _ => Err(fault("naming its address", "its listener names none, or one that is not UTF-8")),
         }
     }
 }

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
 use rustix::io::FdFlags;
@@ -33,6 +33,9 @@ pub use inside::inside;
 const PLAN: &str = "PIPEGAUGE_LAB_PLAN";
 /// How often the command is looked after.
 const LOOK: Duration = Duration::from_millis(20);
+
+/// How long the command may take to end once a signal asked it to.
+const ENDS: Duration = Duration::from_secs(5);
 
 /// What the first process within is told.
 #[derive(Debug, Serialize, Deserialize)]
@@ -108,19 +111,31 @@ fn begun(inside: &Inside) -> Result<Child> {
     line.spawn().map_err(|e| anyhow!("unshare can't be started: {e}"))
 }
 
-/// Waits for the end and hands signals on. Ctrl-C reaches the command from its terminal: it is not sent twice.
+/// Waits for the end and hands signals on. Ctrl-C reaches the command from its terminal: it is not sent twice, and a shell lives on after it. A
+/// command that heeds no signal is killed in the end, with all that it started: after a while, or at a second signal (of a closed terminal two
+/// may come).
 fn looked_after(child: &mut Child, pipe: OwnedFd, signals: &[(i32, Arc<AtomicBool>)]) -> Result<ExitStatus> {
     let mut pipe = std::fs::File::from(pipe);
     let at_terminal = std::fs::read_to_string("/proc/self/stat").is_ok_and(|stat| in_foreground(&stat));
+    let mut asked: Option<Instant> = None;
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
         }
+        let mut again = false;
         for (signal, came) in signals {
             if came.swap(false, Ordering::Relaxed) && !(*signal == SIGINT && at_terminal) {
+                again |= asked.is_some() && *signal != SIGHUP;
+                asked.get_or_insert_with(Instant::now);
                 // Where nobody reads any more, the end comes at once.
                 let _ = pipe.write_all(&[*signal as u8]);
             }
+        }
+        if again || asked.is_some_and(|asked| asked.elapsed() >= ENDS) {
+            out::tell("pipegauge: the command did not end when it was asked to, and is killed");
+            // The first process within dies with it (`--kill-child`), and with that one all others.
+            child.kill()?;
+            return Ok(child.wait()?);
         }
         std::thread::sleep(LOOK);
     }

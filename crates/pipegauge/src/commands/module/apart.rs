@@ -1,9 +1,10 @@
 //! Does something with a module's file in a process of its own: this program again, watched over.
 
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -15,6 +16,9 @@ pub const LOADS: Duration = Duration::from_secs(10);
 pub const CASE: Duration = Duration::from_secs(120);
 /// How often the process is looked at.
 const LOOK: Duration = Duration::from_millis(2);
+/// How long what a process that has ended said may take to be read: it lies in the pipe, but a process that the module left behind may
+/// hold the pipe open for ever.
+const RESTS: Duration = Duration::from_secs(1);
 /// Most bytes that are read of what it says.
 const MOST: u64 = 1 << 20;
 
@@ -47,7 +51,8 @@ pub fn run(task: &[&str], file: &Path, more: &[&str], limit: Duration) -> Result
             Err(e) => return Err(failed(format!("waiting for the process that loads it: {e}"))),
         }
     };
-    let read = |from: Option<JoinHandle<String>>| from.and_then(|thread| thread.join().ok()).unwrap_or_default();
+    let until = Instant::now() + RESTS;
+    let read = |from: Option<Heard>| from.map(|heard| heard.until(until)).unwrap_or_default();
     let (out, err) = (read(out), read(err));
     if status.success() { Ok(out) } else { Err(ended(&shown, status, &err)) }
 }
@@ -62,12 +67,57 @@ fn ended(shown: &str, status: ExitStatus, err: &str) -> String {
     }
 }
 
+/// What a stream says, as it comes.
+struct Heard {
+    said: Arc<Mutex<Vec<u8>>>,
+    thread: JoinHandle<()>,
+}
+
+impl Heard {
+    /// All of it, or what came until then.
+    fn until(self, until: Instant) -> String {
+        while !self.thread.is_finished() && Instant::now() < until {
+            std::thread::sleep(LOOK);
+        }
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&said).into_owned()
+    }
+}
+
 /// Reads a stream on a thread of its own.
-fn reader(from: impl Read + Send + 'static) -> JoinHandle<String> {
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
+fn reader(from: impl Read + Send + 'static) -> Heard {
+    let said = Arc::new(Mutex::new(Vec::new()));
+    let keep = Arc::clone(&said);
+    let thread = std::thread::spawn(move || {
+        let mut from = from.take(MOST);
+        let mut piece = [0; 4096];
         // What can't be read is not there.
-        let _ = from.take(MOST).read_to_end(&mut bytes);
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
+        loop {
+            match from.read(&mut piece) {
+                Ok(n @ 1..) => keep.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&piece[..n]),
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                _ => return,
+            }
+        }
+    });
+    Heard { said, thread }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_is_left_behind_holds_nobody() {
+        let mut shell = Command::new("sh")
+            .args(["-c", "echo said; setsid sleep 30 & exit 0"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let heard = reader(shell.stdout.take().unwrap());
+        let since = Instant::now();
+        assert!(shell.wait().unwrap().success());
+        assert_eq!(heard.until(Instant::now() + RESTS), "said\n");
+        assert!(since.elapsed() < Duration::from_secs(20), "{:?}", since.elapsed());
+    }
 }

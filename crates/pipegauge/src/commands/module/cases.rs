@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -139,7 +139,9 @@ fn always(_: &Capabilities) -> bool {
 }
 
 /// Patience that no case is to use up on a busy machine.
-const LONG: Duration = Duration::from_secs(10);
+pub const LONG: Duration = Duration::from_secs(10);
+/// The same once a case waited for all of it in vain: others may do so, too.
+pub const BRIEF: Duration = Duration::from_secs(3);
 /// Patience that is to be used up.
 const SHORT: Duration = Duration::from_millis(600);
 /// Longest time until what is to end has ended, beyond what it was given.
@@ -148,8 +150,19 @@ const LATE: Duration = Duration::from_secs(3);
 const PROOF: Proof = Proof { near: [1; 32], far: [2; 32] };
 const HOME: std::net::SocketAddr = std::net::SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 0);
 
-/// Runs a case on a file.
-pub fn run(case: &str, file: &std::path::Path, address: Option<&str>) -> Result<()> {
+/// What this process has in its place.
+static PATIENCE: OnceLock<Duration> = OnceLock::new();
+
+fn long() -> Duration {
+    *PATIENCE.get_or_init(|| LONG)
+}
+
+/// Runs a case on a file, with a patience in the place of [`LONG`] where there is one.
+pub fn run(case: &str, file: &std::path::Path, address: Option<&str>, patience: Option<f64>) -> Result<()> {
+    if let Some(patience) = patience.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
+        // Nobody asked before.
+        let _ = PATIENCE.set(patience);
+    }
     let module = load(file).map_err(|e| anyhow!(e))?;
     if case == "die" {
         return die(module, address.unwrap_or_default());
@@ -222,7 +235,7 @@ fn most(link: &AnyLink) -> usize {
 }
 
 fn sizes(module: &'static dyn Transport) -> Result<()> {
-    let (mut near, mut far) = pair(module, &Settings::default(), LONG)?;
+    let (mut near, mut far) = pair(module, &Settings::default(), long())?;
     let most = most(&near);
     let edges = [
         1,
@@ -273,7 +286,7 @@ fn sizes(module: &'static dyn Transport) -> Result<()> {
 }
 
 fn memory(module: &'static dyn Transport) -> Result<()> {
-    let (mut near, mut far) = pair(module, &Settings::default(), LONG)?;
+    let (mut near, mut far) = pair(module, &Settings::default(), long())?;
     let len = 5000.min(most(&near));
     for offset in [0, 1, 2, 3, 4, 7, 8, 63, 64] {
         let (mut out, mut into) = (vec![0; len + offset], vec![CANARY; offset + len + BESIDE]);
@@ -323,7 +336,7 @@ fn whole(module: &'static dyn Transport) -> Result<()> {
 }
 
 fn order(module: &'static dyn Transport) -> Result<()> {
-    let (mut near, mut far) = pair(module, &Settings::default(), LONG)?;
+    let (mut near, mut far) = pair(module, &Settings::default(), long())?;
     let len = |i: u64| 1 + i as usize % 200;
     both(
         || {
@@ -342,7 +355,7 @@ fn order(module: &'static dyn Transport) -> Result<()> {
 }
 
 fn exchange(module: &'static dyn Transport) -> Result<()> {
-    let (mut near, mut far) = pair(module, &Settings::default(), LONG)?;
+    let (mut near, mut far) = pair(module, &Settings::default(), long())?;
     let large = (8 << 20).min(most(&near));
     for (there, back) in [(large, large), (large, 9.min(large)), (1, large)] {
         let half = |link: &mut AnyLink, out: (usize, u64), into: (usize, u64)| -> Result<()> {
@@ -358,7 +371,7 @@ fn exchange(module: &'static dyn Transport) -> Result<()> {
 }
 
 fn ready(module: &'static dyn Transport) -> Result<()> {
-    let (mut near, mut far) = pair(module, &Settings::default(), LONG)?;
+    let (mut near, mut far) = pair(module, &Settings::default(), long())?;
     for _ in 0..3 {
         ensure!(!near.ready(Duration::ZERO)?, "ready(0) says that a message is there, and none was sent");
         let since = Instant::now();
@@ -366,14 +379,14 @@ fn ready(module: &'static dyn Transport) -> Result<()> {
         ensure!(since.elapsed() >= Duration::from_millis(45), "ready(0.05) came back after {:?}", since.elapsed());
         far.send(&content(100.min(most(&near)), 1))?;
         far.flush()?;
-        ensure!(near.ready(LONG)?, "ready() does not see a message that was sent");
+        ensure!(near.ready(long())?, "ready() does not see a message that was sent");
         near.recv(&mut vec![0; 100.min(most(&near))])?;
     }
     Ok(())
 }
 
 fn close(module: &'static dyn Transport) -> Result<()> {
-    let (mut near, far) = pair(module, &Settings::default(), LONG)?;
+    let (mut near, far) = pair(module, &Settings::default(), long())?;
     drop(far);
     said(
         "recv() after the peer closed",
@@ -405,7 +418,7 @@ fn after_its_end<T>(
     module: &'static dyn Transport,
     what: impl FnOnce(&mut AnyLink) -> Result<T, LinkError>,
 ) -> Result<Result<T, LinkError>> {
-    let (patience, _) = patience_of(LONG);
+    let (patience, _) = patience_of(long());
     let mut acceptor = module.listen(&Settings::default(), HOME, &patience).context("listen()")?;
     let Some(file) = module.source() else { bail!("it has no file") };
     let address = acceptor.address();
@@ -425,7 +438,7 @@ fn after_its_end<T>(
 }
 
 fn links(module: &'static dyn Transport) -> Result<()> {
-    let (patience, plain) = (Patience::new(LONG, Arc::clone(&FAILED)), Settings::default());
+    let (patience, plain) = (Patience::new(long(), Arc::clone(&FAILED)), Settings::default());
     let mut acceptor = module.listen(&plain, HOME, &patience).context("listen()")?;
     let one = joined(module, &plain, &mut acceptor, &patience).context("the first of two links")?;
     let other = joined(module, &plain, &mut acceptor, &patience).context("the second of two links")?;
@@ -459,7 +472,7 @@ fn links(module: &'static dyn Transport) -> Result<()> {
 
 /// The peer that ends without a word.
 fn die(module: &'static dyn Transport, address: &str) -> Result<()> {
-    let (patience, _) = patience_of(LONG);
+    let (patience, _) = patience_of(long());
     let mut connector = module.dial(&Settings::default(), &Address::new(address), HOME, &patience)?;
     let _link = connector.connect(&PROOF)?;
     rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL)?;
@@ -491,7 +504,7 @@ fn patience(module: &'static dyn Transport) -> Result<()> {
 }
 
 fn stop(module: &'static dyn Transport) -> Result<()> {
-    let (patience, stop) = patience_of(LONG);
+    let (patience, stop) = patience_of(long());
     let mut acceptor = module.listen(&Settings::default(), HOME, &patience)?;
     let (mut near, _far) = joined(module, &Settings::default(), &mut acceptor, &patience)?;
     stopping(&stop, "recv() while it is to stop", || near.recv(&mut [0; 10]))
@@ -517,7 +530,7 @@ fn nobody(module: &'static dyn Transport) -> Result<()> {
     let came = module.listen(&Settings::default(), HOME, &patience)?.accept(&PROOF);
     in_time("accept() with nobody who connects", since, SHORT)?;
     said("accept() with nobody who connects", came, |e| matches!(e, LinkError::Stalled { .. }), "PIPEGAUGE_STALLED")?;
-    let (patience, stop) = patience_of(LONG);
+    let (patience, stop) = patience_of(long());
     let mut acceptor = module.listen(&Settings::default(), HOME, &patience)?;
     stopping(&stop, "accept() while it is to stop", || acceptor.accept(&PROOF))
 }
@@ -538,7 +551,7 @@ fn nowhere(module: &'static dyn Transport) -> Result<()> {
 }
 
 fn stranger(module: &'static dyn Transport) -> Result<()> {
-    let (patience, _) = patience_of(LONG);
+    let (patience, _) = patience_of(long());
     let plain = Settings::default();
     let mut acceptor = module.listen(&plain, HOME, &patience)?;
     let address = acceptor.address();
@@ -558,16 +571,16 @@ fn stranger(module: &'static dyn Transport) -> Result<()> {
 fn again(module: &'static dyn Transport) -> Result<()> {
     let open = || std::fs::read_dir("/proc/self/fd").map(|all| all.count()).context("counting open files");
     // The first may open what stays.
-    drop(pair(module, &Settings::default(), LONG)?);
+    drop(pair(module, &Settings::default(), long())?);
     let before = open()?;
     for i in 0..100 {
         let (mut near, mut far) =
-            pair(module, &Settings::default(), LONG).with_context(|| format!("connection {i}"))?;
+            pair(module, &Settings::default(), long()).with_context(|| format!("connection {i}"))?;
         both(|| Ok(near.send(&[1; 8]).and_then(|()| near.flush())?), || Ok(far.recv(&mut [0; 8])?))?;
     }
     // A library may close in a thread of its own: what is closed late is closed, what leaks stays.
     let began = Instant::now();
-    while open()? > before + 8 && began.elapsed() < LONG {
+    while open()? > before + 8 && began.elapsed() < long() {
         std::thread::sleep(Duration::from_millis(10));
     }
     let after = open()?;
@@ -606,7 +619,7 @@ fn settings(module: &'static dyn Transport) -> Result<()> {
 }
 
 fn put(module: &'static dyn Transport) -> Result<()> {
-    let (mut near, mut far) = pair(module, &Settings::default(), LONG)?;
+    let (mut near, mut far) = pair(module, &Settings::default(), long())?;
     let len = 100_000;
     both(
         || {
@@ -628,7 +641,7 @@ fn put(module: &'static dyn Transport) -> Result<()> {
             let link = far.one_sided().context("its link has no one-sided access")?;
             link.reserve(len)?;
             link.expose(len)?;
-            ensure!(link.withdraw(LONG)?, "withdraw() did not see the peer leave");
+            ensure!(link.withdraw(long())?, "withdraw() did not see the peer leave");
             let mut seen = vec![0; 50_000];
             link.read(4096, &mut seen)?;
             ensure!(seen == content(50_000, 4096), "what was put is not in the memory that is exposed");
@@ -638,7 +651,7 @@ fn put(module: &'static dyn Transport) -> Result<()> {
 }
 
 fn post(module: &'static dyn Transport) -> Result<()> {
-    let (mut near, mut far) = pair(module, &Settings::default(), LONG)?;
+    let (mut near, mut far) = pair(module, &Settings::default(), long())?;
     let messages: Vec<Vec<u8>> = (0..50).map(|i| content(1000 + i, i as u64)).collect();
     both(
         || {
@@ -649,9 +662,9 @@ fn post(module: &'static dyn Transport) -> Result<()> {
             ensure!(link.posted() == 50, "posted() says {} after 50 posts", link.posted());
             let mut done = 0;
             while done < 50 {
-                let now = link.poll(50, LONG)?;
+                let now = link.poll(50, long())?;
                 ensure!(now >= done && now <= 50, "poll() says that {now} posts are done after {done}, of 50");
-                ensure!(now > done, "poll() came back after {LONG:?} without a post that is done");
+                ensure!(now > done, "poll() came back after {:?} without a post that is done", long());
                 done = now;
             }
             Ok(())

@@ -20,7 +20,9 @@ pub fn module(flags: &ModuleFlags, json: bool) -> Result<Exit> {
     match &flags.what {
         ModuleTask::Check { file } => check::check(file, json),
         ModuleTask::New { name, rust, directory } => new::new(name, *rust, directory),
-        ModuleTask::Try { file, case, address } => cases::run(case, file, address.as_deref()).map(|()| Exit::Ok),
+        ModuleTask::Try { file, case, address, patience } => {
+            cases::run(case, file, address.as_deref(), *patience).map(|()| Exit::Ok)
+        }
         ModuleTask::Describe { file, settings } => describe::tell(file, settings),
     }
 }

@@ -28,6 +28,20 @@ const RUST: [(&str, &str); 5] = [
 
 const HEADER: &str = include_str!("../../../../../include/pipegauge.h");
 
+/// Writes these files of a module into its folder.
+fn filled(folder: &Path, name: Name, files: &[(&str, &str)]) -> Result<()> {
+    for (file, text) in files {
+        let path = folder.join(file.replace("NAME", name.as_str()));
+        let parent = path.parent().unwrap_or(folder);
+        fs::create_dir_all(parent).with_context(|| format!("making {}", parent.display()))?;
+        // A name may have a '-', which no word of Rust or C has: the text holds it in quotes only.
+        let text = if path.ends_with("pipegauge.h") { (*text).to_owned() } else { text.replace("NAME", name.as_str()) };
+        let text = text.split_once("\n#[cfg(test)]").map_or(text.as_str(), |(before, _)| before);
+        fs::write(&path, text).with_context(|| format!("writing {}", path.display()))?;
+    }
+    Ok(())
+}
+
 /// Writes a module of this name into a folder of its name within `at`.
 pub fn new(name: &str, rust: bool, at: &Path) -> Result<Exit> {
     let name = Name::new(name)?;
@@ -38,15 +52,12 @@ pub fn new(name: &str, rust: bool, at: &Path) -> Result<Exit> {
     if folder.exists() {
         bail!("{} is there already: give the module another name, or another --directory", folder.display());
     }
-    let files = if rust { &RUST[..] } else { &C[..] };
-    for (file, text) in files {
-        let path = folder.join(file.replace("NAME", name.as_str()));
-        let parent = path.parent().unwrap_or(&folder);
-        fs::create_dir_all(parent).with_context(|| format!("making {}", parent.display()))?;
-        // A name may have a '-', which no word of Rust or C has: the text holds it in quotes only.
-        let text = if path.ends_with("pipegauge.h") { (*text).to_owned() } else { text.replace("NAME", name.as_str()) };
-        let text = text.split_once("\n#[cfg(test)]").map_or(text.as_str(), |(before, _)| before);
-        fs::write(&path, text).with_context(|| format!("writing {}", path.display()))?;
+    fs::create_dir_all(at).with_context(|| format!("making {}", at.display()))?;
+    fs::create_dir(&folder).with_context(|| format!("making {}", folder.display()))?;
+    if let Err(e) = filled(&folder, name, if rust { &RUST } else { &C }) {
+        // Half a module would stand in the way of the next try.
+        let _ = fs::remove_dir_all(&folder);
+        return Err(e);
     }
     let folder = folder.display();
     out::text(&format!(

@@ -49,6 +49,18 @@ impl Past {
         let found = match folder.earlier(&key) {
             Ok(found) => found,
             Err(e) => {
+                if let Ok(Some(aside)) = folder.set_aside(&key) {
+                    self.notes.push(format!(
+                        "{e}, so the history of {} begins anew; what was there is set aside as {}",
+                        opened.name(),
+                        aside.display()
+                    ));
+                    return Some(Event::Earlier(Earlier {
+                        path: opened.path,
+                        runs: Vec::new(),
+                        others: folder.others(&key),
+                    }));
+                }
                 self.notes.push(format!(
                     "this run of {} is not kept for later ones, and earlier ones are not known: {e}; --no-history does without",
                     opened.name()

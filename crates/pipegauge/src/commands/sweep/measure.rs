@@ -53,6 +53,7 @@ pub fn all(plan: &SweepPlan, store: &Store, cells: &[Cell], quiet: bool, stop: &
         progress.begins(round, cell);
         let file = store.file(cell.number, round);
         // What a run that was cut off left.
+        super::store::cleared(&file)?;
         if file.is_file() {
             std::fs::remove_file(&file)?;
         }

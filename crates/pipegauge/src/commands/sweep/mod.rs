@@ -105,6 +105,7 @@ fn shown(
     }
     let map = drawn(flags, store, &sweep)?;
     let page = store.folder().join("sweep.html");
+    store::cleared(&page)?;
     files::write(&page, report::html::sweep(&sweep).as_bytes())?;
     let short = stopped || !missing.is_empty() || sweep.measured() < sweep.wanted();
     let exit = if short { Exit::Short } else { Exit::Ok };
@@ -129,6 +130,9 @@ fn drawn(flags: &SweepFlags, store: &Store, sweep: &Sweep) -> Result<Option<Path
         return Ok(None);
     };
     let file = flags.map.clone().unwrap_or_else(|| store.folder().join("map.svg"));
+    if flags.map.is_none() {
+        store::cleared(&file)?;
+    }
     let png = file.extension().is_some_and(|end| end.eq_ignore_ascii_case("png"));
     match png {
         true => files::write(&file, &report::png::render(&svg, 2.0)?)?,

@@ -2,7 +2,7 @@
 //! measured again.
 
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -33,13 +33,24 @@ impl Store {
                 "{name} holds a sweep: go on with it (pipegauge sweep --resume {name}), or give another folder with -o"
             );
         }
+        let own = !folder.exists();
         fs::create_dir_all(&folder).with_context(|| format!("making the folder {name}"))?;
+        // A plan that is not whole helps nobody, nor does a folder without one.
+        let removed = || {
+            let _ = fs::remove_file(folder.join(PLAN));
+            let _ = if own { fs::remove_dir(&folder) } else { Ok(()) };
+        };
         let text = serde_json::to_string_pretty(plan)?;
         let file = folder.join(PLAN);
-        let mut lock = File::create_new(&file).with_context(|| format!("writing the plan {}", file.display()))?;
+        let mut lock = File::create_new(&file)
+            .inspect_err(|e| {
+                if e.kind() != ErrorKind::AlreadyExists {
+                    removed()
+                }
+            })
+            .with_context(|| format!("writing the plan {}", file.display()))?;
         if let Err(e) = lock.write_all(format!("{text}\n").as_bytes()).and_then(|()| lock.sync_all()) {
-            // A plan that is not whole helps nobody.
-            let _ = fs::remove_file(&file);
+            removed();
             return Err(e).with_context(|| format!("writing the plan {}", file.display()));
         }
         locked(&lock, &folder)?;
@@ -55,8 +66,8 @@ impl Store {
     pub fn open(folder: &Path) -> Result<(Self, SweepPlan)> {
         let file = folder.join(PLAN);
         let name = file.display();
-        let opened =
-            File::open(&file).with_context(|| format!("{} is no folder of a sweep: {PLAN}", folder.display()))?;
+        let opened = record::input::open(&file)
+            .with_context(|| format!("{} is no folder of a sweep: {PLAN}", folder.display()))?;
         let mut text = Vec::new();
         opened.take(LARGEST + 1).read_to_end(&mut text).with_context(|| format!("reading {name}"))?;
         if text.len() as u64 > LARGEST {
@@ -70,7 +81,7 @@ impl Store {
     /// Keeps others from measuring into the folder until this process ends.
     pub fn lock(mut self) -> Result<Self> {
         let file = self.folder.join(PLAN);
-        let lock = File::open(&file).with_context(|| format!("opening {}", file.display()))?;
+        let lock = record::input::open(&file).with_context(|| format!("opening {}", file.display()))?;
         locked(&lock, &self.folder)?;
         self.lock = Some(lock);
         Ok(self)
@@ -96,6 +107,15 @@ impl Store {
         let ended = run.end.as_ref().is_some_and(|end| end.error.is_none());
         (ended && run.paths.iter().any(|path| !path.points.is_empty())).then_some(run)
     }
+}
+
+/// Makes room for a file of the sweep: what a stranger put in its place, a link or a pipe, leads elsewhere or holds whoever opens it.
+pub fn cleared(file: &Path) -> Result<()> {
+    let odd = fs::symlink_metadata(file).is_ok_and(|there| !there.is_file() && !there.is_dir());
+    if odd {
+        fs::remove_file(file).with_context(|| format!("removing {}, which is no regular file", file.display()))?;
+    }
+    Ok(())
 }
 
 fn locked(file: &File, folder: &Path) -> Result<()> {

@@ -172,11 +172,16 @@ fn flag(name: &str) -> Option<Means> {
 /// Whether a flag belongs to the sweep itself, so that cells can't have it.
 pub fn is_the_sweeps(word: &str) -> Option<&'static str> {
     let long = word.split('=').next().unwrap_or(word);
-    let short = match long {
-        "-o" => "output",
-        "-q" => "quiet",
-        "-h" => "help",
-        _ => long.strip_prefix("--")?,
+    let short = match long.strip_prefix("--") {
+        Some(long) => long,
+        // Several may stand in one word, the last with its value.
+        None => long.strip_prefix('-')?.chars().find_map(|letter| match letter {
+            'o' => Some("output"),
+            'q' => Some("quiet"),
+            'h' => Some("help"),
+            'V' => Some("version"),
+            _ => None,
+        })?,
     };
     NO_AXIS.into_iter().find(|name| *name == short && !name.starts_with("load-"))
 }

@@ -25,6 +25,11 @@ pub struct Cell {
     lab: bool,
 }
 
+/// Refuses a flag that the sweep sets itself.
+fn of_the_sweep(flag: &str) -> anyhow::Error {
+    anyhow!("--{flag} is no flag for all cells: the sweep itself says how much is measured and where the runs go")
+}
+
 impl Cell {
     pub(super) fn new(plan: &SweepPlan, number: usize) -> Self {
         let levels = plan.design().cell(number);
@@ -53,7 +58,8 @@ impl Cell {
                     path.push(if path.contains(':') { ',' } else { ':' });
                     path.push_str(&format!("{}={level}", axis.name));
                 }
-                Means::Flag => flags.extend([format!("--{}", axis.name), level.clone()]),
+                // In one word: a level is no flag, whatever it begins with.
+                Means::Flag => flags.push(format!("--{}={level}", axis.name)),
                 Means::Switch => match level.as_str() {
                     "on" | "yes" | "true" => flags.push(format!("--{}", axis.name)),
                     "off" | "no" | "false" => {}
@@ -63,9 +69,7 @@ impl Cell {
             }
         }
         if let Some(flag) = self.flags.iter().find_map(|word| is_the_sweeps(word)) {
-            bail!(
-                "--{flag} is no flag for all cells: the sweep itself says how much is measured and where the runs go"
-            );
+            return Err(of_the_sweep(flag));
         }
         let own = [
             "--budget",
@@ -109,6 +113,16 @@ impl Cell {
         let cli = Cli::again(&words).map_err(|e| anyhow!("{}", crate::exit::words(&e)))?;
         let flags = cli.command.into_run().ok_or_else(|| anyhow!("its flags are those of `run`"))?;
         let mut config = RunConfig::resolve(&flags, &words, SystemTime::now())?;
+        // Of what came of the words, not of the words: they can be written in many ways.
+        let astray = [
+            ("output", config.output != output),
+            ("html", config.html.is_some()),
+            ("trace", flags.trace.is_some()),
+            ("no-history", config.history),
+        ];
+        if let Some((flag, _)) = astray.into_iter().find(|(_, astray)| *astray) {
+            return Err(of_the_sweep(flag));
+        }
         if config.plan.paths.len() != 1 {
             bail!(
                 "a cell is one path, and this is {} ({}); give several values as an axis: --over flows=1,2,4",

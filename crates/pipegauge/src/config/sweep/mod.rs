@@ -19,6 +19,7 @@ use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use transport::{Ends, registry};
+use units::Seconds;
 
 pub use axis::{Axis, DEFAULT};
 pub use cell::Cell;
@@ -37,6 +38,8 @@ const MOST_CELLS: usize = 10_000;
 /// Flags of `run` that start a command or reach another host.
 const STEERING: [&str; 7] =
     ["--near", "--peer", "--peer-address", "--near-under", "--peer-under", "--remote-program", "--key"];
+/// Longest budget of a cell in a round, seconds: a year.
+const MOST_BUDGET: f64 = 365.0 * 24.0 * 3600.0;
 /// Most rounds.
 const MOST_ROUNDS: u32 = 1000;
 
@@ -117,6 +120,12 @@ impl SweepPlan {
         }
         if !(self.budget.is_finite() && self.budget > 0.0) {
             bail!("a cell needs time: --budget 2s");
+        }
+        if self.budget > MOST_BUDGET {
+            bail!("a cell's --budget is at most {}, one year", Seconds(MOST_BUDGET));
+        }
+        if let Some(path) = self.paths().find(|path| path.starts_with('-')) {
+            bail!("'{}' is no transport but a flag", report::words::plain(path));
         }
         // A module's options are known once it was looked up. Where one can't be had, the cells say why, and a folder is shown all the same.
         let found: Vec<bool> = self.paths().map(|path| registry::named(name_of(path)).is_ok()).collect();

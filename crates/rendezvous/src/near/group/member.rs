@@ -190,6 +190,11 @@ impl Member {
         self.talk.channel.shutdown();
     }
 
+    /// How its process ends, which was said goodbye to, where that is not well within `time`.
+    pub(super) fn ends(&mut self, time: Duration) -> Option<String> {
+        if self.is_well() { self.process.ends(time) } else { None }
+    }
+
     fn order(&mut self, order: &Order) -> Result<(), What> {
         self.talk.ask(order).map_err(|e| self.broken(e))
     }

@@ -53,6 +53,8 @@ pub(crate) struct GroupSession {
     capabilities: Capabilities,
     open: Option<Open>,
     cpu: Option<CpuWatch>,
+    /// How the first process ended that did not end well when it was to: the path is told of it when it is over, and is measured until then.
+    ended: Option<SessionError>,
 }
 
 impl GroupSession {
@@ -77,6 +79,7 @@ impl GroupSession {
             capabilities,
             open: None,
             cpu: None,
+            ended: None,
         }
     }
 
@@ -87,10 +90,20 @@ impl GroupSession {
 
     /// The open path is over. Its near processes on other hosts stay for the next round.
     fn leave_open(&mut self) {
-        let open = self.open.take();
-        if let (Some(elsewhere), Some(mut open)) = (&self.elsewhere, open) {
+        let mut open = self.open.take();
+        if let (Some(elsewhere), Some(open)) = (&self.elsewhere, &mut open) {
             elsewhere.keep(std::mem::take(&mut open.members));
+        } else if let Some(mut open) = open
+            && self.judges()
+        {
+            self.ended = open.ends(self.shape(), self.patience());
         }
+    }
+
+    /// Whether it matters how processes end: those of a module, of which nothing is known yet. What a launcher makes of them is its own affair.
+    fn judges(&self) -> bool {
+        let module = self.path().transport.transport().is_ok_and(|t| t.source().is_some() && t.launch().is_empty());
+        module && self.ended.is_none() && !self.stopped()
     }
 
     /// Says goodbye to all processes, and waits for none.
@@ -226,7 +239,7 @@ impl Session for GroupSession {
 
     fn close(&mut self) -> Result<(), SessionError> {
         self.leave_open();
-        Ok(())
+        self.ended.take().map_or(Ok(()), Err)
     }
 
     fn now(&self) -> u64 {

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
 use measure::{SessionError, Topology};
@@ -11,7 +11,7 @@ use transport::Proof;
 use transport::settings::Effective;
 
 use super::GroupSession;
-use super::blame::{Finding, What, Who};
+use super::blame::{Finding, Shape, What, Who};
 use super::member::{Member, Stands};
 use crate::member::message::{Dial, Door};
 use crate::message::FarPin;
@@ -310,6 +310,31 @@ impl Open {
                 None => {}
             }
         }
+    }
+}
+
+impl Open {
+    /// Ends all processes that were started for it; how the first one ended that did not end well. What a module does as it closes shows in no
+    /// trial. One that takes longer than `time` is killed.
+    pub(super) fn ends(&mut self, shape: Shape, time: Duration) -> Option<SessionError> {
+        self.leave();
+        let told =
+            |who, side, how| shape.of(who, SessionError::Control(format!("{side} ended badly as it closed{how}")));
+        for (i, member) in self.members.iter_mut().enumerate() {
+            if let Some(how) = member.ends(time) {
+                return Some(told(Who::Near(i), "the near process", how));
+            }
+        }
+        for (i, far) in self.fars.iter().enumerate().filter(|(_, far)| Rc::strong_count(far) == 1) {
+            let Ok(mut far) = far.try_borrow_mut() else { continue };
+            if far.control.is_broken() {
+                continue;
+            }
+            if let Some(how) = far.launched.as_mut().and_then(|launched| launched.ends(time)) {
+                return Some(told(Who::Far(i), "the far side", how));
+            }
+        }
+        None
     }
 }
 

@@ -191,7 +191,9 @@ impl Processes<'_> {
         first(&mut channels, LOOK).map(|i| who[i])
     }
 
-    /// What nobody says: that a person asked to stop, that an answer is overdue, that a process is stopped.
+    /// What nobody says: that a person asked to stop, that an answer is overdue, that a process is stopped. An answer is due once another one has
+    /// come. Where none comes nothing is late, as a trial may take any time: each process's own watch (`watch::Calls`) sees that nothing moves in it,
+    /// and ends it, which is then read here.
     fn nobody(&mut self, answers: &mut Answers) -> Result<(), Finding> {
         if self.fars.iter().any(|far| far.control.stopped()) {
             return Err(Finding { who: Who::Far(0), what: What::Stop });
