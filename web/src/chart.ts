@@ -36,6 +36,8 @@ export class Chart {
   /** Drawn roughly: while a range is dragged over very many points. */
   rough = false;
   x: Scale | undefined;
+  /** Whether something that is drawn goes on beyond the frame. */
+  leaves = false;
   /** Whether points may lie beyond the ends of the x axis. */
   private cut = false;
   private y: Scale | undefined;
@@ -72,13 +74,15 @@ export class Chart {
     const [under, over] = overlay(this.state, this.graph, this);
     const lines = svg("g", {}, ...this.placed.map((p) => this.curve(p)));
     if (this.cut) lines.setAttribute("clip-path", `url(#${this.graph.name}-area)`);
+    const heads = this.placed.map((p) => this.beyond(p));
+    this.leaves = heads.some((group) => group.childElementCount > 0);
     this.root.replaceChildren(
       under,
       axis("x", x, this.box),
       axis("y", y, this.box),
       this.area(),
       lines,
-      ...this.placed.map((p) => this.beyond(p)),
+      ...heads,
       over,
       this.labels(names, size),
       this.marks,
