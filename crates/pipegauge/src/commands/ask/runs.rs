@@ -1,6 +1,6 @@
 //! How far whole runs of a path lie apart on this machine: what its run file carries of earlier ones.
 
-use units::{Kind, Seconds, Share, format::significant};
+use units::{Kind, Share, format::significant};
 
 use super::asked::Asked;
 use super::reply::{alone, cannot, yes};
