@@ -36,6 +36,8 @@ export class Chart {
   /** Drawn roughly: while a range is dragged over very many points. */
   rough = false;
   x: Scale | undefined;
+  /** Whether something that is drawn goes on beyond the frame. */
+  leaves = false;
   /** Whether points may lie beyond the ends of the x axis. */
   private cut = false;
   private y: Scale | undefined;
@@ -52,10 +54,10 @@ export class Chart {
     const curves = this.graph.curves(this.state);
     const [xAxis, yAxis] = this.graph.axes(this.state);
     this.placed = [];
-    this.x = scale(xAxis, curves.map((c) => c.x));
-    this.y = scale(yAxis, curves.map((c) => c.y));
+    this.x = scale(xAxis, curves, 0);
+    this.y = scale(yAxis, curves, 1);
     const times = xAxis.quantity === "time" ? this.state.choice.times : undefined;
-    const seen = times && scale(yAxis, curves.map((c) => within(c, times)));
+    const seen = times && scale(yAxis, curves, 1, times);
     if (times && seen) [this.x, this.y] = [{ spread: xAxis.spread, low: times[0], high: times[1] }, seen];
     this.cut = seen !== undefined;
     if (!this.x || !this.y) {
@@ -72,12 +74,15 @@ export class Chart {
     const [under, over] = overlay(this.state, this.graph, this);
     const lines = svg("g", {}, ...this.placed.map((p) => this.curve(p)));
     if (this.cut) lines.setAttribute("clip-path", `url(#${this.graph.name}-area)`);
+    const heads = this.placed.map((p) => this.beyond(p));
+    this.leaves = heads.some((group) => group.childElementCount > 0);
     this.root.replaceChildren(
       under,
       axis("x", x, this.box),
       axis("y", y, this.box),
-      ...(this.cut ? [this.area()] : []),
+      this.area(),
       lines,
+      ...heads,
       over,
       this.labels(names, size),
       this.marks,
@@ -100,6 +105,13 @@ export class Chart {
     const x = left + share(this.x, vx) * (right - left);
     const y = bottom - share(this.y, vy) * (bottom - top);
     return [Math.min(right, Math.max(left, x)), Math.min(bottom, Math.max(top, y))];
+  }
+
+  /** Pixels of values, and not further beyond the axes than a few sizes of the graph. */
+  private far([vx, vy]: Pair): Pixel {
+    const { left, right, top, bottom } = this.box;
+    const near = (s: number) => Math.min(10, Math.max(-10, s));
+    return [left + near(share(this.x, vx)) * (right - left), bottom - near(share(this.y, vy)) * (bottom - top)];
   }
 
   /** Whether values lie within the axes. */
@@ -129,15 +141,16 @@ export class Chart {
   private curve({ curve, x, y }: Placed): SVGElement {
     const kept = this.rough ? simplify(x, y, ROUGHLY, 4) : simplify(x, y);
     const group = svg("g", { class: `curve ${curve.look}`, "data-series": curve.series.key });
-    group.append(svg("path", { class: "band", d: this.band(curve, kept) }));
+    const clip = `url(#${this.graph.name}-area)`;
+    group.append(svg("path", { class: "band", d: this.band(curve, kept), "clip-path": clip }));
     const ends = x.length === 1 ? curve.ends(0) : undefined;
     // A lone point has no neighbour for a band: its interval is a bar.
     if (ends) group.append(svg("path", { class: "bar", d: path([this.at(ends[0]), this.at(ends[1])]) }));
     const least = kept.flatMap((i) => {
       const at = curve.least(i);
-      return at ? [this.at(at)] : [];
+      return at ? [this.far(at)] : [];
     });
-    if (least.length > 0) group.append(svg("path", { class: "min", d: path(least) }));
+    if (least.length > 0) group.append(svg("path", { class: "min", d: path(least), "clip-path": clip }));
     // A line is lighter on both sides of a point that has a warning.
     const flagged = (i: number) => curve.flags && warned(curve.series, curve.index(i));
     const pieces = stretches(curve, kept).flatMap((s) => parted(s, flagged));
@@ -170,7 +183,7 @@ export class Chart {
         end();
         continue;
       }
-      const here = [this.at(ends[0]), this.at(ends[1])] as const;
+      const here = [this.far(ends[0]), this.far(ends[1])] as const;
       const before = stretch[stretch.length - 1];
       if (before) {
         const now = Math.sign(area([before[0], here[0], here[1], before[1]]));
@@ -187,6 +200,34 @@ export class Chart {
     return d;
   }
 
+  /** Arrowheads at the frame where intervals or shortest trials lie beyond it: one for each run of neighbours, at the middle one. */
+  private beyond({ curve, x, y }: Placed): SVGElement {
+    const group = svg("g", { class: `beyond ${curve.look}` });
+    const words = "An interval or a shortest trial lies beyond the frame.";
+    const drawn: Pixel[] = [];
+    for (const way of [0, 1, 2]) {
+      let run: Pixel[] = [];
+      let side = "";
+      const end = () => {
+        const middle = run[run.length >> 1];
+        if (middle && !drawn.some(([px, py]) => Math.hypot(px - middle[0], py - middle[1]) < 14)) {
+          drawn.push(middle);
+          group.append(svg("path", { d: head(middle, side) }, svg("title", {}, words)));
+        }
+        run = [];
+      };
+      for (let i = 0; i < x.length; i++) {
+        const to = way === 2 ? curve.least(i) : curve.ends(i)?.[way as 0 | 1];
+        const out = to && this.inside(x[i]!, y[i]!) ? leaves([x[i]!, y[i]!], this.far(to), this.box) : undefined;
+        if (out?.side !== side) end();
+        side = out?.side ?? "";
+        if (out) run.push(out.at);
+      }
+      end();
+    }
+    return group;
+  }
+
   /** Names beside the lines' ends, moved apart where they would touch. */
   private labels(names: readonly string[], size: number): SVGElement {
     const group = svg("g", { class: "names", "aria-hidden": "true" });
@@ -198,7 +239,7 @@ export class Chart {
     };
     const placed = this.placed.filter((p) => last(p) >= 0).slice(0, room);
     const ends = placed.map((p) => p.y[last(p)]!);
-    const rows = spread(ends, LABEL_GAP, this.box.top + 4, this.box.bottom - 4);
+    const rows = spread(this.graph.ordered ? ordered(ends) : ends, LABEL_GAP, this.box.top + 4, this.box.bottom - 4);
     placed.forEach((p, i) => {
       const x = p.x[last(p)]!;
       const start = this.box.right + BESIDE;
@@ -209,6 +250,35 @@ export class Chart {
     });
     return group;
   }
+}
+
+/** Where names want to stand whose curves lie one below the other, the highest first: none below that of a lower curve, which may go on where the
+ * higher one ends. */
+export function ordered(ends: readonly number[]): number[] {
+  const out = [...ends];
+  for (let i = out.length - 2; i >= 0; i--) out[i] = Math.min(out[i]!, out[i + 1]!);
+  return out;
+}
+
+/** Where the way from a place in the frame to one beyond it leaves the frame, and on which side. */
+export function leaves([x0, y0]: Pixel, [x1, y1]: Pixel, box: Box): { side: string; at: Pixel } | undefined {
+  const sides: [boolean, string, number][] = [
+    [x1 < box.left - 1, "left", (box.left - x0) / (x1 - x0)],
+    [x1 > box.right + 1, "right", (box.right - x0) / (x1 - x0)],
+    [y1 < box.top - 1, "top", (box.top - y0) / (y1 - y0)],
+    [y1 > box.bottom + 1, "bottom", (box.bottom - y0) / (y1 - y0)],
+  ];
+  const [first] = sides.filter((s) => s[0]).sort((a, b) => a[2] - b[2]);
+  if (!first) return undefined;
+  const share = Math.min(1, Math.max(0, first[2]));
+  return { side: first[1], at: [x0 + share * (x1 - x0), y0 + share * (y1 - y0)] };
+}
+
+/** An arrowhead with its tip at a place, pointing out of the frame. */
+function head([x, y]: Pixel, side: string): string {
+  const [dx, dy] = { left: [-1, 0], right: [1, 0], top: [0, -1], bottom: [0, 1] }[side] as [number, number];
+  const back: Pixel = [x - dx * 7, y - dy * 7];
+  return `${path([[x, y], [back[0] + dy * 4.5, back[1] + dx * 4.5], [back[0] - dy * 4.5, back[1] - dx * 4.5]])}Z`;
 }
 
 /** The points in stretches without a gap. A lone one is doubled: a line of no length has its round ends and is seen. */
@@ -244,13 +314,6 @@ function parted(stretch: readonly number[], flagged: (i: number) => boolean): { 
   return out;
 }
 
-/** Values of a curve's points that lie between two values of the x axis. */
-function within(curve: Curve, [low, high]: readonly [number, number]): Float64Array {
-  const out: number[] = [];
-  for (let i = 0; i < curve.x.length; i++) if (curve.x[i]! >= low && curve.x[i]! <= high) out.push(curve.y[i]!);
-  return Float64Array.from(out);
-}
-
 /** Pixels of a whole column between an axis' two ends, kept inside of it, or no further beyond than so many. */
 function pixels(scale: Scale, column: ArrayLike<number>, from: number, to: number, beyond: number): Float64Array {
   const out = new Float64Array(column.length);
@@ -271,15 +334,37 @@ function share(scale: Scale | undefined, v: number): number {
   return scale.spread === "log" && !(v > 0) ? -1 : place(scale, v);
 }
 
-function scale(axis: Axis, columns: readonly ArrayLike<number>[]): Scale | undefined {
+/** An interval whose ends lie further apart than this says nothing (`units::RESOLVED`); so far beyond the medians an axis goes for one at most
+ * (`BEYOND` in figure.rs). */
+const [RESOLVED, BEYOND] = [10, 2];
+
+/** An axis that holds the medians, and of their intervals those that are resolved; of the points within a part of the x axis alone, if one is given. */
+export function scale(axis: Axis, curves: readonly Curve[], side: 0 | 1, part?: readonly [number, number]): Scale | undefined {
   let low = Infinity;
   let high = -Infinity;
-  for (const column of columns) {
-    for (let i = 0; i < column.length; i++) {
-      const v = column[i]!;
+  const shown = (c: Curve, i: number) => !part || (c.x[i]! >= part[0] && c.x[i]! <= part[1]);
+  const column = (c: Curve) => (side === 0 ? c.x : c.y);
+  for (const c of curves) {
+    for (let i = 0; i < c.x.length; i++) {
+      if (!shown(c, i)) continue;
+      const v = column(c)[i]!;
       if (v < low) low = v;
       if (v > high) high = v;
     }
   }
-  return covering(axis.spread, axis.kind, low, high);
+  let [least, most] = [low, high];
+  // Where a median lies at 0 or below, a factor tells no distance.
+  if (low > 0 && axis.quantity !== "size") {
+    for (const c of curves) {
+      for (let i = 0; i < c.x.length; i++) {
+        const ends = shown(c, i) ? c.ends(i) : undefined;
+        if (!ends) continue;
+        const [from, to] = [Math.min(ends[0][side], ends[1][side]), Math.max(ends[0][side], ends[1][side])];
+        if (!(from > 0 && to <= RESOLVED * from)) continue;
+        least = Math.min(least, Math.max(from, low / BEYOND));
+        most = Math.max(most, Math.min(to, high * BEYOND));
+      }
+    }
+  }
+  return covering(axis.spread, axis.kind, least, most);
 }

@@ -26,6 +26,8 @@ export interface Graph {
   note(state: State): string;
   tip(state: State, spot: Spot): HTMLElement;
   sentence(state: State, spot: Spot): string;
+  /** Its curves lie one below the other, the highest first. */
+  readonly ordered?: true;
   /** Buttons and choices of its own. */
   readonly controls?: (state: State, say: (words: string) => void) => HTMLElement;
 }
@@ -97,6 +99,7 @@ function looked(state: State): Series | undefined {
 
 const PERCENTILES: Graph = {
   name: "percentiles",
+  ordered: true,
   read: "Times of single iterations: p50 is the median, and one in a thousand took longer than p99.9. Where the upper lines leave p50, the path is sometimes slow.",
   title: (state) => `Percentiles over message size: ${looked(state)?.path.name ?? "no path"}`,
   axes: (state) => {

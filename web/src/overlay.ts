@@ -44,7 +44,7 @@ function ranges(state: State, graph: Graph, ground: Ground, labels: Labels): rea
   const { left, right, top, bottom } = ground.box;
   for (const s of new Set(ground.placed.map((p) => p.curve.series))) {
     for (const mark of s.path.marks) {
-      if (!(mark.to >= mark.from) || !overlaps(state, mark.from, mark.to)) continue;
+      if (!(mark.to >= mark.from) || !overlaps(state, mark.from, mark.to) || !reaches(ground, s, mark.from, mark.to)) continue;
       const words = `${s.path.name}: ${mark.label}`;
       const one = svg("g", { class: `mark hue${s.path.hue}`, "data-kind": mark.kind }, svg("title", {}, words));
       let spot: readonly [number, number] | undefined;
@@ -88,6 +88,11 @@ function places(ground: Ground): Pixel[] {
 function overlaps(state: State, from: number, to: number): boolean {
   const [low, high] = state.choice.range ?? state.all;
   return to >= low && from <= high;
+}
+
+/** Whether a curve of the path has sizes there: a graph may begin at larger ones. */
+export function reaches(ground: Ground, s: Series, from: number, to: number): boolean {
+  return ground.placed.some(({ curve: { series, size } }) => series === s && size.length > 0 && to >= size[0]! && from <= size[size.length - 1]!);
 }
 
 function stretchOf(ground: Ground, s: Series, from: number, to: number): Pixel[] {

@@ -90,6 +90,8 @@ export class Panel {
     if (width < 50) return;
     const tall = this.graph.name === "signature" ? 460 : 340;
     this.chart.draw(width, Math.round(Math.min(tall, Math.max(260, width * 0.62))));
+    const leaves = this.chart.leaves ? "Arrowhead at the frame: an interval or a shortest trial lies beyond it." : "";
+    if (leaves !== "") this.note.textContent = [this.note.textContent, leaves].filter((words) => words !== "").join(" ");
     this.mark();
     this.drawn = performance.now();
   }

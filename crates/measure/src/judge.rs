@@ -51,8 +51,8 @@ pub enum Stop {
     },
 }
 
-/// The survey stopped before the largest size.
-pub fn stopped_short(size: u64, expected: f64, stop: Stop) -> Warning {
+/// The survey stopped before the largest size: sizes from `first` up are left out, as a message of `size` was expected to take so long.
+pub fn stopped_short(plan: &Plan, first: u64, size: u64, expected: f64, stop: Stop) -> Warning {
     let why = match stop {
         Stop::Slow => "the paper's rule ends a curve where one message takes longer than a second".to_owned(),
         Stop::Budget { looked } => format!(
@@ -61,12 +61,19 @@ pub fn stopped_short(size: u64, expected: f64, stop: Stop) -> Warning {
             Seconds(looked)
         ),
     };
+    let facts = plan.pattern.facts();
+    let (what, expected) = match plan.burst.max(1) {
+        // Its messages go one after another, and none is timed alone.
+        burst if facts.bursts => (format!("a burst of {burst} messages"), expected * (facts.ways)(burst) as f64),
+        _ => ("a message".to_owned(), expected),
+    };
     let text = format!(
-        "sizes from {} up are left out: a message would take about {}, and {why}",
+        "sizes from {} up are left out: {what} of {} would take about {}, and {why}",
+        Bytes(first),
         Bytes(size),
         Seconds(expected)
     );
-    warning("stopped-short", vec![size], text)
+    warning("stopped-short", vec![first], text)
 }
 
 /// So many of the planned sizes were left out, because a look at one took `each` seconds.

@@ -45,7 +45,7 @@ pub fn measure(path: &mut PathRun<'_>) -> Result<(), RunError> {
     // The stop rule is asked once for a size and its perturbations.
     for around in fit.chunk_by(|a, b| a.around == b.around) {
         if last >= STOP {
-            path.warn(judge::stopped_short(around[0].size, last, judge::Stop::Slow))?;
+            path.warn(judge::stopped_short(path.plan, around[0].size, around[0].size, last, judge::Stop::Slow))?;
             break;
         }
         for step in around {

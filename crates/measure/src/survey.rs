@@ -94,6 +94,8 @@ impl PathRun<'_> {
             self.trial(first, FEWEST * 4, 0, true)?;
         }
         let (mut reached, mut looks, mut thinned, mut place) = (0, 0, 0, 0);
+        // The place after that of the last look.
+        let mut after = 0;
         // Sizes that were named are all measured, as far as the time goes.
         let choice = self.plan.schedule == Schedule::Adaptive && self.plan.sizes.is_none() && self.plan.step.is_none();
         while let Some(&size) = all.get(place) {
@@ -111,14 +113,16 @@ impl PathRun<'_> {
             {
                 self.ceiling = reached;
                 let stop = if block > TOO_SLOW { judge::Stop::Slow } else { judge::Stop::Budget { looked: elapsed } };
-                self.warn(judge::stopped_short(size, block, stop))?;
+                // What was passed over on the way to this size lies beyond the last one as well.
+                thinned -= place - after;
+                self.warn(judge::stopped_short(self.plan, all[after], size, block, stop))?;
                 break;
             }
             let slice = SURVEY_TRIAL.min(self.plan.budget * SURVEY / all.len() as f64);
             // Where others hold the CPUs, a look takes as long as anywhere, and sees fewer iterations.
             let n = self.brief(size, slice / self.stopped(size));
             self.trial(size, n, 0, true)?;
-            (reached, looks) = (size, looks + 1);
+            (reached, looks, after) = (size, looks + 1, place + 1);
             let left = all.len() - place - 1;
             let took = (self.session.now() - begin) as f64 * 1e-9;
             let told = looks >= TELLING || took > self.plan.budget * TOLD;
@@ -130,7 +134,10 @@ impl PathRun<'_> {
                 1
             };
             // What a far larger size takes can't be told from here: a guess in step with size would end the survey.
-            while step > 1 && all.get(place + step).is_some_and(|next| self.one_block(*next) > TOO_SLOW / 4.0) {
+            let far = |next: &u64| {
+                self.one_block(*next) > TOO_SLOW / 4.0 || took + self.takes(*next) * FEWEST as f64 > self.plan.budget
+            };
+            while step > 1 && all.get(place + step).is_some_and(far) {
                 step /= 2;
             }
             thinned += step - 1;

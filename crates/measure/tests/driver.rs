@@ -647,6 +647,28 @@ fn slow_links_end_at_the_papers_rule() {
     assert!(points(&events).iter().all(|p| p.figures.median < 3.0));
 }
 
+/// A burst of many small messages that takes milliseconds whatever their size: what a far larger size takes is no guess in step with size.
+#[test]
+fn bursts_that_take_long_are_measured_at_several_sizes_and_what_is_left_out_is_told_as_it_is() {
+    let burst = |s: u64| 500.0 * (8e-6 + s as f64 * 1e-11) / 2.0;
+    let plan = Plan { pattern: measure::Pattern::Burst, burst: 500, budget: 1.0, ..plan() };
+    let (events, outcome) = run(&plan, Fake { stretch: 3.0, ..Fake::new(3, burst) });
+    assert!(outcome.error.is_none());
+    let looked: BTreeSet<u64> = trials(&events).iter().filter(|t| t.block == 0).map(|t| t.size).collect();
+    assert!(looked.len() > 1 && points(&events).len() > 1, "{looked:?}");
+    let warned = |code: &str| {
+        events.iter().find_map(|e| if let Event::Warning(w) = e { Some(w).filter(|w| w.code == code) } else { None })
+    };
+    if let Some(short) = warned("stopped-short") {
+        assert!(short.text.contains(": a burst of 500 messages of "), "{}", short.text);
+        assert!(looked.iter().all(|size| *size < short.sizes[0]), "{looked:?}: {}", short.text);
+    }
+    if let Some(thinned) = warned("thinned") {
+        let numbers: Vec<usize> = thinned.text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        assert!(numbers[0] + looked.len() <= numbers[1], "{looked:?}: {}", thinned.text);
+    }
+}
+
 #[test]
 fn a_size_far_above_one_that_takes_long_is_measured() {
     // As two sides that spin on one CPU, or acknowledgements that are put off, make it.

@@ -120,6 +120,11 @@ pub fn prose() -> usize {
     width().clamp(40, COLUMNS)
 }
 
+/// A text of tables and paragraphs for this terminal: where it is narrower than tables are, paragraphs are broken anew.
+pub fn fitted(text: &str) -> String {
+    report::text::narrowed(text, COLUMNS, prose())
+}
+
 /// Columns of tables.
 const COLUMNS: usize = 80;
 

@@ -10,7 +10,7 @@ pub use crate::pt::{Pt, clean};
 use crate::words;
 
 /// Colours that a palette has.
-pub const HUES: usize = 8;
+pub const HUES: usize = 10;
 
 /// The curve of one path of one run.
 #[derive(Debug, Clone, PartialEq)]

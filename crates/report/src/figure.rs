@@ -27,6 +27,8 @@ pub struct Dot {
     pub mid: (f64, f64),
     /// At the lower and at the upper end of the time's interval, where it has one.
     pub interval: Option<((f64, f64), (f64, f64))>,
+    /// Its interval is narrow enough for a figure, so that the axes hold it.
+    pub resolved: bool,
     /// At the shortest trial.
     pub min: (f64, f64),
     /// A warning names this point.
@@ -55,7 +57,9 @@ pub struct Line {
 /// A stretch of a line that is marked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Marked {
-    /// Its places; one alone where the mark is a size, not a range.
+    /// A dip, drawn as a stretch; else a step, drawn as a ring.
+    pub dip: bool,
+    /// Its places.
     pub places: Vec<(f64, f64)>,
     /// What stands beside it.
     pub label: String,
@@ -93,7 +97,11 @@ impl Figure {
             if runs.len() > 1 { format!("{}: {line}", words::letter(i)) } else { line }
         });
         let series = graph.curves(runs, fits);
-        Figure::from_series(&series, graph, subtitles.collect())
+        let mut figure = Figure::from_series(&series, graph, subtitles.collect());
+        if let (Graph::Flows, Some((x, _))) = (graph, &mut figure.axes) {
+            x.title = crate::flows::several(runs);
+        }
+        figure
     }
 
     /// The same with a logarithmic axis of throughput, where it is linear: small messages then take as much room as large ones.
@@ -143,22 +151,28 @@ impl Figure {
 
 fn marked(graph: Graph, s: &Series, mark: &Mark) -> Marked {
     let within = s.points.iter().filter(|p| (mark.from..=mark.to).contains(&p.size));
-    Marked { places: within.map(|p| graph.place(p, p.seconds)).collect(), label: mark.label.clone() }
+    Marked {
+        dip: mark.kind == "dip",
+        places: within.map(|p| graph.place(p, p.seconds)).collect(),
+        label: mark.label.clone(),
+    }
 }
 
 fn dot(graph: Graph, p: &Pt) -> Dot {
     Dot {
         mid: graph.place(p, p.seconds),
         interval: p.interval.map(|(low, high)| (graph.place(p, low), graph.place(p, high))),
+        resolved: p.interval.is_some_and(|(low, high)| high <= units::RESOLVED * low),
         min: graph.place(p, p.min),
         warned: p.warned,
     }
 }
 
-/// How far beyond the medians an axis goes for the sake of intervals, as a factor.
+/// How far beyond the medians an axis goes for the sake of intervals, as a factor. `BEYOND` in `web/src/chart.ts` is the same.
 const BEYOND: f64 = 2.0;
 
-/// An axis on which the lines lie; none where there is nothing to draw.
+/// An axis that holds the medians, and of their intervals those that are resolved; none where there is nothing to draw. What goes beyond it is cut
+/// off: an interval that says nothing, and a trial that was the shortest or whose mean was longer than the median, would press all else flat.
 fn covering(
     spread: Spread,
     quantity: Quantity,
@@ -169,12 +183,12 @@ fn covering(
     let dots = || lines.iter().flat_map(|l| &l.dots);
     let (low, high) =
         dots().fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), d| (low.min(pick(&d.mid)), high.max(pick(&d.mid))));
-    // An interval that goes far beyond all medians would press them flat: it leaves the picture instead. Percentiles of a soak are
-    // what is looked for.
-    let beyond = if graph.of_soak() || graph.of_states() { f64::INFINITY } else { BEYOND };
+    // Percentiles of a soak, and the moments within a round, are no intervals: they are what is looked for.
+    let all = graph.of_soak() || graph.of_states();
+    let beyond = if all { f64::INFINITY } else { BEYOND };
     let values = dots().flat_map(|d| {
-        let (from, to) = d.interval.unwrap_or((d.mid, d.mid));
-        [from, to, d.min].map(|p| pick(&p).clamp(low / beyond, high * beyond)).into_iter().chain([pick(&d.mid)])
+        let (from, to) = d.interval.filter(|_| all || d.resolved).unwrap_or((d.mid, d.mid));
+        [from, to].map(|p| pick(&p).clamp(low / beyond, high * beyond)).into_iter().chain([pick(&d.mid)])
     });
     Scale::covering(spread, quantity, values)
 }

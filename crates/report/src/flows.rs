@@ -46,6 +46,25 @@ pub(crate) fn series(runs: &[&Analysis<'_>]) -> Vec<Series> {
     out
 }
 
+/// What varies over the runs' paths: `Flows`, `Pairs`, `Members`, or several of these.
+pub(crate) fn several(runs: &[&Analysis<'_>]) -> String {
+    let mut kinds: Vec<&str> = Vec::new();
+    for run in runs {
+        for index in run.over_flows().into_iter().flatten() {
+            let kind = run.run.plan.topology(run.paths[index].opened.path).several();
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
+    }
+    let words = match kinds.as_slice() {
+        [] => return crate::scale::Quantity::Connections.title().to_owned(),
+        [one] => (*one).to_owned(),
+        [most @ .., last] => format!("{} or {last}", most.join(", ")),
+    };
+    words[..1].to_uppercase() + &words[1..]
+}
+
 /// Sizes evenly among these, the smallest and the largest among them.
 fn some(sizes: &[u64]) -> Vec<u64> {
     if sizes.len() <= SIZES {
@@ -90,8 +109,13 @@ mod tests {
             assert!(low.1 > line.dots[0].mid.1 && high.1 < line.dots[0].mid.1, "less time is more throughput");
         }
         let (x, y) = figure.axes.unwrap();
-        assert_eq!((x.title.as_str(), y.title.as_str()), ("Flows, pairs or members", "Total throughput"));
+        assert_eq!((x.title.as_str(), y.title.as_str()), ("Flows", "Total throughput"));
+        assert_eq!(x.scale.low, 1.0, "there is no path of no flow");
         assert!(x.scale.ticks(x.quantity, 9).ticks.iter().all(|t| t.value.fract() == 0.0), "no half of a flow");
+        assert_eq!(x.scale.ticks(x.quantity, 9).ticks.first().map(|t| t.value), Some(1.0));
+        let mut run = run;
+        run.run.plan.paths.iter_mut().for_each(|path| path.topology = measure::Topology::Pairs);
+        assert_eq!(Figure::of(&[&Analysis::of(&run)], Graph::Flows).axes.unwrap().0.title, "Pairs");
     }
 
     #[test]

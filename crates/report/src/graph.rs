@@ -341,8 +341,8 @@ impl Graph {
                     "Share of messages lost over the rate that is offered, of a run with several rates (--rate)",
                 ),
                 title: "Loss graph: share of messages lost over the offered rate",
-                read: "Where a line lies at 0, all that was sent came. Where it leaves 0, the path or its receiver has no room for more; a doubtful \
-                       dot is of a rate that the sender did not reach.",
+                read: "Where a line lies at 0, all that was sent came. Where it leaves 0, the path or its receiver has no room for more; at a \
+                       paler dot the sender did not reach the offered rate.",
                 line: "Line: share of all messages; band: its 95% interval.",
                 axes: (Offered, Share),
                 place: |p, one_more| (p.size as f64, one_more - 1.0),

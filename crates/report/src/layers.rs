@@ -82,8 +82,9 @@ pub fn figure(layers: &[Layer], time: TimeKind, subtitles: Vec<String>) -> Figur
                 ));
             }
             let name = format!("{} over {}", layer.name, layer.over);
-            let (hue, overlay) = (i % crate::curve::HUES, crate::overlay::Overlay::default());
-            Series { name, run: 0, path: i as u32, time, hue, dash: 0, points, dropped: 0, overlay }
+            let (hue, dash) = (i % crate::curve::HUES, i / crate::curve::HUES % 3);
+            let overlay = crate::overlay::Overlay::default();
+            Series { name, run: 0, path: i as u32, time, hue, dash, points, dropped: 0, overlay }
         })
         .collect();
     let none = series.iter().all(|s| s.points.is_empty());

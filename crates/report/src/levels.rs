@@ -32,7 +32,17 @@ pub(crate) fn series(runs: &[&Analysis<'_>]) -> Vec<Series> {
         let letter = if runs.len() > 1 { format!("{} ", words::letter(r)) } else { String::new() };
         let (name, number) = (format!("{letter}{}", path.opened.name()), path.opened.path);
         let (dropped, overlay) = (all - points.len(), Overlay::default());
-        out.push(Series { name, run: r, path: number, time, hue: hue % HUES, dash: 0, points, dropped, overlay });
+        out.push(Series {
+            name,
+            run: r,
+            path: number,
+            time,
+            hue: hue % HUES,
+            dash: hue / HUES % 3,
+            points,
+            dropped,
+            overlay,
+        });
     }
     out
 }

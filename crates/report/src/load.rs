@@ -36,8 +36,9 @@ pub(crate) fn series(runs: &[&Analysis<'_>]) -> Vec<Series> {
                     continue;
                 }
                 let name = format!("{letter}{name}{percentile}");
-                let (hue, path, overlay) = (out.len() % HUES, opened.path, Overlay::default());
-                out.push(Series { name, run: r, path, time: group.time, hue, dash: 0, points, dropped: 0, overlay });
+                let (hue, dash) = (out.len() % HUES, out.len() / HUES % 3);
+                let (path, overlay) = (opened.path, Overlay::default());
+                out.push(Series { name, run: r, path, time: group.time, hue, dash, points, dropped: 0, overlay });
             }
         }
     }

@@ -23,8 +23,9 @@ pub(crate) fn series(runs: &[&Analysis<'_>]) -> Vec<Series> {
             let time = measure::event::TimeKind::OneWay;
             let points: Vec<Pt> = group.rows.iter().filter_map(point).collect();
             let name = format!("{letter}{}", words::plain(&words::without_rate(opened)));
-            let (hue, path, overlay) = (out.len() % HUES, opened.path, Overlay::default());
-            out.push(Series { name, run: r, path, time, hue, dash: 0, points, dropped: 0, overlay });
+            let (hue, dash) = (out.len() % HUES, out.len() / HUES % 3);
+            let (path, overlay) = (opened.path, Overlay::default());
+            out.push(Series { name, run: r, path, time, hue, dash, points, dropped: 0, overlay });
         }
     }
     out

@@ -19,7 +19,7 @@ pub enum Quantity {
     Moment,
     /// Flows that load a path: linear, whole numbers.
     Flows,
-    /// Connections of a path, as [`Quantity::Flows`].
+    /// Connections of a path, as [`Quantity::Flows`], from one on.
     Connections,
     /// Rate that a sender offers, bits a second: ticks at 1, 2, 5 of a decade.
     Offered,
@@ -39,7 +39,7 @@ impl Quantity {
             Quantity::Quips => "Quality improvement a second",
             Quantity::Moment => "Time since the start",
             Quantity::Flows => "Loading flows",
-            Quantity::Connections => "Flows, pairs or members",
+            Quantity::Connections => "Connections",
             Quantity::Offered => "Offered rate",
             Quantity::Segments => "Congestion window",
         }
@@ -104,6 +104,10 @@ impl Scale {
             return None;
         }
         Some(match spread {
+            // No path has no connection.
+            Spread::Linear if quantity == Quantity::Connections && low >= 1.0 && high > 1.0 => {
+                Scale { spread, low: 1.0, high: 1.0 + (high - 1.0) * 1.06 }
+            }
             Spread::Linear => Scale { spread, low: 0.0, high: if high > 0.0 { high * 1.06 } else { 1.0 } },
             Spread::Log if high / low < 1.02 => Scale { spread, low: low / 2.0, high: high * 2.0 },
             Spread::Log => {
@@ -174,7 +178,12 @@ impl Scale {
     /// Round steps of one or more: of what is counted there is no half.
     fn whole_steps(&self, about: usize) -> Vec<f64> {
         let steps = self.round_steps(about);
-        if steps.iter().all(|v| v.fract() == 0.0) { steps } else { self.multiples(1.0) }
+        let mut steps = if steps.iter().all(|v| v.fract() == 0.0) { steps } else { self.multiples(1.0) };
+        // Where the axis begins at one, so do its marks: one connection is what the others are held against.
+        if self.low == 1.0 && steps.first().is_some_and(|first| *first > 1.0) {
+            steps.insert(0, 1.0);
+        }
+        steps
     }
 
     fn multiples(&self, step: f64) -> Vec<f64> {

@@ -45,11 +45,11 @@ pub(crate) fn series(runs: &[&Analysis<'_>]) -> Vec<Series> {
                 };
                 let all = intervals.len();
                 let points: Vec<Pt> = intervals.iter().filter_map(placed).collect();
-                let (hue, dropped) = (out.len() % HUES, all - points.len());
+                let (hue, dash, dropped) = (out.len() % HUES, out.len() / HUES % 3, all - points.len());
                 let time = figures::time_kind(plan, path.opened.transport, 1);
                 let (name, number) = (format!("{letter}{}{size}", path.opened.name()), path.opened.path);
                 let overlay = Overlay::default();
-                out.push(Series { name, run: r, path: number, time, hue, dash: 0, points, dropped, overlay });
+                out.push(Series { name, run: r, path: number, time, hue, dash, points, dropped, overlay });
             }
         }
     }

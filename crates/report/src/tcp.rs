@@ -53,7 +53,17 @@ pub(crate) fn series(runs: &[&Analysis<'_>], state: State) -> Vec<Series> {
         let letter = if runs.len() > 1 { format!("{} ", words::letter(r)) } else { String::new() };
         let (name, number) = (format!("{letter}{}", path.opened.name()), path.opened.path);
         let (dropped, overlay) = (all.chunks(stretch).count() - points.len(), Overlay::default());
-        out.push(Series { name, run: r, path: number, time, hue: hue % HUES, dash: 0, points, dropped, overlay });
+        out.push(Series {
+            name,
+            run: r,
+            path: number,
+            time,
+            hue: hue % HUES,
+            dash: hue / HUES % 3,
+            points,
+            dropped,
+            overlay,
+        });
     }
     out
 }

@@ -69,6 +69,32 @@ pub fn folded(text: &str, width: usize) -> String {
     out
 }
 
+/// A text whose paragraphs were broken to `from` columns, broken to `to` instead, where that is less; lines of tables stay as they are. A line
+/// belongs to the one before if it is indented and its first word had no room there.
+pub fn narrowed(text: &str, from: usize, to: usize) -> String {
+    if to >= from {
+        return text.to_owned();
+    }
+    let table = |line: &str| line.trim_start().contains("  ");
+    let mut joined: Vec<String> = Vec::new();
+    let mut last = 0;
+    for line in text.lines() {
+        let length = line.chars().count();
+        let first = line.split_whitespace().next().map_or(0, |word| word.chars().count());
+        let goes_on = line.starts_with("  ") && first > 0 && !table(line) && last > 0 && last + 1 + first > from;
+        match joined.last_mut() {
+            Some(before) if goes_on && !table(before) => *before = format!("{before} {}", line.trim_start()),
+            _ => joined.push(line.to_owned()),
+        }
+        last = length;
+    }
+    let mut out = joined.join("\n");
+    if text.ends_with('\n') {
+        out.push('\n');
+    }
+    folded(&out, to)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,6 +106,20 @@ mod tests {
         assert_eq!(hanging("note  ", "one two three", 6, 13), "note  one two\n      three\n");
         assert_eq!(folded("a word that-is-longer-than-a-line", 10), "a word\n  that-is-longer-than-a-line");
         assert_eq!(hanging("! ", "  ", 2, 10), "");
+    }
+
+    #[test]
+    fn paragraphs_are_broken_anew_for_a_narrow_terminal_and_tables_are_not() {
+        let words =
+            "tcp: what stands here is long enough for two lines of eighty columns, and for three of fifty, as a note";
+        let mut text = String::from("path  time   latency\ntcp   RTT/2  29.4 us\n");
+        paragraph("", words, 80, &mut text);
+        paragraph("! ", words, 80, &mut text);
+        let mut wanted = String::from("path  time   latency\ntcp   RTT/2  29.4 us\n");
+        paragraph("", words, 50, &mut wanted);
+        paragraph("! ", words, 50, &mut wanted);
+        assert_eq!(narrowed(&text, 80, 50), wanted);
+        assert_eq!(narrowed(&text, 80, 80), text);
     }
 
     #[test]

@@ -300,7 +300,7 @@ pub fn named(text: &str) -> Result<&'static dyn Transport, UnknownTransport> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownTransport {
     /// Nothing has it.
-    #[error("no transport is named '{0}'; there are: {list} (pipegauge list says more)", list = listed())]
+    #[error("no transport is named '{0}'{meant}; there are: {list} (pipegauge list says more)", meant = meant(.0), list = listed())]
     None(String),
     /// A module's file has it, and can't be used.
     #[error("the module '{name}' can't be used: {why}")]
@@ -310,6 +310,16 @@ pub enum UnknownTransport {
         /// Why.
         why: String,
     },
+}
+
+/// ` (did you mean tcp?)`: the transport that was likely meant, if any name is that near.
+fn meant(text: &str) -> String {
+    let lower = text.to_ascii_lowercase();
+    let near = names().map(Name::as_str).map(|name| (strsim::osa_distance(&lower, name), name));
+    // Of a short name two letters are most of it.
+    let allowed = |name: &str| if name.len() <= 5 { 1 } else { 2 };
+    let nearest = near.filter(|(away, name)| *away <= allowed(name)).min_by_key(|(away, _)| *away);
+    nearest.map_or(String::new(), |(_, name)| format!(" (did you mean {name}?)"))
 }
 
 fn listed() -> String {
@@ -346,6 +356,13 @@ mod tests {
             let e = named(unknown).err().unwrap().to_string();
             assert!(names().all(|name| e.contains(name.as_str())), "{e}");
         }
+        for (typed, meant) in
+            [("TCP", "tcp"), ("tcpp", "tcp"), ("tpc", "tcp"), ("Unix", "unix"), ("seqpaket", "seqpacket")]
+        {
+            let e = named(typed).err().unwrap().to_string();
+            assert!(e.contains(&format!("'{typed}' (did you mean {meant}?); there are: ")), "{e}");
+        }
+        assert!(!named("quantum").err().unwrap().to_string().contains("did you mean"));
         assert!(find(Name::ALONE).is_none());
     }
 

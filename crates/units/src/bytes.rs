@@ -29,7 +29,8 @@ impl FromStr for Bytes {
         let parts = SIZE.split(text)?;
         let factor: u64 = match parts.unit {
             "" | "B" | "byte" | "bytes" => 1,
-            "kB" => 1_000,
+            // SI has the small k; KB is how most people write it. KiB is 1024.
+            "kB" | "KB" => 1_000,
             "MB" => 1_000_000,
             "GB" => 1_000_000_000,
             "TB" => 1_000_000_000_000,
@@ -45,7 +46,7 @@ impl FromStr for Bytes {
 /// The error for a unit that is none: a question where two were likely meant.
 fn question(text: &str, digits: &str, unit: &str) -> UnitError {
     let (binary, decimal) = match unit {
-        "K" | "k" | "KB" | "Kb" | "kb" => ("KiB", "kB"),
+        "K" | "k" | "Kb" | "kb" => ("KiB", "kB"),
         "M" | "m" | "Mb" | "mb" | "mB" => ("MiB", "MB"),
         "G" | "g" | "Gb" | "gb" | "gB" => ("GiB", "GB"),
         "T" | "t" | "Tb" | "tb" | "tB" => ("TiB", "TB"),
@@ -113,7 +114,7 @@ mod tests {
 
     #[test]
     fn sizes_read_with_and_without_units() {
-        let cases: [(&str, u64); 14] = [
+        let cases: [(&str, u64); 16] = [
             ("0", 0),
             ("100", 100),
             ("100B", 100),
@@ -123,6 +124,8 @@ mod tests {
             ("1MiB", 1_048_576),
             ("1.5MiB", 1_572_864),
             ("64kB", 64_000),
+            ("64KB", 64_000),
+            ("64 KB", 64_000),
             ("1.25MB", 1_250_000),
             ("2GiB", 2_147_483_648),
             ("1TB", 1_000_000_000_000),
@@ -138,7 +141,7 @@ mod tests {
     fn a_bare_prefix_is_a_question_and_never_a_guess() {
         let error = "64K".parse::<Bytes>().unwrap_err().to_string();
         assert!(error.contains("64KiB or 64kB?"), "{error}");
-        for text in ["64k", "64KB", "1M", "1Mb", "1g", "1G", "2T", "64kb"] {
+        for text in ["64k", "64Kb", "1M", "1Mb", "1g", "1G", "2T", "64kb"] {
             assert!(matches!(text.parse::<Bytes>(), Err(UnitError::Ambiguous { .. })), "{text}");
         }
     }

@@ -3,7 +3,7 @@
 //! Four quantities are types: [`Bytes`], [`BitRate`], [`Seconds`] and [`Share`]. Each reads what a person types
 //! (`FromStr`, with [`UnitError`]) and prints what a person reads (`Display`). Two rules hold everywhere:
 //!
-//! - Bits and bytes, and decimal and binary prefixes, are never mixed silently: `64K`, `64KB` and `10Gbps` are
+//! - Bits and bytes, and decimal and binary prefixes, are never mixed silently: `KB` is `kB`, 1000 bytes; `64K` and `10Gbps` are
 //!   questions back to the writer (`64KiB or 64kB?`), not guesses. The 1996 paper already saw that "the definition of
 //!   byte varies more than one might think" (`seeds/004`, section 2).
 //! - A printed interval is rounded outwards, so that it never claims more than was measured ([`with_interval`]).

@@ -197,7 +197,10 @@ pub fn at_rate(
     let misfit = least.measured.misfit;
     let by_line = most.is_some() || !(least.measured.sizes.0..=least.measured.sizes.1).contains(&size);
     if misfit.systematic && by_line {
-        return Err(Unanswered::Misfit(format!("one line lies by {} typically", units::Share(misfit.typical))));
+        return Err(Unanswered::Misfit(format!(
+            "a straight line misses the measured times by {} (median)",
+            units::Share(misfit.typical)
+        )));
     }
     let mut sorted: Vec<&CurvePoint> = points.iter().filter(|p| p.seconds > 0.0 && p.seconds.is_finite()).collect();
     sorted.sort_by_key(|p| p.size);

@@ -54,7 +54,7 @@ impl BandwidthCurve {
         let misfit = Misfit::of(&residuals, noise(curve));
         if misfit.systematic {
             warnings.push(format!(
-                "the bandwidth curve Rmax x / (n1/2 + x) lies by {} typically, and by {} at {}",
+                "the bandwidth curve Rmax x / (n1/2 + x) misses the measured times by {} (median), and by {} at {}",
                 Share(misfit.typical),
                 Share(misfit.worst),
                 Bytes(misfit.worst_size),

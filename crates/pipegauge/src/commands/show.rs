@@ -40,7 +40,7 @@ pub fn show(flags: &ShowFlags, json: bool) -> Result<Exit> {
     let warnings = warnings(run, flags);
     let all =
         [format!("{}\n", heading(run)), picture, summary, table::trust(run), warnings, table::details(run), models];
-    out::text(&report::text::parts(all))?;
+    out::text(&out::fitted(&report::text::parts(all)))?;
     for (path, measured) in run.paths.iter().enumerate() {
         out::text(&format!("\n{}", measured.opened.name()))?;
         out::through(|out| table::points(run, path, flags.points, out))?;

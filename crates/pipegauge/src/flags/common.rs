@@ -13,10 +13,10 @@ use super::value;
 #[derive(Debug, Clone, Default, Args)]
 pub struct CommonFlags {
     /// Settled when the 95% interval reaches no further than this share of the median [default: 1%]
-    #[arg(long, value_name = "SHARE", value_parser = value::share, help_heading = "Effort")]
+    #[arg(long, value_name = "SHARE", value_parser = value::share, allow_hyphen_values = true, help_heading = "Effort")]
     pub precision: Option<f64>,
     /// Time for each path [default: 12s]
-    #[arg(long, value_name = "TIME", value_parser = value::seconds, help_heading = "Effort")]
+    #[arg(long, value_name = "TIME", value_parser = value::seconds, allow_hyphen_values = true, help_heading = "Effort")]
     pub budget: Option<f64>,
     /// Trials of each point, instead of as many as the precision needs
     #[arg(long, value_name = "N", help_heading = "Effort")]
@@ -53,7 +53,7 @@ pub struct CommonFlags {
     #[arg(short = '6', long, help_heading = "Path")]
     pub ipv6: bool,
     /// Time without any progress after which a side gives up [default: 10s]
-    #[arg(long, value_name = "TIME", value_parser = value::seconds, help_heading = "Path")]
+    #[arg(long, value_name = "TIME", value_parser = value::seconds, allow_hyphen_values = true, help_heading = "Path")]
     pub patience: Option<f64>,
 
     /// The far side: HOST:PORT of `pipegauge serve`, or ssh://user@host to start it there [default: a process here]

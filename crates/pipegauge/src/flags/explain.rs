@@ -16,7 +16,7 @@ pub struct ExplainFlags {
     #[arg(long, value_name = "NAME")]
     pub path: Option<String>,
     /// Time for each measurement: one as before, and one for each knob [default: 4s]
-    #[arg(long, value_name = "TIME", value_parser = value::seconds)]
+    #[arg(long, value_name = "TIME", value_parser = value::seconds, allow_hyphen_values = true)]
     pub budget: Option<f64>,
     /// Only say what breaks and what might be behind it; measure nothing
     #[arg(long)]

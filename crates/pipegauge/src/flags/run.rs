@@ -90,12 +90,12 @@ pub struct RunFlags {
 
     /// A soak: hold one connection for so long, measure one size or a few on it, and print a line for each interval; it shows drift,
     /// stalls and what comes back [sizes: 64 B, in a stream 128 KiB or what one packet holds]
-    #[arg(long, value_name = "TIME", value_parser = value::seconds,
+    #[arg(long, value_name = "TIME", value_parser = value::seconds, allow_hyphen_values = true,
           conflicts_with_all = ["from", "to", "step", "perturb", "precision", "budget", "trials", "repeats", "reconnect", "vs"],
           help_heading = "Effort")]
     pub duration: Option<f64>,
     /// Time of an interval of --duration [default: 1s]
-    #[arg(long, value_name = "TIME", value_parser = value::seconds, requires = "duration", help_heading = "Effort")]
+    #[arg(long, value_name = "TIME", value_parser = value::seconds, allow_hyphen_values = true, requires = "duration", help_heading = "Effort")]
     pub every: Option<f64>,
 
     /// Alignment of buffers, a power of two [default: the page]
@@ -118,7 +118,7 @@ pub struct RunFlags {
     #[arg(long, help_heading = "Path")]
     pub reconnect: bool,
     /// Time without an answer after which a datagram counts as lost; more than the slowest round trip [default: 200ms]
-    #[arg(long, value_name = "TIME", value_parser = value::seconds, help_heading = "Path")]
+    #[arg(long, value_name = "TIME", value_parser = value::seconds, allow_hyphen_values = true, help_heading = "Path")]
     pub loss_timeout: Option<f64>,
 
     /// Measure a second side in turns with the first, at the settings of this command line with these flags of `run` added, and compare

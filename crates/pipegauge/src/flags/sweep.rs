@@ -27,7 +27,7 @@ pub struct SweepFlags {
     #[arg(long, value_name = "N")]
     pub rounds: Option<u32>,
     /// Time for a cell in a round [default: 2s]
-    #[arg(long, value_name = "TIME", value_parser = value::seconds)]
+    #[arg(long, value_name = "TIME", value_parser = value::seconds, allow_hyphen_values = true)]
     pub budget: Option<f64>,
     /// Seed of the order of cells [default: 1]
     #[arg(long, value_name = "N")]

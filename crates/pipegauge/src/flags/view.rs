@@ -117,7 +117,7 @@ pub struct ServeFlags {
     #[arg(long, alias = "max-block", value_name = "SIZE", value_parser = value::bytes, default_value = "64MiB")]
     pub max_message: u64,
     /// Longest measurement a peer may ask for
-    #[arg(long, value_name = "TIME", value_parser = value::seconds, default_value = "10min")]
+    #[arg(long, value_name = "TIME", value_parser = value::seconds, allow_hyphen_values = true, default_value = "10min")]
     pub max_time: f64,
     /// Most memory a peer may make this side reserve
     #[arg(long, value_name = "SIZE", value_parser = value::bytes, default_value = "512MiB")]

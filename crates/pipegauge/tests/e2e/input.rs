@@ -32,7 +32,14 @@ fn what_has_no_end_is_not_read() {
 
 #[test]
 fn an_unknown_transport_is_answered_with_those_that_exist() {
-    refused(&["tpc"], &["'tpc'", "tcp", "shm", "pipegauge list"]);
+    refused(&["tpc"], &["'tpc'", "did you mean tcp?", "shm", "pipegauge list"]);
+    refused(&["TCP"], &["'TCP'", "did you mean tcp?"]);
+}
+
+#[test]
+fn a_time_below_nothing_is_answered_with_what_a_time_is() {
+    refused(&["tcp", "--budget", "-1s"], &["'--budget <TIME>'", "out of range", "a time lies between 0"]);
+    refused(&["tcp", "--precision", "-1%"], &["'--precision <SHARE>'", "out of range"]);
 }
 
 #[test]

@@ -87,7 +87,8 @@ fn untold(named: &Named) -> String {
         n => (format!("{n} sizes between {from} and {to}"), format!("{} to {}", ratio(least), ratio(most))),
     };
     format!(
-        "\nOf {which} nothing is told, as too few rounds visited them; what these saw is {saw} of the time. --sizes or a longer --budget \
-         tells more."
+        "\nThere is no verdict on {which}: fewer than {} rounds measured {}, at {saw} of the time. --sizes or a longer --budget tells more.",
+        stats::FEWEST_ROUNDS,
+        if untold.len() == 1 { "it" } else { "them" }
     )
 }

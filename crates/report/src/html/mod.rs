@@ -17,6 +17,8 @@ mod swept;
 mod told;
 mod trials;
 
+use std::collections::BTreeSet;
+
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use record::{Analysis, RunFile};
 
@@ -126,13 +128,23 @@ fn graphs(runs: &[&Analysis<'_>], files: &[&RunFile], soak: bool) -> Markup {
     }
 }
 
-/// `How memcpy, shm and tcp perform on bench-1`.
+/// `How memcpy, shm and tcp perform on bench-1`; of one path at several rates or over several numbers of connections `How udp performs at 14
+/// offered rates on bench-1`.
 fn title(runs: &[&RunFile]) -> String {
-    let mut names: Vec<&str> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
     let mut hosts: Vec<String> = Vec::new();
+    let (mut rates, mut flows) = (BTreeSet::new(), BTreeSet::new());
     for run in runs {
+        let (has_rates, has_flows) = (run.has_rates(), run.has_flows());
         for path in &run.paths {
-            let name = path.opened.name();
+            let opened = &path.opened;
+            let name = match () {
+                () if has_rates => words::without_rate(opened),
+                () if has_flows => words::without_flows(opened),
+                () => opened.name().to_owned(),
+            };
+            rates.extend(run.run.plan.offered_on(opened.path).filter(|_| has_rates).map(|rate| rate as u64));
+            flows.extend((has_flows && !has_rates).then(|| run.run.plan.flows(opened.path)));
             if !names.contains(&name) {
                 names.push(name);
             }
@@ -147,9 +159,14 @@ fn title(runs: &[&RunFile]) -> String {
         [one] => format!("{one} performs"),
         [most @ .., last] => format!("{} and {last} perform", most.join(", ")),
     };
+    let over = match (rates.len(), flows.len()) {
+        (2.., _) => format!(" at {} offered rates", rates.len()),
+        (_, 2..) => format!(" over {} numbers of connections", flows.len()),
+        _ => String::new(),
+    };
     match hosts.as_slice() {
-        [host] => format!("How {list} on {host}"),
-        _ => format!("How {list}"),
+        [host] => format!("How {list}{over} on {host}"),
+        _ => format!("How {list}{over}"),
     }
 }
 

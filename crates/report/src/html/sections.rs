@@ -52,7 +52,11 @@ fn cause(run: &RunFile, letter: &str, caution: &table::Caution<'_>) -> Markup {
 pub fn summary(runs: &[&Analysis<'_>]) -> Markup {
     let mut rows = Vec::new();
     for (r, run) in runs.iter().enumerate() {
-        for (i, path) in run.paths.iter().enumerate() {
+        // What came of offered rates has a table of its own: a message takes there what the rate leaves it.
+        let paths = run.paths.iter().enumerate();
+        for (i, path) in
+            paths.filter(|(_, path)| !run.has_rates() || run.run.plan.offered_on(path.opened.path).is_none())
+        {
             let name = format!("{}{}", letter("", r, runs.len(), " "), path.opened.name());
             rows.push(figures(run, i, path).map_or_else(
                 || html! { tr { th scope="row" { (name) } td colspan="6" { "too few points for these figures" } } },
@@ -60,10 +64,22 @@ pub fn summary(runs: &[&Analysis<'_>]) -> Markup {
             ));
         }
     }
-    let heads = ["Path", "Time is", "Latency", "Per byte, below 1 KiB", "Max throughput", "At size", "Half-power size"];
+    let mut titles: Vec<&str> = runs.iter().map(|run| table::time_title(run)).collect();
+    titles.dedup();
+    let time = match titles.as_slice() {
+        ["spacing"] => "Spacing",
+        _ => "Latency",
+    };
+    let most = if runs.iter().all(|run| table::one_size(run)) { "Throughput" } else { "Max throughput" };
+    let heads = ["Path", "Time is", time, "Per byte, below 1 KiB", most, "At size", "Half-power size"];
     let body = html! {
-        (scroll("Summary", &grid(&heads, &rows)))
-        (note("In brackets: 95% intervals. Half-power size: the size from which on half of the maximum throughput is reached."))
+        @if rows.is_empty() {
+            (note("What came of each offered rate stands in the table of rates above."))
+        } @else {
+            (scroll("Summary", &grid(&heads, &rows)))
+            (note("In brackets: 95% intervals. Half-power size: the size from which on half of the maximum throughput is reached."))
+        }
+        @for line in runs.iter().flat_map(|run| table::together(run)) { (note(&line)) }
         @for (r, run) in runs.iter().enumerate() { (machine(run, r, runs.len())) }
     };
     section(SUMMARY, "Summary", &body)
@@ -75,7 +91,7 @@ fn figures(run: &Analysis<'_>, index: usize, path: &PathRun) -> Option<[Markup; 
     // At an offered rate a message takes what the rate leaves it.
     let own = run.run.plan.offered_on(path.opened.path).is_none();
     // A schedule says nothing of how much the path carries.
-    let moved = run.carries();
+    let moved = run.carries() && (path.points.len() > 1 || table::one_size(run));
     Some([
         html! { (path.points.first().map_or("-", |p| words::time_label(p.time))) },
         html! {
@@ -96,13 +112,20 @@ fn figures(run: &Analysis<'_>, index: usize, path: &PathRun) -> Option<[Markup; 
     ])
 }
 
+/// Of more paths than this the lines stand behind a title that opens to them.
+const FEW: usize = 4;
+
 /// What the rounds of each path saw of the machine and what it keeps up; where a repeat falls, or that it is not known.
 fn machine(run: &RunFile, index: usize, of: usize) -> Markup {
     let letter = letter("Run ", index, of, ": ");
     let lines: String = (0..run.paths.len()).map(|path| table::machine_of(run, path)).collect();
     let states = table::state_lines(run);
-    let all = states.iter().map(String::as_str).chain(lines.lines());
-    html! { @for line in all { (note(&format!("{letter}{line}"))) } }
+    let all: Vec<&str> = states.iter().map(String::as_str).chain(lines.lines()).collect();
+    let notes = html! { @for line in &all { (note(&format!("{letter}{line}"))) } };
+    if run.paths.len() <= FEW {
+        return notes;
+    }
+    html! { details { summary { (letter) "Rounds and earlier runs of each path" } (notes) } }
 }
 
 /// What the intervals of soaks say, as `show` prints it.

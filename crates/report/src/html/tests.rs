@@ -194,3 +194,20 @@ fn a_run_without_paths_still_gives_a_page() {
     assert!(page(&[&Analysis::of(&run)]).contains("A run without paths"));
     assert!(page(&[]).contains("A run without paths"));
 }
+
+#[test]
+fn the_page_of_several_rates_has_one_name_and_a_table_of_rates() {
+    let rates: Vec<(f64, u64)> = (1..=7).map(|n| (1e7 * f64::from(n), 0)).collect();
+    let run = sample::offered(&rates);
+    let page = page(&[&Analysis::of(&run)]);
+    let title = page.split("<h1>").nth(1).and_then(|rest| rest.split("</h1>").next()).unwrap();
+    assert!(title.contains(" performs at 7 offered rates on ") && !title.contains("offered="), "{title}");
+    let section = |id: &str| {
+        page.split(&format!("<h2 id=\"{id}\"")).nth(1).and_then(|rest| rest.split("</section>").next()).unwrap()
+    };
+    assert!(!section("summary").contains("<table"), "a table of dashes");
+    let loss = section("loss");
+    assert!(loss.contains("<table data-copy>") && !loss.contains("<pre>"), "figures in a table");
+    assert_eq!(loss.matches("<tr>").count(), 1 + rates.len());
+    assert!(page.contains("<details><summary>Rounds and earlier runs of each path"));
+}

@@ -14,7 +14,34 @@ pub fn load(runs: &[&Analysis<'_>]) -> Markup {
 
 /// What came of the rates that were offered. Nothing of runs that offer no several rates.
 pub fn rates(runs: &[&Analysis<'_>]) -> Markup {
-    shown(runs, "loss", "Loss over the offered rate", Graph::Loss, table::rates)
+    if !has(runs, Graph::Loss) {
+        return Markup::default();
+    }
+    let body = html! {
+        div.picture tabindex="0" { (picture(runs, Graph::Loss)) }
+        @for (r, run) in runs.iter().enumerate() {
+            @for (title, table, highest) in table::rate_grids(run) {
+                h3 { (letter("Run ", r, runs.len(), ": ")) (title) }
+                (filled(&title, &table))
+                p { (highest) }
+            }
+            @for line in table::rate_notes(run) { (note(&line)) }
+        }
+    };
+    section("loss", "Loss over the offered rate", &body)
+}
+
+/// A table that the terminal has as text.
+fn filled(label: &str, table: &table::Grid) -> Markup {
+    let (heads, rows) = table.parts();
+    let rows: Vec<Markup> = rows
+        .iter()
+        .map(|cells| match cells.as_slice() {
+            [name, cells @ ..] => row(name, &cells.iter().map(|text| lines(text)).collect::<Vec<_>>()),
+            [] => Markup::default(),
+        })
+        .collect();
+    scroll(label, &grid(&heads, &rows))
 }
 
 /// What connections carry together over their number; the table of points has the figures. Nothing of runs of one number.

@@ -4,6 +4,7 @@
 //! not have: ticks at powers of two in KiB and MiB, intervals that move a point along both axes at once (a longer time is
 //! also a lower throughput), and labels at the lines' ends that keep clear of each other.
 
+mod cut;
 pub mod layout;
 mod over;
 pub mod xml;
@@ -27,7 +28,7 @@ const LABEL_GAP: f64 = 17.0;
 
 /// Colours of lines. Okabe and Ito's colour-blind safe set, darkened where it would be faint on white.
 pub const PALETTE: [&str; crate::curve::HUES] =
-    ["#0072b2", "#d55e00", "#008060", "#b0479a", "#7a5c00", "#3a3a3a", "#4f9fd6", "#e08a00"];
+    ["#0072b2", "#d55e00", "#008060", "#b0479a", "#7a5c00", "#3a3a3a", "#4f9fd6", "#e08a00", "#8c1c34", "#6f9f1c"];
 /// Farthest that anything is drawn beyond the area (and cut off there), in sizes of the area. The interval of two blocks
 /// may reach so far that its end is no number of pixels that a renderer can count.
 const AFAR: f64 = 10.0;
@@ -61,8 +62,9 @@ pub fn render(figure: &Figure) -> String {
         head.text((left, y), &line, Text { size: 12.5, fill: SOFT, anchor: "start", strong: false });
     }
     let top = y + 24.0;
+    let mut cut = false;
     match &figure.axes {
-        Some((x, y)) => plot(figure, x, y, top, &mut head),
+        Some((x, y)) => cut = plot(figure, x, y, top, &mut head),
         None => head.put(format_args!(
             "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{FAINT}\"/>\n",
             n(left),
@@ -75,7 +77,7 @@ pub fn render(figure: &Figure) -> String {
         statement(words, top, &mut head);
     }
     let foot = top + PLOT_HEIGHT + if figure.axes.is_some() { 74.0 } else { 28.0 };
-    let height = footnotes(figure, left, foot, &mut head);
+    let height = footnotes(figure, cut, left, foot, &mut head);
     let mut svg = Svg::default();
     svg.put(format_args!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" role=\"img\" \
@@ -114,7 +116,8 @@ impl Area<'_> {
     }
 }
 
-fn plot(figure: &Figure, x: &Axis, y: &Axis, top: f64, svg: &mut Svg) {
+/// The axes and all that lies on them; tells whether something goes on beyond them.
+fn plot(figure: &Figure, x: &Axis, y: &Axis, top: f64, svg: &mut Svg) -> bool {
     let names: Vec<String> = figure.lines.iter().map(|l| shorten(&l.name)).collect();
     let gutter = names.iter().map(|l| width(l, 13.0)).fold(20.0, f64::max);
     let y_ticks = y.scale.ticks(y.quantity, 7);
@@ -127,15 +130,20 @@ fn plot(figure: &Figure, x: &Axis, y: &Axis, top: f64, svg: &mut Svg) {
     svg.put(format_args!(
         "<clipPath id=\"area\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></clipPath>\n",
         n(left),
-        n(top - 8.0),
-        n(right - left + 8.0),
-        n(PLOT_HEIGHT + 12.0)
+        n(top),
+        n(right - left),
+        n(PLOT_HEIGHT)
     ));
     for line in &figure.lines {
         curve(&area, line, svg);
     }
+    let mut cut = false;
+    for line in &figure.lines {
+        cut |= cut::heads(&area, line, svg);
+    }
     over::over(&area, &figure.lines, svg);
     end_labels(&area, figure, &names, svg);
+    cut
 }
 
 /// Grid, ticks, labels and titles of both axes.
@@ -206,19 +214,21 @@ fn curve(a: &Area<'_>, line: &Line, svg: &mut Svg) {
     // A lone point has no neighbour for a band: its interval is a bar.
     if let [Dot { interval: Some((low, high)), .. }] = dots.as_slice() {
         let bar = polyline(a, [*low, *high].into_iter());
-        svg.path(&bar, &format!("stroke=\"{colour}\" stroke-width=\"5\" stroke-opacity=\"0.3\""));
+        let look = "stroke-width=\"5\" stroke-opacity=\"0.3\" clip-path=\"url(#area)\"";
+        svg.path(&bar, &format!("stroke=\"{colour}\" {look}"));
     }
     let joined = "fill=\"none\" stroke-linejoin=\"round\" stroke-linecap=\"round\"";
     let minimum = polyline(a, dots.iter().map(|d| d.min));
-    // The area is as large as the medians and their intervals need: a lucky trial may lie outside of it.
+    // The axes hold medians and resolved intervals: a trial may lie outside of them.
     let thin = "stroke-width=\"0.8\" stroke-opacity=\"0.6\" clip-path=\"url(#area)\"";
     svg.path(&minimum, &format!("{joined} stroke=\"{colour}\" {thin}"));
     // An axis leaves out what no machine measures: such a median has no place in the picture, and its line would run over the words.
     let dots: Vec<Dot> = dots.into_iter().filter(|d| a.holds(d.mid)).collect();
-    for (doubtful, width, opacity) in [(true, "1.3", DOUBTFUL), (false, "2", "")] {
+    // Of one width: beside thin stretches the others would look like marked ones.
+    for (doubtful, opacity) in [(true, DOUBTFUL), (false, "")] {
         let pieces = parted(&dots).filter(|p| p.0 == doubtful);
         let median: String = pieces.map(|p| polyline(a, p.1.iter().map(|d| d.mid))).collect();
-        svg.path(&median, &format!("{joined} stroke=\"{colour}\" stroke-width=\"{width}\"{opacity}{dash}"));
+        svg.path(&median, &format!("{joined} stroke=\"{colour}\" stroke-width=\"2\"{opacity}{dash}"));
     }
     for dot in dots.iter().filter(|_| line.dots.len() <= DOTS) {
         let Some((x, y)) = a.place(dot.mid) else { continue };
@@ -299,17 +309,19 @@ fn statement(words: &str, top: f64, svg: &mut Svg) {
 }
 
 /// How to read the picture, and notes on what is not in it. Returns the height of the whole picture.
-fn footnotes(figure: &Figure, left: f64, mut y: f64, svg: &mut Svg) -> f64 {
+fn footnotes(figure: &Figure, cut: bool, left: f64, mut y: f64, svg: &mut Svg) -> f64 {
     let mut paragraphs = figure.notes.clone();
     if figure.axes.is_some() {
         let warned = figure.lines.iter().any(|l| l.dots.iter().any(|d| d.warned));
         let lighter = if warned { " Lighter: a point there has a warning." } else { "" };
         let fitted = figure.lines.iter().any(|l| !l.fitted.is_empty());
         let fits = if fitted { " Dotted: fitted model; diamond: saturation point." } else { "" };
-        let dips = figure.lines.iter().any(|l| !l.marks.is_empty());
-        let dips = if dips { " Thick: a dip; ring: a step." } else { "" };
+        let marked = |dip| figure.lines.iter().flat_map(|l| &l.marks).any(|m| m.dip == dip && !m.places.is_empty());
+        let dips = if marked(true) { " Wide pale stretch: a dip." } else { "" };
+        let steps = if marked(false) { " Ring: a step." } else { "" };
+        let beyond = if cut { cut::WORDS } else { "" };
         let marks = figure.graph.line();
-        paragraphs.push(format!("{} {marks}{lighter}{dips}{fits}", figure.graph.how_to_read()));
+        paragraphs.push(format!("{} {marks}{beyond}{lighter}{dips}{steps}{fits}", figure.graph.how_to_read()));
     }
     for paragraph in paragraphs {
         for line in wrap(&pretty(&paragraph), 11.5, WIDTH - 2.0 * left) {

@@ -25,20 +25,26 @@ pub(super) fn over(a: &Area<'_>, lines: &[Line], svg: &mut Svg) {
             let places: Vec<(f64, f64)> = mark.places.iter().filter_map(|p| a.place(*p)).collect();
             let Some(lowest) = places.iter().copied().max_by(|p, q| p.1.total_cmp(&q.1)) else { continue };
             match places.as_slice() {
-                [(x, y)] => svg.put(format_args!(
+                [(x, y)] if !mark.dip => svg.put(format_args!(
                     "<circle cx=\"{}\" cy=\"{}\" r=\"5.5\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.4\"/>\n",
                     n(*x),
                     n(*y)
                 )),
-                _ => svg.path(
-                    &polyline(a, mark.places.iter().copied()),
+                // A dip of one size is a round spot: a line of no length has its ends.
+                [(x, y), rest @ ..] => svg.path(
+                    &if rest.is_empty() {
+                        format!("M{0} {1}L{0} {1}", n(*x), n(*y))
+                    } else {
+                        polyline(a, mark.places.iter().copied())
+                    },
                     &format!(
                         "fill=\"none\" stroke=\"{colour}\" stroke-width=\"9\" stroke-opacity=\"0.35\" \
                          stroke-linecap=\"round\" stroke-linejoin=\"round\""
                     ),
                 ),
+                [] => {}
             }
-            labels.push(((lowest.0, lowest.1 + 20.0), &mark.label, colour));
+            labels.push((lowest, &mark.label, colour));
         }
         if let Some((place, words)) = &line.knee
             && let Some((x, y)) = a.place(*place)
@@ -55,35 +61,72 @@ pub(super) fn over(a: &Area<'_>, lines: &[Line], svg: &mut Svg) {
                 n(y)
             );
             svg.path(&data, &format!("fill=\"#ffffff\" stroke=\"{colour}\" stroke-width=\"1.8\""));
-            labels.push(((x - width(words, SIZE) / 2.0 - 14.0, y + 3.0), words, colour));
+            labels.push(((x, y), words, colour));
         }
     }
+    let curves: Vec<(f64, f64)> =
+        if labels.is_empty() { Vec::new() } else { lines.iter().flat_map(|l| run(a, l)).collect() };
     let mut taken: Vec<Room> = Vec::new();
     for (at, words, colour) in labels {
-        label(a, at, words, colour, &mut taken, svg);
+        label(a, at, words, colour, &curves, &mut taken, svg);
     }
 }
 
-/// Where a label may go if the place beside its mark is taken, pixels down.
-const TRIES: [f64; 5] = [0.0, 16.0, 32.0, -16.0, -36.0];
+/// Where a line runs, at every few pixels.
+fn run(a: &Area<'_>, line: &Line) -> Vec<(f64, f64)> {
+    let places: Vec<(f64, f64)> = line.dots.iter().filter(|d| a.holds(d.mid)).filter_map(|d| a.place(d.mid)).collect();
+    let mut all = Vec::new();
+    for pair in places.windows(2) {
+        let ((x0, y0), (x1, y1)) = (pair[0], pair[1]);
+        let steps = ((x1 - x0).hypot(y1 - y0) / 5.0).ceil().clamp(1.0, 200.0) as usize;
+        all.extend((0..steps).map(|k| k as f64 / steps as f64).map(|s| (x0 + s * (x1 - x0), y0 + s * (y1 - y0))));
+    }
+    all.extend(places.last());
+    all.dedup_by(|p, q| (p.0 - q.0).abs().max((p.1 - q.1).abs()) < 1.0);
+    all
+}
 
-/// A label with its middle at a place, moved to lie within the area.
-fn label(a: &Area<'_>, (x, y): (f64, f64), words: &str, colour: &str, taken: &mut Vec<Room>, svg: &mut Svg) {
+/// How far above or below its mark a label may stand, pixels.
+const TRIES: [f64; 10] = [18.0, -12.0, 34.0, -28.0, 50.0, -44.0, 66.0, -60.0, 84.0, -78.0];
+/// From a mark to a label beside it, pixels.
+const BESIDE: f64 = 12.0;
+/// So many pixels from the mark weigh as much as a place of a curve that is covered.
+const NEAR: f64 = 40.0;
+
+/// A label near its mark, within the area and clear of other labels, where it covers least of the curves.
+fn label(
+    a: &Area<'_>,
+    (x, y): (f64, f64),
+    words: &str,
+    colour: &str,
+    curves: &[(f64, f64)],
+    taken: &mut Vec<Room>,
+    svg: &mut Svg,
+) {
     let words = pretty(words);
     let half = width(&words, SIZE) / 2.0 + 3.0;
-    let x = x.clamp(a.left + half, (a.right - half).max(a.left + half));
     let clear = |r: &Room| taken.iter().all(|t| r.2 < t.0 || t.2 < r.0 || r.3 < t.1 || t.3 < r.1);
-    let room = |down: f64| {
-        let y = (y + down).clamp(a.top + SIZE, a.bottom - 4.0);
-        (x - half, y - SIZE, x + half, y + 3.0)
+    let within = |r: &Room| r.0 >= a.left && r.2 <= a.right && r.1 >= a.top && r.3 <= a.bottom - 2.0;
+    let room = |right: f64, down: f64| {
+        let middle = (x + right).clamp(a.left + half, (a.right - half).max(a.left + half));
+        let base = y + down;
+        (middle - half, base - SIZE, middle + half, base + 3.0)
     };
-    let Some(room) = TRIES.into_iter().map(room).find(clear) else { return };
+    let cost = |r: &Room, away: f64| {
+        let covered = curves.iter().filter(|(px, py)| (r.0..=r.2).contains(px) && (r.1..=r.3).contains(py)).count();
+        covered as f64 + away / NEAR
+    };
+    let beside = [half + BESIDE, -half - BESIDE].map(|right| (right, 3.0));
+    let around = TRIES.into_iter().flat_map(|down| [0.0, half + 4.0, -half - 4.0].map(|right| (right, down)));
+    let tried = beside.into_iter().chain(around).map(|(right, down)| (room(right, down), down.abs()));
+    let best = tried.filter(|(r, _)| clear(r) && within(r)).map(|(r, away)| (cost(&r, away), r));
+    let Some((_, room)) = best.min_by(|p, q| p.0.total_cmp(&q.0)) else { return };
     taken.push(room);
     // A rim of the ground's colour keeps it readable where it crosses a line.
     svg.put(format_args!(
         "<text x=\"{}\" y=\"{}\" font-size=\"{SIZE}\" text-anchor=\"middle\" fill=\"{colour}\" stroke=\"#ffffff\" \
          stroke-width=\"3.5\" stroke-linejoin=\"round\" paint-order=\"stroke\">{}</text>\n",
-        n(x),
+        n((room.0 + room.2) / 2.0),
         n(room.3 - 3.0),
         xml::escape(&words)
     ));

@@ -10,6 +10,11 @@ fn picture(series: &[Series], graph: Graph) -> String {
     text
 }
 
+/// All words in a row: a footnote's lines are texts of their own.
+fn said(text: &str) -> String {
+    words(text).join(" ")
+}
+
 fn words(text: &str) -> Vec<String> {
     let doc = Document::parse(text).expect("well-formed XML");
     doc.descendants().filter(|d| d.has_tag_name("text")).filter_map(|d| d.text().map(str::to_owned)).collect()
@@ -120,10 +125,10 @@ fn every_graph_draws_its_points_where_its_axes_say() {
         let number = |d: &resvg::usvg::roxmltree::Node, name| d.attribute(name)?.parse::<f64>().ok();
         let circles: Vec<(f64, f64)> =
             doc.descendants().filter_map(|d| Some((number(&d, "cx")?, number(&d, "cy")?))).collect();
-        // The plot: what lines are cut off at, less what it leaves for their width.
+        // The plot: what lines are cut off at.
         let edge = doc.descendants().find(|d| d.has_tag_name("clipPath")).unwrap().first_element_child().unwrap();
         let of = |name| number(&edge, name).unwrap();
-        let (left, top, width) = (of("x"), of("y") + 8.0, of("width") - 8.0);
+        let (left, top, width) = (of("x"), of("y"), of("width"));
         // From shares of an axis to the picture's own units: upwards is down.
         let at = |d: &crate::figure::Dot| {
             let (share_x, share_y) = (x.scale.place(d.mid.0).unwrap(), y.scale.place(d.mid.1).unwrap());
@@ -174,12 +179,12 @@ fn a_hundred_thousand_points_give_a_small_picture() {
 fn dips_fits_and_the_saturation_point_are_drawn_with_their_words() {
     let mut series = link("tcp", 9e-6, 36e9, 23);
     let points = series.points.clone();
-    let mark = |from, to, label: &str| Mark { kind: "dip", from, to, label: label.into() };
+    let mark = |kind, from, to, label: &str| Mark { kind, from, to, label: label.into() };
     series.overlay = Overlay {
         marks: vec![
-            mark(1 << 10, 1 << 12, "dip, 2x <the> time"),
-            mark(1 << 20, 1 << 20, "step"),
-            mark(3, 3, "nowhere"),
+            mark("dip", 1 << 10, 1 << 12, "dip, 2x <the> time"),
+            mark("step", 1 << 20, 1 << 20, "step"),
+            mark("dip", 3, 3, "nowhere"),
         ],
         fitted: vec![points.clone()],
         knee: Some(points[15]),
@@ -189,10 +194,72 @@ fn dips_fits_and_the_saturation_point_are_drawn_with_their_words() {
         assert!(svg.contains("dip, 2x &lt;the&gt; time") && svg.contains(">step<"), "labels, escaped");
         assert!(!svg.contains("nowhere"), "a mark without a point of its own has no place");
         assert!(svg.contains("stroke-dasharray=\"1.5 3\"") && svg.contains("saturation: 32 KiB"));
-        assert!(svg.contains("Dotted: fitted model") && svg.contains("Thick: a dip"), "the footnote explains them");
-        assert!(!svg.contains("NaN"));
+        assert!(
+            said(&svg).contains("Dotted: fitted model") && said(&svg).contains("pale stretch: a dip"),
+            "the footnote explains them"
+        );
+        assert!(said(&svg).contains("Ring: a step.") && !svg.contains("NaN"));
     }
-    assert!(!picture(&[link("tcp", 9e-6, 36e9, 23)], Graph::Signature).contains("Thick: a dip"));
+    let none = said(&picture(&[link("tcp", 9e-6, 36e9, 23)], Graph::Signature));
+    assert!(!none.contains("a dip") && !none.contains("a step"));
+    series.overlay = Overlay { marks: vec![mark("step", 1 << 20, 1 << 20, "step")], ..Overlay::default() };
+    let step = said(&picture(std::slice::from_ref(&series), Graph::Throughput));
+    assert!(step.contains("Ring: a step.") && !step.contains("a dip"), "what the picture has, and nothing else");
+    series.overlay.marks = vec![mark("dip", 1 << 20, 1 << 20, "dip")];
+    let dip = said(&picture(&[series], Graph::Throughput));
+    assert!(dip.contains("a dip.") && !dip.contains("a step"), "a dip of one size is one");
+}
+
+#[test]
+fn axes_hold_medians_and_resolved_intervals_and_what_leaves_them_is_cut_with_a_mark() {
+    for graph in Graph::ALL {
+        let calm = link("tcp", 9e-6, 36e9, 23);
+        let axes = |s: &Series| Figure::from_series(std::slice::from_ref(s), graph, vec![]).axes.unwrap();
+        let mut odd = calm.clone();
+        // A mean that was interrupted, and an interval that says nothing.
+        odd.points.iter_mut().for_each(|p| p.min = p.seconds * 1.9);
+        odd.points[20].interval = Some((odd.points[20].seconds / 2.0, odd.points[20].seconds * 20.0));
+        odd.points[20].min = odd.points[20].seconds / 1.9;
+        assert_eq!(axes(&odd), axes(&calm), "{graph:?}");
+        let text = picture(&[odd], graph);
+        assert!(text.contains("class=\"beyond\"") && said(&text).contains("Arrowhead at the frame"), "{graph:?}");
+        let text = picture(&[calm], graph);
+        assert!(!text.contains("class=\"beyond\"") && !text.contains("Arrowhead"), "{graph:?}");
+        let clip = text.split("<clipPath").nth(1).unwrap();
+        assert!(clip.contains(&format!("height=\"{}\"", n(PLOT_HEIGHT))), "cut off at the frame: {clip}");
+    }
+}
+
+#[test]
+fn labels_of_marks_keep_off_the_curves() {
+    let mut series = [link("a", 9e-6, 36e9, 23), link("b", 7e-6, 30e9, 23), link("c", 11e-6, 33e9, 23)];
+    for s in &mut series {
+        let label = "step, 1.30x the time: 4 KiB".to_owned();
+        s.overlay.marks = vec![Mark { kind: "step", from: 1 << 12, to: 1 << 12, label }];
+    }
+    let figure = Figure::from_series(&series, Graph::Throughput, vec![]);
+    let text = render(&figure);
+    let circles: Vec<(f64, f64)> = drawn(&text).into_iter().map(|(x, y, _)| (x, y)).collect();
+    let labels: Vec<_> = boxes(&text).into_iter().filter(|(words, _)| words.starts_with("step,")).collect();
+    assert_eq!(labels.len(), 3);
+    for (words, [left, top, right, bottom]) in &labels {
+        let under = circles.iter().filter(|(x, y)| (*left..=*right).contains(x) && (*top..=*bottom).contains(y));
+        assert_eq!(under.count(), 0, "{words} at {left}, {top}");
+    }
+}
+
+#[test]
+fn ten_paths_have_ten_colours_and_more_have_dashes() {
+    let run = crate::sample::crowd(12);
+    let drawn = crate::curve::series(&[&Analysis::of(&run)]);
+    let mut looks: Vec<(usize, usize)> = drawn.iter().map(|s| (s.hue, s.dash)).collect();
+    assert!(
+        looks[..10].iter().all(|look| look.1 == 0)
+            && looks[..10].iter().map(|l| PALETTE[l.0]).collect::<std::collections::HashSet<_>>().len() == 10
+    );
+    looks.sort_unstable();
+    looks.dedup();
+    assert_eq!(looks.len(), 12);
 }
 
 #[test]

@@ -109,6 +109,10 @@ fn subject(run: &RunFile, warning: &Warning) -> Option<String> {
     let name = path.opened.name();
     Some(match warning.sizes.len() {
         0 => name.to_owned(),
+        // The size is the first of those that have none.
+        1 if ["stopped-short", "nothing-arrives"].contains(&&*warning.code) => {
+            format!("{name} (from {} up)", (run.run.plan.pattern.facts().size.brief)(warning.sizes[0]))
+        }
         1 => format!("{name} (1 size)"),
         n => format!("{name} ({n} sizes)"),
     })
@@ -175,6 +179,17 @@ mod tests {
         let text = grouped(&run, 100, "'pipegauge show a --warnings' has them whole");
         assert_eq!(text.lines().filter(|l| l.starts_with("! ")).count(), 4, "{text}");
         assert!(text.ends_with("  'pipegauge show a --warnings' has them whole\n"), "{text}");
+    }
+
+    #[test]
+    fn sizes_that_are_left_out_are_told_by_the_first() {
+        let mut run = small();
+        run.warnings = vec![warning("stopped-short", Some(0), &[3072], "sizes from 3 KiB up are left out")];
+        let name = run.paths[0].opened.name();
+        assert_eq!(
+            cautions(&run)[0].what(),
+            format!("larger sizes take too long and are left out: {name} (from 3 KiB up)")
+        );
     }
 
     #[test]

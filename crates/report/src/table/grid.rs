@@ -48,6 +48,13 @@ impl Grid {
             .collect()
     }
 
+    /// Titles and rows of the columns that are not empty, for a page.
+    pub(crate) fn parts(&self) -> (Vec<&str>, Vec<Vec<&str>>) {
+        let used = self.used();
+        let row = |r: usize| used.iter().map(|&(c, ..)| self.cell(r, c)).collect::<Vec<&str>>();
+        (row(0), (1..self.rows.len()).map(row).collect())
+    }
+
     /// The table as text in so many columns of text: of the table's columns these are left out, one after another, until it fits. Then lines
     /// of its last column are broken.
     pub fn fitted(mut self, most: usize, spare: &[usize]) -> String {

@@ -56,7 +56,7 @@ pub fn machine_of(run: &RunFile, path: usize) -> String {
     let first = p.points.iter().find_map(|p| Some((p, p.figures.repeat_low.zip(p.figures.repeat_high)?)));
     let repeat = first.map_or(String::new(), |(point, (low, high))| {
         let size = (run.run.plan.pattern.facts().size.brief)(point.size);
-        format!("a repeat of {size} takes {} to {} (95%); ", Seconds(low), Seconds(high))
+        foretold(&size, (low, high)) + "; "
     });
     let runs = between.earlier();
     format!(
@@ -66,6 +66,14 @@ pub fn machine_of(run: &RunFile, path: usize) -> String {
         // So few may all have met one of two states (`stats::Between`).
         if runs < 3 { "  Few runs tell little: the range narrows from three earlier runs on.\n" } else { "" }
     )
+}
+
+/// Where a repeat of a size falls, if earlier runs lie near enough for a range that is of use.
+pub fn foretold(size: &str, (low, high): (f64, f64)) -> String {
+    match high > units::RESOLVED * low {
+        true => format!("earlier runs lie too far apart to foretell a repeat of {size}"),
+        false => format!("a repeat of {size} takes {} to {} (95%)", Seconds(low), Seconds(high)),
+    }
 }
 
 /// What the earlier runs measured where that is too little of what this one did, and which command lines have something to compare.
@@ -137,13 +145,19 @@ mod tests {
         let earlier = measure::earlier::EarlierRun { started: "2026-01-01T00:00:00Z".into(), points };
         run.paths[0].earlier = Some(vec![earlier]);
         let f = &mut run.paths[0].points[0].figures;
-        // A hundredfold range, and one that is wider than an interval may be, are told with both ends.
-        let low = f.median * 1e-4;
+        let low = f.median * 0.5;
         (f.repeat_low, f.repeat_high) = (Some(low), Some(f.median * 2.0));
         assert!(machine(&run).lines().all(|line| line.len() <= WIDTH), "{}", machine(&run));
         let text = machine_of(&run, 0);
         assert!(text.contains(&format!("a repeat of 1 B takes {} to ", units::Seconds(low))), "{text}");
         assert!(text.contains(" us (95%); whole runs differ by"), "{text}");
         assert!(text.contains("1 earlier run)") && text.contains("from three earlier runs on"), "{text}");
+        // A range of which nobody has any use.
+        run.paths[0].points[0].figures.repeat_high = Some(low * 80.0);
+        let text = machine_of(&run, 0);
+        assert!(
+            text.contains("earlier runs lie too far apart to foretell a repeat of 1 B; whole runs differ by"),
+            "{text}"
+        );
     }
 }

@@ -17,60 +17,66 @@ const SIZES: usize = 3;
 /// A table for each group of paths that differ in the offered rate, and each of a few sizes, with an empty line behind. Empty of a run that offers no
 /// two rates.
 pub fn rates(run: &Analysis<'_>) -> String {
-    let all = run.over_rates();
     let mut text = String::new();
-    let mut shown: Vec<(usize, usize)> = Vec::new();
-    for group in &all {
-        let count = match shown.iter_mut().find(|(path, _)| *path == group.path) {
-            Some((_, count)) => {
-                *count += 1;
-                *count
-            }
-            None => {
-                shown.push((group.path, 1));
-                1
-            }
-        };
-        if count <= SIZES {
-            text.push_str(&table(run, group));
-        }
+    for (title, grid, highest) in grids(run) {
+        paragraph("", &title, WIDTH, &mut text);
+        text.push_str(&grid.fitted(WIDTH, &[4, 3]));
+        paragraph("", &highest, WIDTH, &mut text);
     }
-    if text.is_empty() {
-        return text;
+    notes(run).iter().for_each(|note| paragraph("", note, WIDTH, &mut text));
+    if text.is_empty() { text } else { text + "\n" }
+}
+
+/// The groups that are shown, and whether there are more.
+fn shown(all: &[OverRates]) -> (Vec<&OverRates>, bool) {
+    let mut counts: Vec<(usize, usize)> = Vec::new();
+    let few = |group: &&OverRates| {
+        let place = counts.iter().position(|(path, _)| *path == group.path).unwrap_or_else(|| {
+            counts.push((group.path, 0));
+            counts.len() - 1
+        });
+        counts[place].1 += 1;
+        counts[place].1 <= SIZES
+    };
+    let shown: Vec<&OverRates> = all.iter().filter(few).collect();
+    let more = shown.len() < all.len();
+    (shown, more)
+}
+
+/// What is said of each group: its title, its table, and the highest rate without loss.
+pub(crate) fn grids(run: &Analysis<'_>) -> Vec<(String, Grid, String)> {
+    shown(&run.over_rates()).0.into_iter().map(|group| table(run, group)).collect()
+}
+
+/// How all tables are to be read; nothing where there are none.
+pub(crate) fn notes(run: &Analysis<'_>) -> Vec<String> {
+    let all = run.over_rates();
+    if all.is_empty() {
+        return Vec::new();
     }
+    let mut notes = Vec::new();
     let means = match all.iter().flat_map(|group| &group.rows).any(|row| row.sent.is_some()) {
         true => "Sent and arrived are means over all trials: what was sent less what was lost is what arrived.",
         false => "Arrived is the median over rounds of what the receivers timed.",
     };
-    paragraph(
-        "",
-        &format!(
-            "{means} In brackets: 95% intervals, from rounds, since losses come many at once. Without loss none is told: the count of \
-             messages says how rare losses may still be."
-        ),
-        WIDTH,
-        &mut text,
-    );
+    notes.push(format!(
+        "{means} In brackets: 95% intervals, from rounds, since losses come many at once. Without loss none is told: the count of messages \
+         says how rare losses may still be."
+    ));
     if run.run.plan.both {
-        paragraph(
-            "",
-            "All rates are of both directions together (--both), each of which offers half.",
-            WIDTH,
-            &mut text,
-        );
+        notes.push("All rates are of both directions together (--both), each of which offers half.".to_owned());
     }
-    let plan = &run.run.plan;
-    if plan.paths.iter().any(|path| path.topology == Topology::Group) {
-        let text_of = "Of a group, offered is the rate at which one member casts; arrived and lost are of all receiving members together.";
-        paragraph("", text_of, WIDTH, &mut text);
+    if run.run.plan.paths.iter().any(|path| path.topology == Topology::Group) {
+        let text = "Of a group, offered is the rate at which one member casts; arrived and lost are of all receiving members together.";
+        notes.push(text.to_owned());
     }
-    if shown.iter().any(|(_, count)| *count > SIZES) {
-        text.push_str("Further sizes are in the tables of points (pipegauge show RUN).\n");
+    if shown(&all).1 {
+        notes.push("Further sizes are in the tables of points (pipegauge show RUN).".to_owned());
     }
-    text + "\n"
+    notes
 }
 
-fn table(run: &Analysis<'_>, group: &OverRates) -> String {
+fn table(run: &Analysis<'_>, group: &OverRates) -> (String, Grid, String) {
     use Flush::Right;
     let mut grid = Grid::new(&[
         ("offered", Right),
@@ -96,11 +102,7 @@ fn table(run: &Analysis<'_>, group: &OverRates) -> String {
         ]);
     }
     let name = words::plain(&words::without_rate(&run.paths[group.path].opened));
-    let mut text = String::new();
-    paragraph("", &format!("Loss over the offered rate: {name}, messages of {}", Bytes(group.size)), WIDTH, &mut text);
-    text.push_str(&grid.fitted(WIDTH, &[4, 3]));
-    paragraph("", &highest(group), WIDTH, &mut text);
-    text
+    (format!("Loss over the offered rate: {name}, messages of {}", Bytes(group.size)), grid, highest(group))
 }
 
 /// The share that was lost, its interval in the line under it.

@@ -15,7 +15,8 @@ use crate::text::paragraph;
 use crate::words;
 
 /// What the titles mean, in a line or two.
-const HOW_TO_READ: &str = "In brackets: 95% intervals, in this run. Per byte: the slope below 1 KiB.\n";
+const HOW_TO_READ: &str = "In brackets: 95% intervals, in this run.";
+const PER_BYTE: &str = " Per byte: the slope below 1 KiB.";
 const HALF_POWER: &str = "Half power: the size from which on half of the maximum throughput is reached.\n";
 
 /// What a figure means that is not resolved: said where one is.
@@ -46,9 +47,9 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
     let mut grid = Grid::new(&[
         ("path", Left),
         ("time", Left),
-        ("latency", Right),
+        (time_title(run), Right),
         ("per byte", Right),
-        ("max throughput", Right),
+        (if one_size(run) { "throughput" } else { "max throughput" }, Right),
         ("at size", Right),
         ("half power", Right),
     ]);
@@ -79,11 +80,21 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
         // Of several flows it is the time between two transfers of any of them, in which nothing arrives that was sent in it.
         let several = path.points.first().is_some_and(|p| p.time == TimeKind::Spacing);
         if s.latency_size > 1 && !several {
-            notes.push(format!("{name}: the latency is that of {}.", units::Bytes(s.latency_size)));
+            let what = time_title(run);
+            notes.push(format!("{name}: the {what} is that of {}.", units::Bytes(s.latency_size)));
         }
         let latency = if several { "-".to_owned() } else { estimate(s.latency, Kind::Seconds) };
         let byte = s.per_byte.map_or("-".into(), per_byte);
-        let [most, at, half] = if !run.carries() {
+        let [most, at, half] = if path.points.len() == 1 && run.carries() && !one_size(run) {
+            // Beside paths of many sizes: the most of one size is that size.
+            let most = s.max_throughput;
+            notes.push(format!(
+                "{name}: one size was measured, {}, which carries {}: too few for a maximum.",
+                units::Bytes(s.max_size),
+                resolved(most.value, most.low, most.high, Kind::BitsPerSecond)
+            ));
+            ["-".to_owned(), "-".to_owned(), "-".to_owned()]
+        } else if !run.carries() {
             notes
                 .push(format!("{name}: sent on a schedule (--rate), which says nothing of how much the path carries."));
             ["-".to_owned(), "-".to_owned(), "-".to_owned()]
@@ -126,19 +137,56 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
     }
     // Which time it is, and how much goes, are what people look for first.
     let mut text = grid.fitted(WIDTH, &[3, 6, 5]);
-    let has = |title| text.contains(title);
-    let (half_power, not_resolved) = (has("half power"), has("not resolved"));
+    let head = text.lines().next().unwrap_or_default().to_owned();
+    let has = |title| head.contains(title);
+    let any_per_byte = found.iter().flatten().any(|s| s.per_byte.is_some());
+    let (half_power, not_resolved) = (has("half power"), text.contains("not resolved"));
     text.push_str(HOW_TO_READ);
+    if any_per_byte && has("per byte") {
+        text.push_str(PER_BYTE);
+    }
+    text.push('\n');
     if half_power {
         text.push_str(HALF_POWER);
     }
     if not_resolved {
         text.push_str(NOT_RESOLVED);
     }
-    for note in notes {
+    for note in notes.into_iter().chain(together(run)) {
         paragraph("", &note, WIDTH, &mut text);
     }
     text
+}
+
+/// What the time of the smallest size is called: of messages that nothing answers one by one it is the time from one to the next.
+pub(crate) fn time_title(run: &RunFile) -> &'static str {
+    let facts = run.run.plan.pattern.facts();
+    if facts.unanswered || facts.bursts { "spacing" } else { "latency" }
+}
+
+/// Whether no path has more than one size: then a throughput is that of the size, and no maximum.
+pub(crate) fn one_size(run: &RunFile) -> bool {
+    run.paths.iter().all(|path| path.points.len() <= 1)
+}
+
+/// How far the flows of each path lie apart, at the size at which they carry the most together; of a path of one flow nothing.
+pub(crate) fn together(run: &RunFile) -> Vec<String> {
+    let most = |path: &PathRun| {
+        let measured = path.points.iter().filter(|p| p.figures.flows.is_some_and(|f| f.slowest > 0.0));
+        let point = measured.max_by(|a, b| a.figures.throughput.total_cmp(&b.figures.throughput))?;
+        let flows = point.figures.flows?;
+        let topology = run.run.plan.topology(path.opened.path);
+        Some(format!(
+            "{}: {} at {}: slowest {}, fastest {}, fairness {:.2} (1: all alike).",
+            path.opened.name(),
+            topology.several(),
+            units::Bytes(point.size),
+            units::BitRate(flows.slowest),
+            units::BitRate(flows.fastest),
+            flows.fairness
+        ))
+    };
+    run.paths.iter().filter_map(most).collect()
 }
 
 /// The highest throughput of a single size, where it lies far enough above the maximum for a reader to wonder.
@@ -270,6 +318,8 @@ pub(crate) fn effective(e: &Effective) -> String {
 
 #[cfg(test)]
 mod tests {
+    use measure::event::FlowFigures;
+
     use super::*;
 
     fn estimate_of(value: f64, low: f64, high: f64) -> Estimate {
@@ -303,6 +353,53 @@ mod tests {
             assert!(text.contains("not resolved") && !text.contains("-3,098"), "{text}");
             assert!(text.lines().all(|l| l.chars().count() <= 80), "{text}");
         }
+    }
+
+    #[test]
+    fn per_byte_is_explained_where_the_column_is() {
+        let of =
+            |sizes: &[u64]| summary(&Analysis::of(&crate::sample::run_of(&crate::sample::MODELS[3..], sizes, 5, 7)));
+        let with = of(&[1, 64, 128, 256, 512, 1024, 12_288, 1 << 20]);
+        assert!(with.contains("per byte") && with.contains("Per byte: the slope below 1 KiB"), "{with}");
+        let without = of(&[4096, 12_288, 1 << 20]);
+        assert!(!without.contains("Per byte") && without.contains("In brackets"), "{without}");
+    }
+
+    #[test]
+    fn the_time_of_a_stream_is_called_what_it_is() {
+        let mut run = crate::sample::run_of(&crate::sample::MODELS[3..], &[1, 64, 1024, 12_288], 5, 7);
+        let head = |run: &RunFile| summary(&Analysis::of(run)).lines().next().unwrap().to_owned();
+        assert!(head(&run).contains("latency"), "{}", head(&run));
+        run.run.plan.pattern = measure::Pattern::Stream;
+        assert!(head(&run).contains("spacing") && !head(&run).contains("latency"), "{}", head(&run));
+    }
+
+    #[test]
+    fn one_size_has_a_throughput_and_no_maximum() {
+        let run = crate::sample::run_of(&crate::sample::MODELS[3..], &[64], 5, 7);
+        let text = summary(&Analysis::of(&run));
+        assert!(text.contains("  throughput") && text.contains("bit/s") && !text.contains("max throughput"), "{text}");
+        let mut run = crate::sample::run_of(&crate::sample::MODELS[2..], &[64, 1024, 4096, 65_536], 5, 7);
+        run.paths[0].points.truncate(1);
+        let text = summary(&Analysis::of(&run)).replace("\n  ", " ");
+        let name = run.paths[0].opened.name();
+        assert!(text.contains("max throughput"), "{text}");
+        assert!(text.contains(&format!("{name}: one size was measured, 64 B, which carries ")), "{text}");
+        assert!(text.contains("too few for a maximum"), "{text}");
+    }
+
+    #[test]
+    fn flows_are_told_in_a_line_under_the_summary() {
+        let mut run = crate::sample::flows(&[4], &[64, 4096]);
+        for point in &mut run.paths[0].points {
+            let (slowest, fastest) = (1e6 * point.size as f64, 2e6 * point.size as f64);
+            point.figures.flows = Some(FlowFigures { count: 4, slowest, fastest, fairness: 0.9, together: 1.0 });
+        }
+        let text = summary(&Analysis::of(&run)).replace("\n  ", " ");
+        assert!(
+            text.contains("flows at 4 KiB: slowest 4.10 Gbit/s, fastest 8.19 Gbit/s, fairness 0.90 (1: all alike)."),
+            "{text}"
+        );
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub fn trust(run: &RunFile) -> String {
     let known = match (reaches.len(), open) {
         (0, _) => "no point has an interval in this run".to_owned(),
         (_, 0) => format!("half of the points are known to within {} in this run", within()),
-        _ => format!("{none}; half of the others are known to within {} in this run", within()),
+        _ => format!("{none}; of the others, half are known to within {}", within()),
     };
     let ranges: Vec<f64> = (points.iter())
         .filter_map(|p| Some(p.figures.repeat_high?.max(0.0) / p.figures.repeat_low?))
@@ -42,10 +42,15 @@ pub fn trust(run: &RunFile) -> String {
     let repeat = if soaks {
         "; it holds for this connection, and how far another may lie is not known from it (measure rounds, without --duration)".to_owned()
     } else if !ranges.is_empty() {
-        format!(
-            "; by earlier runs, a repeat of a point on this machine falls into a range whose ends lie a factor of {:.2} apart (median of the points)",
-            stats::median(&ranges)
-        )
+        match stats::median(&ranges) {
+            wide if wide > units::RESOLVED => {
+                "; earlier runs lie too far apart to foretell where a repeat falls on this machine".to_owned()
+            }
+            apart => format!(
+                "; by earlier runs, a repeat of a point on this machine falls into a range whose ends lie a factor of {apart:.2} apart (median \
+                 of the points)"
+            ),
+        }
     } else if virtual_time {
         String::new()
     } else {
@@ -75,7 +80,7 @@ fn seen(run: &RunFile) -> String {
         [(what, _)] => vec![what.clone()],
         _ => said.iter().map(|(what, names)| format!("{what} ({})", named(names))).collect(),
     };
-    format!(", which {}", each.join(", "))
+    format!("; the rounds {}", each.join(", "))
 }
 
 fn named(names: &[&str]) -> String {
@@ -92,17 +97,17 @@ fn saw(run: &RunFile, path: &PathRun) -> Option<String> {
     }
     let shared = &path.common.shared;
     if shared.moves.rounds == 0 {
-        return super::rounds(run, path).map(|_| "has no whole round".to_owned());
+        return super::rounds(run, path).map(|_| "were not one whole round".to_owned());
     }
     let of = super::state::whose(path);
     Some(match shared.moves.saw(shared.sigma) {
-        Saw::Few => format!("has too few rounds to tell the states of {of}"),
+        Saw::Few => format!("are too few to tell the states of {of}"),
         Saw::Outlasting => format!("saw one or two states of {of}, which last too long to average over"),
         Saw::Lasting => format!("saw states of {of} that last for some rounds"),
         Saw::OneFar(_) => format!("saw one state of {of} in all rounds but one"),
         Saw::Changing => format!("saw states of {of} that change between rounds"),
         Saw::One if super::state::apart(path).next().is_some() => {
-            format!("saw one state of {of}, and others at some sizes")
+            format!("saw {of} in one state at most sizes and in several at some")
         }
         Saw::One => format!("saw one state of {of}"),
     })
@@ -130,7 +135,8 @@ mod tests {
         let f = &mut run.paths[0].points[0].figures;
         (f.low, f.high) = (0.0, f64::INFINITY);
         assert!(
-            said(&run).starts_with(&format!("Trust: 1 of {all} points has no interval; half of the others are known")),
+            said(&run)
+                .starts_with(&format!("Trust: 1 of {all} points has no interval; of the others, half are known to")),
             "{}",
             said(&run)
         );
@@ -141,6 +147,13 @@ mod tests {
             said(&run).ends_with("a range whose ends lie a factor of 2.00 apart (median of the points).\n"),
             "{}",
             said(&run)
+        );
+        for f in run.paths.iter_mut().flat_map(|p| &mut p.points).map(|p| &mut p.figures) {
+            f.repeat_high = Some(f.median * 80.0);
+        }
+        assert!(
+            said(&run)
+                .ends_with("; earlier runs lie too far apart to foretell where a repeat falls on this machine.\n")
         );
         run.paths.iter_mut().for_each(|p| p.points.clear());
         assert_eq!(trust(&run), "");
@@ -165,15 +178,15 @@ mod tests {
         let moves = stats::Moves { rounds: 30, effective: 30.0, spread: 0.001, ..stats::Moves::default() };
         run.paths.iter_mut().for_each(|p| (p.common.shared.moves, p.common.shared.sigma) = (moves, 0.01));
         let text = said(&run);
-        assert!(text.contains(" in this run, which saw one state of the machine; how far"), "{text}");
+        assert!(text.contains(" in this run; the rounds saw one state of the machine; how far"), "{text}");
         run.paths[3].common.shared.moves = stats::Moves { rounds: 3, ..moves };
         let text = said(&run);
         let others: Vec<&str> = run.paths[..3].iter().map(|p| p.opened.name()).collect();
-        let words = format!("which saw one state of the machine ({}), has too few rounds to tell", others.join(", "));
+        let words = format!("the rounds saw one state of the machine ({}), are too few to tell", others.join(", "));
         assert!(text.contains(&words) && text.contains(&format!("({})", run.paths[3].opened.name())), "{text}");
         assert_eq!(text.matches("Trust: ").count(), 1, "{text}");
         run.run.plan.schedule = measure::event::Schedule::Soak;
-        assert!(!said(&run).contains("which saw"), "one connection has no rounds");
+        assert!(!said(&run).contains("the rounds"), "one connection has no rounds");
     }
 
     #[test]

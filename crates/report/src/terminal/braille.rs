@@ -48,16 +48,18 @@ impl Canvas {
         self.cells.get(row * self.columns + column).copied().unwrap_or_default()
     }
 
-    /// Sets one dot for a line; outside of the canvas nothing happens. Tells the cell.
-    fn dot(&mut self, x: i64, y: i64, owner: usize) -> Option<usize> {
+    /// The cell of a dot; none outside of the canvas.
+    pub fn at(&self, (x, y): (i64, i64)) -> Option<usize> {
         let (width, height) = self.dots();
         let (x, y) = (usize::try_from(x).ok()?, usize::try_from(y).ok()?);
-        if x >= width || y >= height {
-            return None;
-        }
-        let index = (y / 4) * self.columns + x / 2;
+        (x < width && y < height).then(|| (y / 4) * self.columns + x / 2)
+    }
+
+    /// Sets one dot for a line; outside of the canvas nothing happens. Tells the cell.
+    fn dot(&mut self, x: i64, y: i64, owner: usize) -> Option<usize> {
+        let index = self.at((x, y))?;
         let cell = self.cells.get_mut(index)?;
-        cell.dots |= BITS[y % 4][x % 2];
+        cell.dots |= BITS[y.rem_euclid(4) as usize][x.rem_euclid(2) as usize];
         cell.owner = Some(owner);
         Some(index)
     }

@@ -8,6 +8,8 @@ use super::{COLOURS, Look, Piece, fit};
 
 /// Longest name shown at a line's end.
 const NAME: usize = 18;
+/// A line of at most so many points has its letter on each of them and nowhere else.
+const FEW: usize = 12;
 
 /// Draws `height` lines of at most `width` columns.
 pub fn draw(figure: &Figure, (x, y): &(Axis, Axis), look: &Look) -> Vec<Vec<Piece>> {
@@ -29,11 +31,16 @@ pub fn draw(figure: &Figure, (x, y): &(Axis, Axis), look: &Look) -> Vec<Vec<Piec
         if let Some(&(_, end)) = dots.last() {
             ends.push((i, usize::try_from(end / 4).unwrap_or(0).min(rows - 1)));
         }
-        tracks.push(canvas.path(&dots, i));
+        // A letter on a line of few points is read as one of them.
+        let points = if dots.len() <= FEW { dots.iter().filter_map(|d| canvas.at(*d)).collect() } else { Vec::new() };
+        tracks.push((canvas.path(&dots, i), points));
     }
     if letters {
-        for (i, track) in tracks.iter().enumerate() {
-            canvas.letters(track, letter(i), i, 2 + (i * 5) % 13, 14);
+        for (i, (track, points)) in tracks.iter().enumerate() {
+            match points.as_slice() {
+                [] => canvas.letters(track, letter(i), i, 2 + (i * 5) % 13, 14),
+                points => canvas.letters(points, letter(i), i, 0, 1),
+            }
         }
     }
     if let Some((line, values)) = look.mark
@@ -44,10 +51,11 @@ pub fn draw(figure: &Figure, (x, y): &(Axis, Axis), look: &Look) -> Vec<Vec<Piec
 
     let log = (y.scale.spread == Spread::Log && y.quantity.is_rate()).then(|| "log scale".to_owned());
     let details: Vec<String> = y_ticks.unit.clone().into_iter().chain(log).collect();
-    let title = match details.as_slice() {
-        [] => figure.title.clone(),
-        details => format!("{} [{}]", figure.title, details.join(", ")),
-    };
+    let unit = if details.is_empty() { String::new() } else { format!(" [{}]", details.join(", ")) };
+    // Where a line is short, what the graph is called stays, and the unit.
+    let called = figure.title.split(':').next().unwrap_or(&figure.title);
+    let whole = figure.title.chars().count() + unit.chars().count() <= width;
+    let title = format!("{}{unit}", if whole { &figure.title } else { called });
     let mut out = vec![vec![Piece::plain(fit(&title, width))]];
     let labels = spread(&ends, rows);
     let marks = y_marks(y, &y_ticks, rows);

@@ -65,3 +65,19 @@ fn equal_points_still_have_a_place() {
     assert!(text.contains("All points are equal."), "{text}");
     assert!(text.contains("a tcp"));
 }
+
+#[test]
+fn letters_of_few_points_stand_on_the_points() {
+    let mut line = link("p50", 1e-6, 40e9, 3);
+    line.points.iter_mut().zip([1, 2, 5, 9]).for_each(|(p, n)| p.size = n);
+    let text = render(&figure(&[line], Graph::Load), 80, 20, false);
+    let plot: String =
+        text.lines().skip(1).take(16).map(|l| l.split_once(['\u{2502}', '\u{2524}']).map_or("", |p| p.1)).collect();
+    assert_eq!(plot.matches('a').count(), 4 + 1, "four points and the name: {text}");
+}
+
+#[test]
+fn a_narrow_terminal_keeps_the_unit_of_a_graph() {
+    let text = render(&figure(&two(), Graph::Signature), 50, 20, false);
+    assert_eq!(text.lines().next(), Some("Signature graph [Gbit/s]"));
+}

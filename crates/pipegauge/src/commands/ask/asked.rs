@@ -264,6 +264,16 @@ impl Asked<'_> {
         self.run.paths[self.index].opened.capabilities.reliable
     }
 
+    /// What was timed, where what is kept up is not known.
+    pub fn short(&self) -> &'static str {
+        let facts = self.run.run.plan.pattern.facts();
+        match () {
+            () if facts.bursts => "this is of short bursts",
+            () if facts.unanswered => "this is of short streams",
+            () => "this is of single transfers",
+        }
+    }
+
     /// Whether every message is answered.
     pub fn answered(&self) -> bool {
         !self.run.run.plan.pattern.facts().unanswered

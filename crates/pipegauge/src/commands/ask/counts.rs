@@ -26,7 +26,7 @@ pub fn per_second(p: &Asked<'_>, what: Unit, size: Option<u64>, span: f64) -> An
     t.seconds = kept.factor.map_or(t.seconds, |factor| kept::longer(t.seconds, factor));
     let stream = match (p.kind, what) {
         (Some(TimeKind::HalfRoundTrip), Unit::Messages) => {
-            format!("; how many go without waiting for answers tells pipegauge run {} --pattern stream", p.typed())
+            format!("; without waiting for answers more may go: pipegauge run {} --pattern stream", p.typed())
         }
         _ => String::new(),
     };

@@ -30,14 +30,12 @@ pub fn at(p: &Asked<'_>, size: u64) -> Kept {
     }
     let all = p.kept_up();
     if let Some(s) = nearest(&all, size) {
-        return told(s);
+        return told(p.short(), s);
     }
     let command = if offered(p, size) { format!(" ({} measures it)", sharpen(p, &[size])) } else { String::new() };
     let far = format!("what is kept up was not measured near that size{command}");
     match between(&all, size) {
-        None => {
-            Kept { factor: None, near: false, known: false, words: format!("; this is of single transfers: {far}") }
-        }
+        None => Kept { factor: None, near: false, known: false, words: format!("; {}: {far}", p.short()) },
         Some((factor, words)) => {
             Kept { factor: Some(factor), near: false, known: true, words: format!("; {far}; {words}") }
         }
@@ -100,7 +98,8 @@ fn nearest(all: &[Sustained], size: u64) -> Option<&Sustained> {
     near.min_by(|a, b| apart(a).total_cmp(&apart(b)))
 }
 
-fn told(s: &Sustained) -> Kept {
+/// `short` says what was timed, where what is kept up is not known.
+fn told(short: &str, s: &Sustained) -> Kept {
     let ratio = format!("{:.2} [{:.2}, {:.2}] times", s.ratio, s.low, s.high);
     let trials = format!("trials of {} and more at {}", Seconds(s.shortest), Bytes(s.size));
     match () {
@@ -120,9 +119,7 @@ fn told(s: &Sustained) -> Kept {
             factor: None,
             near: true,
             known: false,
-            words: format!(
-                "; this is of single transfers: what {trials} took has no interval (--budget gives more time)"
-            ),
+            words: format!("; {short}: what {trials} took has no interval (--budget gives more time)"),
         },
     }
 }
@@ -182,9 +179,12 @@ mod tests {
             [at(1), at(2), at(3), at(4096), at(1 << 16), at(1 << 21)],
             [Some(1), Some(1), None, Some(3000), None, Some(1 << 20)]
         );
-        assert!(told(&all[0]).factor.is_some() && told(&all[0]).words.starts_with("; sustained: trials of 400 ms"));
-        assert!(told(&all[1]).factor.is_none() && told(&all[1]).words.contains("may be the same"));
-        assert!(told(&all[2]).factor.is_none() && told(&all[2]).words.contains("no interval"));
+        let of = |s: &Sustained| told("this is of short streams", s);
+        assert!(of(&all[0]).factor.is_some() && of(&all[0]).words.starts_with("; sustained: trials of 400 ms"));
+        assert!(of(&all[1]).factor.is_none() && of(&all[1]).words.contains("may be the same"));
+        assert!(
+            of(&all[2]).factor.is_none() && of(&all[2]).words.starts_with("; this is of short streams: what trials ")
+        );
     }
 
     #[test]
@@ -194,7 +194,7 @@ mod tests {
         let three =
             [sustained(1, 1.0, 0.99, 1.01), sustained(2776, 2.08, 1.49, 2.91), sustained(1 << 23, 1.3, 1.2, 1.4)];
         let of = |all: &[Sustained], size: u64| match nearest(all, size) {
-            Some(s) => told(s).factor.map_or(1.0, |f| f.value),
+            Some(s) => told("", s).factor.map_or(1.0, |f| f.value),
             None => between(all, size).map_or(1.0, |(f, _)| f.value),
         };
         for all in [&one[..], &three] {

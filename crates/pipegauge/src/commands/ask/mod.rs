@@ -112,7 +112,7 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
                     wanted::tell(&mut answer, unit);
                 }
                 if reading.sustained && !(reading.questions[n].of_time_or_flow() || reading.questions[n].of_rates()) {
-                    answer.text.push_str("; this is of single transfers, and not of what is kept up");
+                    answer.text.push_str("; this is of short trials, and not of what is kept up");
                 }
                 answer.read_as = reading.notes.iter().fold(says.clone(), |all, note| format!("{all} ({note})"));
                 text.push(said(&answer));

@@ -349,7 +349,7 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
 fn unless_streamed(p: &Asked<'_>, what: Unit, sustained: Option<bool>) -> String {
     match (p.kind, what) {
         (Some(TimeKind::HalfRoundTrip), Unit::Messages) if sustained != Some(true) => format!(
-            " one after another (how many go without waiting tells pipegauge run {} --pattern stream)",
+            " one after another (without waiting for answers more may go: pipegauge run {} --pattern stream)",
             p.typed()
         ),
         _ => " one after another".to_owned(),

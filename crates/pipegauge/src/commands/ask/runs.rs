@@ -1,6 +1,6 @@
 //! How far whole runs of a path lie apart on this machine: what its run file carries of earlier ones.
 
-use units::{Kind, Seconds, Share, format::significant};
+use units::{Kind, Share, format::significant};
 
 use super::asked::Asked;
 use super::reply::{alone, cannot, yes};
@@ -25,9 +25,8 @@ pub fn apart(p: &Asked<'_>, size: Option<u64>) -> Answered {
         );
     }
     let repeat = row.and_then(|f| f.repeat_low.zip(f.repeat_high));
-    let repeat = repeat.map_or(String::new(), |(low, high)| {
-        format!("; a repeat of {} takes {} to {} (95%)", size_words(at), Seconds(low), Seconds(high))
-    });
+    let repeat = repeat
+        .map_or(String::new(), |(low, high)| format!("; {}", report::table::foretold(&size_words(at), (low, high))));
     let seen = p.earlier_at(at);
     let ends = seen.iter().copied().reduce(f64::min).zip(seen.iter().copied().reduce(f64::max));
     let seen = ends.map_or(String::new(), |(least, most)| {

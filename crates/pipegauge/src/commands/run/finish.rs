@@ -68,7 +68,7 @@ pub fn finish(
         }
     } else {
         let text = [picture(&run), table::trust(&run), cautions, machine(&run), places(&run, &config.output, html)];
-        out::text(&report::text::parts(text)).map_err(Into::into)
+        out::text(&out::fitted(&report::text::parts(text))).map_err(Into::into)
     };
     crate::exit::printed(printed, exit)
 }
