@@ -17,8 +17,9 @@ KNOWN = {
     "transport": [
         (
             "any exec exec::echoed greet ip ip_stream local meet memcpy module::library module::link mptcp multicast "
-            "multicast::link multicast::meeting multicast::sockets name packet pipe registry seqpacket shm shm::link "
-            "shm::region shm::wait stream tcp theory tls tls::duct udp unix unixgram uring"
+            "multicast::link multicast::meeting multicast::sockets name packet pipe quic::config quic::link "
+            "quic::meeting quic::pump quic::sockets registry seqpacket shm shm::link shm::region shm::wait stream tcp "
+            "theory tls tls::duct udp unbuilt unix unixgram uring websocket websocket::duct"
         ).split(),
     ],
 }

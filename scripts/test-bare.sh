@@ -21,6 +21,8 @@ refuses() { # refuses WORDS COMMAND...
 "$program" run theory --budget 1s --to 64 --no-history --no-html --quiet -o "$at/a.run.jsonl" >/dev/null || exit 1
 refuses '--features parquet' "$program" export "$at/a.run.jsonl" --format parquet -o "$at/a.parquet"
 refuses '--features live' "$program" live theory
+refuses '--features quic' "$program" run quic --no-history
+refuses '--features websocket' "$program" run websocket --no-history
 [ ! -e "$at/a.parquet" ] || { failed=$((failed + 1)); echo "failed: a.parquet was written"; }
 echo "$passed passed, $failed failed, 0 skipped"
 [ "$failed" -eq 0 ]

@@ -20,12 +20,12 @@ pub trait Visit {
 
 /// Makes [`AnyLink`] of the transports' own links.
 macro_rules! links {
-    ($($variant:ident($link:ty)),* $(,)?) => {
+    ($($(#[$built:meta])* $variant:ident($link:ty)),* $(,)?) => {
         /// A link of any transport, with the memory of its messages. Call [`AnyLink::visit`] once a trial to get at the concrete type.
         #[allow(clippy::large_enum_variant, reason = "there is one link a path; a box would cost the hot path a hop")]
         #[allow(missing_docs, reason = "a variant is the transport of its name")]
         pub enum AnyLink {
-            $($variant($crate::End<$link>),)*
+            $($(#[$built])* $variant($crate::End<$link>),)*
             /// A link that is reached by one indirect call an operation, such as one behind decorators.
             Boxed($crate::End<Box<dyn $crate::Link>>),
         }
@@ -34,7 +34,7 @@ macro_rules! links {
             /// Hands the end of the concrete link to `visitor`.
             pub fn visit<V: $crate::any::Visit>(&mut self, visitor: V) -> V::Out {
                 match self {
-                    $(AnyLink::$variant(end) => visitor.visit(end),)*
+                    $($(#[$built])* AnyLink::$variant(end) => visitor.visit(end),)*
                     AnyLink::Boxed(end) => visitor.visit(end),
                 }
             }
@@ -42,7 +42,7 @@ macro_rules! links {
             /// The link itself, for code off the hot path.
             pub fn as_link(&self) -> &dyn $crate::Link {
                 match self {
-                    $(AnyLink::$variant(end) => &**end,)*
+                    $($(#[$built])* AnyLink::$variant(end) => &**end,)*
                     AnyLink::Boxed(end) => &**end,
                 }
             }
@@ -50,7 +50,7 @@ macro_rules! links {
             /// The same, to use.
             pub fn as_link_mut(&mut self) -> &mut dyn $crate::Link {
                 match self {
-                    $(AnyLink::$variant(end) => &mut **end,)*
+                    $($(#[$built])* AnyLink::$variant(end) => &mut **end,)*
                     AnyLink::Boxed(end) => &mut **end,
                 }
             }
@@ -58,7 +58,7 @@ macro_rules! links {
             /// The link by itself; its memory ends.
             pub(crate) fn boxed(self) -> Box<dyn $crate::Link> {
                 match self {
-                    $(AnyLink::$variant(end) => Box::new(end.into_link()),)*
+                    $($(#[$built])* AnyLink::$variant(end) => Box::new(end.into_link()),)*
                     AnyLink::Boxed(end) => end.into_link(),
                 }
             }
@@ -66,7 +66,7 @@ macro_rules! links {
             /// Which link it is.
             pub(crate) fn variant(&self) -> &'static str {
                 match self {
-                    $(AnyLink::$variant(_) => stringify!($variant),)*
+                    $($(#[$built])* AnyLink::$variant(_) => stringify!($variant),)*
                     AnyLink::Boxed(_) => "Boxed",
                 }
             }

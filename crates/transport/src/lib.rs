@@ -25,9 +25,10 @@
 //! | [`folder`] | folders for temporary sockets that go with their process, and what killed ones left |
 //! | `meet` `door` `greet` | meeting places, turning strangers away, meeting by datagrams |
 //! | `any` | [`AnyLink`] |
-//! | [`memcpy`] [`pipe`] [`shm`] [`unix`] [`seqpacket`] [`unixgram`] [`tcp`] [`mptcp`] [`tls`] [`uring`] [`udp`] [`multicast`] [`theory`] | one transport each |
+//! | [`memcpy`] [`pipe`] [`shm`] [`unix`] [`seqpacket`] [`unixgram`] [`tcp`] [`mptcp`] [`tls`] [`uring`] [`websocket`] [`udp`] [`quic`] [`multicast`] [`theory`] | one transport each |
 //! | [`module`] | transports that are found at run time: shared libraries behind `include/pipegauge.h` |
 //! | `tcp_state` | what the kernel knows of a TCP connection |
+//! | `unbuilt` | what is listed of a transport that this program was built without |
 //! | `stream` `packet` `sequence` `watchdog` `sys` | what transports share |
 //! | `zerocopy` | sends of TCP that the kernel completes later |
 //! | [`decorate`] | trace, fault injection, shaping: the same port around another link |
@@ -60,6 +61,7 @@ pub mod patience;
 pub mod pipe;
 pub mod port;
 pub mod proof;
+pub mod quic;
 pub mod registry;
 pub mod seqpacket;
 mod sequence;
@@ -72,10 +74,13 @@ mod tcp_state;
 pub mod theory;
 pub mod tls;
 pub mod udp;
+#[cfg(not(all(feature = "websocket", feature = "quic")))]
+mod unbuilt;
 pub mod unix;
 pub mod unixgram;
 pub mod uring;
 mod watchdog;
+pub mod websocket;
 mod zerocopy;
 
 pub use any::Visit;

@@ -11,7 +11,7 @@ use crate::any::links;
 use crate::{Capabilities, LinkError, Name, OptionSpec, Patience, Proof, Settings};
 
 /// Every transport, in the order in which they are listed.
-static ALL: [&dyn Transport; 14] = [
+static ALL: [&dyn Transport; 16] = [
     &crate::memcpy::TRANSPORT,
     &crate::pipe::TRANSPORT,
     &crate::shm::TRANSPORT,
@@ -22,7 +22,9 @@ static ALL: [&dyn Transport; 14] = [
     &crate::mptcp::TRANSPORT,
     &crate::tls::TRANSPORT,
     &crate::uring::TRANSPORT,
+    &crate::websocket::TRANSPORT,
     &crate::udp::TRANSPORT,
+    &crate::quic::TRANSPORT,
     &crate::multicast::TRANSPORT,
     &crate::exec::TRANSPORT,
     &crate::theory::TRANSPORT,
@@ -39,7 +41,11 @@ links! {
     Mptcp(crate::mptcp::Mptcp),
     Tls(crate::tls::Tls),
     Uring(crate::uring::Uring),
+    #[cfg(feature = "websocket")]
+    Websocket(crate::websocket::Websocket),
     Udp(crate::udp::Udp),
+    #[cfg(feature = "quic")]
+    Quic(crate::quic::Quic),
     Multicast(crate::multicast::Multicast),
     Exec(crate::exec::Echoed),
     Theory(crate::theory::TheoryLink),

@@ -69,6 +69,10 @@ pub trait Duct: Send {
     fn holds(&self) -> bool {
         false
     }
+    /// Whether a part of a message came or left that no call has told of, since this was asked last; asked only where patience is at its end.
+    fn moved(&self) -> bool {
+        false
+    }
 }
 
 /// One end of a stream of bytes: whole messages over a duct, with patience.
@@ -99,7 +103,7 @@ impl<D: Duct> Stream<D> {
     #[inline]
     pub(crate) fn pause(&self, e: Errno, idle: &mut Idle, doing: &'static str) -> Result<(), LinkError> {
         if e == Errno::AGAIN && self.duct.spins() {
-            idle.spun(&self.patience, doing)?;
+            self.yet(idle.spun(&self.patience, doing), idle)?;
             if idle.looked() { self.awaited(doing) } else { Ok(()) }
         } else {
             self.stuck(e, idle, doing)
@@ -117,10 +121,22 @@ impl<D: Duct> Stream<D> {
     fn stuck(&self, e: Errno, idle: &mut Idle, doing: &'static str) -> Result<(), LinkError> {
         match e {
             Errno::AGAIN => {
-                idle.waited(&self.patience, doing, LOOK)?;
+                self.yet(idle.waited(&self.patience, doing, LOOK), idle)?;
                 self.awaited(doing)
             }
             e => self.broken(e, doing),
+        }
+    }
+
+    /// The end of a patience, unless something moved within the duct meanwhile.
+    #[inline]
+    fn yet(&self, looked: Result<(), LinkError>, idle: &mut Idle) -> Result<(), LinkError> {
+        match looked {
+            Err(LinkError::Stalled { .. }) if self.duct.moved() => {
+                idle.moved();
+                Ok(())
+            }
+            looked => looked,
         }
     }
 
@@ -235,9 +251,9 @@ impl<D: Duct> Link for Stream<D> {
             if sent + got > before {
                 idle.moved();
             } else if self.duct.spins() {
-                idle.spun(&self.patience, DOING)?;
+                self.yet(idle.spun(&self.patience, DOING), &mut idle)?;
             } else if !self.either()? {
-                idle.waited(&self.patience, DOING, LOOK)?;
+                self.yet(idle.waited(&self.patience, DOING, LOOK), &mut idle)?;
             }
         }
     }

@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use pairs::{LOOPBACK, Settings, all_at_once, content, meet, name, patience, proof, settings, variants};
 use transport::{
-    Acceptor, Address, AnyLink, Family, Link, LinkError, Name, Patience, Proof, Wait, memcpy, mptcp, multicast, pipe,
-    registry, seqpacket, shm, tcp, theory, tls, udp, unix, unixgram, uring,
+    Acceptor, Address, AnyLink, Family, Link, LinkError, Name, Patience, Proof, Wait, memcpy, multicast, pipe, quic,
+    registry, seqpacket, shm, tcp, theory, udp, unix, unixgram,
 };
 
 fn bind(kind: Name, settings: &Settings, patience: &Patience) -> Acceptor {
@@ -76,7 +76,7 @@ fn a_far_side_that_is_not_ours_is_not_believed() {
             let what = name(kind, &settings);
             match kind {
                 // Anybody may send a datagram; a wrong one is not the far side's word.
-                udp::NAME | multicast::NAME => {
+                udp::NAME | multicast::NAME | quic::NAME => {
                     assert!(matches!(outcome, Err(LinkError::Io { .. })), "{what}: {outcome:?}")
                 }
                 _ => assert!(matches!(outcome, Err(LinkError::Protocol(_))), "{what}: {outcome:?}"),
@@ -148,10 +148,8 @@ fn nobody_at_the_address_is_an_error_that_names_it() {
 fn an_address_of_another_sort_is_refused() {
     let patience = Patience::default();
     for (kind, _) in variants() {
-        let other = match kind {
-            tcp::NAME | mptcp::NAME | tls::NAME | uring::NAME | udp::NAME | multicast::NAME => "/nowhere",
-            _ => "9",
-        };
+        let over_ip = kind == multicast::NAME || pairs::over_ip().any(|k| k == kind);
+        let other = if over_ip { "/nowhere" } else { "9" };
         let e = pairs::try_dial(kind, &settings(), Address::new(other), &patience).err().unwrap();
         assert!(matches!(e, LinkError::Protocol(_)) && e.to_string().contains(other), "{e}");
     }
@@ -184,10 +182,7 @@ fn the_ip_version_follows_the_flag_where_the_address_has_both() {
     let patience = Patience::default();
     let six = settings().with("family", Family::V6);
     let four = settings().with("family", Family::V4);
-    for kind in [tcp::NAME, mptcp::NAME, tls::NAME, uring::NAME, udp::NAME]
-        .into_iter()
-        .filter(|k| pairs::here(k.transport().unwrap()))
-    {
+    for kind in pairs::over_ip() {
         let six_here = IpAddr::V6(Ipv6Addr::LOCALHOST);
         for (at, settings, ip) in [
             (LOOPBACK, &six, six_here),

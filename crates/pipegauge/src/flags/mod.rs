@@ -58,7 +58,12 @@ judged.";
 
 /// What `--version` says below the version (`-V` says the version alone): which features were built in, and which run file is written.
 static BUILT: LazyLock<String> = LazyLock::new(|| {
-    let features = [("live", cfg!(feature = "live")), ("parquet", cfg!(feature = "parquet"))];
+    let features = [
+        ("live", cfg!(feature = "live")),
+        ("parquet", cfg!(feature = "parquet")),
+        ("quic", cfg!(feature = "quic")),
+        ("websocket", cfg!(feature = "websocket")),
+    ];
     let names = |wanted: bool| {
         let names: Vec<&str> = features.iter().filter(|f| f.1 == wanted).map(|f| f.0).collect();
         if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }

@@ -169,7 +169,7 @@ fn paths_are_told_apart() {
         assert!(said.out.contains("tcp: ") && !said.out.contains("memcpy"), "{said}");
     }
     dir.run(&["ask", "two.run.jsonl", "latency over udp"]).refuses(&["udp was not measured", "memcpy, tcp"]);
-    dir.run(&["ask", "two.run.jsonl", "latency over quic"]).refuses(&["'quic' is no path", "memcpy, tcp"]);
+    dir.run(&["ask", "two.run.jsonl", "latency over rdma"]).refuses(&["'rdma' is no path", "memcpy, tcp"]);
     // Two files hold a path of one name, and each is held against the one of its own file.
     dir.measure("one.run.jsonl", &["tcp"]);
     let said = dir.run(&["ask", "one.run.jsonl", "two.run.jsonl", "tcp vs memcpy"]);

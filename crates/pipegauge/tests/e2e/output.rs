@@ -41,6 +41,21 @@ fn help_names_every_command_and_the_exit_codes() {
 }
 
 #[test]
+fn a_transport_that_was_left_out_is_listed_with_the_command_that_builds_it_in() {
+    let dir = Scratch::new();
+    for (name, built) in [("quic", cfg!(feature = "quic")), ("websocket", cfg!(feature = "websocket"))] {
+        let listed = dir.run(&["list", name]);
+        let words = listed.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        let command = format!("cargo build --release --features {name}");
+        assert_eq!(words.contains(&command), !built, "{listed}");
+        if !built {
+            let path = format!("{name}:sockbuf=64KiB");
+            dir.run(&["run", &path, "--budget", "1s"]).refuses(&[name, "built without it", &command]);
+        }
+    }
+}
+
+#[test]
 fn help_does_little_at_the_start() {
     // Not a time: what costs it. Help opens no socket, reads no /proc/net and starts no process or thread.
     let dir = Scratch::new();

@@ -40,25 +40,20 @@ const SUITES: [(&str, CipherSuite); 3] = [
     ("chacha20-poly1305", CipherSuite::TLS13_CHACHA20_POLY1305_SHA256),
 ];
 
+/// Which algorithms encrypt.
+pub(crate) const SUITE: OptionSpec = OptionSpec {
+    name: "suite",
+    flag: None,
+    form: Form::OneOf(&[SUITES[0].0, SUITES[1].0, SUITES[2].0]),
+    default: SUITES[0].0,
+    help: "cipher suite of TLS 1.3",
+    answers: &[Answer { part: "", of: |e| e.options.get("suite").cloned() }],
+    moved: None,
+};
+
 static OPTIONS: [OptionSpec; 7] = {
     let [sockbuf, nodelay, mss, congestion, family, wait] = tcp::OPTIONS;
-    [
-        OptionSpec {
-            name: "suite",
-            flag: None,
-            form: Form::OneOf(&[SUITES[0].0, SUITES[1].0, SUITES[2].0]),
-            default: SUITES[0].0,
-            help: "cipher suite of TLS 1.3",
-            answers: &[Answer { part: "", of: |e| e.options.get("suite").cloned() }],
-            moved: None,
-        },
-        sockbuf,
-        nodelay,
-        mss,
-        congestion,
-        family,
-        wait,
-    ]
+    [SUITE, sockbuf, nodelay, mss, congestion, family, wait]
 };
 
 fn capabilities() -> Capabilities {
@@ -69,9 +64,14 @@ fn suite_name(suite: SupportedCipherSuite) -> Option<&'static str> {
     SUITES.iter().find(|(_, known)| *known == suite.suite()).map(|(name, _)| *name)
 }
 
+/// The suite that is asked for.
+pub(crate) fn suite_asked(settings: &Settings) -> &str {
+    settings.text("suite").unwrap_or(SUITES[0].0)
+}
+
 /// The algorithms, with the suite that is asked for alone.
-fn provider(settings: &Settings) -> CryptoProvider {
-    let asked = settings.text("suite").unwrap_or(SUITES[0].0);
+pub(crate) fn provider(settings: &Settings) -> CryptoProvider {
+    let asked = suite_asked(settings);
     let mut provider = certificate::provider();
     provider.cipher_suites.retain(|suite| suite_name(*suite) == Some(asked));
     provider

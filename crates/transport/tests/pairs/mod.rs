@@ -9,7 +9,7 @@ use std::time::Duration;
 use transport::decorate::Decorators;
 use transport::{
     Acceptor, Address, AnyLink, Connector, Ends, Family, LinkError, Name, Patience, Proof, Transport, Value, Wait,
-    mptcp, registry, shm, tcp, tls, udp, uring,
+    mptcp, quic, registry, shm, tcp, tls, udp, uring, websocket,
 };
 
 pub const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -22,11 +22,17 @@ pub fn variants() -> Vec<(Name, Settings)> {
             all.push((kind, settings().with("wait", wait)));
         }
     }
-    for kind in [tcp::NAME, mptcp::NAME, tls::NAME, uring::NAME, udp::NAME]
-        .into_iter()
-        .filter(|kind| here(kind.transport().unwrap()))
-    {
+    for kind in over_ip() {
         all.push((kind, settings().with("family", Family::V6)));
+    }
+    for (kind, option, value) in [
+        (websocket::NAME, "client", Value::from("far")),
+        (websocket::NAME, "frame", Value::from(4096u64)),
+        (quic::NAME, "packet", Value::from(65_507u64)),
+    ] {
+        if here(kind.transport().unwrap()) {
+            all.push((kind, settings().with(option, value)));
+        }
     }
     for (option, value) in [("batch", Value::from("8")), ("offload", true.into())] {
         all.push((udp::NAME, settings().with(option, value)));
@@ -39,8 +45,15 @@ pub fn variants() -> Vec<(Name, Settings)> {
     all
 }
 
-/// Transports that a kernel may be built without; every other one must be had wherever tests run.
-pub const OPTIONAL: [Name; 2] = [mptcp::NAME, uring::NAME];
+/// Transports that a kernel or this program may be built without; every other one must be had wherever tests run.
+pub const OPTIONAL: [Name; 4] = [mptcp::NAME, uring::NAME, websocket::NAME, quic::NAME];
+
+/// Those over IP that take either version of it, as far as they can be had here.
+pub fn over_ip() -> impl Iterator<Item = Name> {
+    [tcp::NAME, mptcp::NAME, tls::NAME, uring::NAME, websocket::NAME, udp::NAME, quic::NAME]
+        .into_iter()
+        .filter(|kind| here(kind.transport().unwrap()))
+}
 
 /// Whether a transport can be had here; one that can't is skipped with its reason.
 pub fn here(t: &dyn Transport) -> bool {

@@ -58,8 +58,8 @@ pub fn stem(file: &str) -> &str {
 
 /// Paths that people ask about and that no run can hold.
 #[rustfmt::skip]
-const ELSEWHERE: [&str; 45] = [
-    "quic", "mpi", "infiniband", "rdma", "http", "http2", "http3", "https", "grpc", "websocket", "websockets",
+const ELSEWHERE: [&str; 42] = [
+    "mpi", "infiniband", "rdma", "http", "http2", "http3", "https", "grpc",
     "bluetooth", "wifi", "wlan", "usb", "zmq", "zeromq", "ucx", "libfabric", "sctp", "vsock", "nfs", "ssh", "kafka",
     "rabbitmq", "redis", "nvlink", "pcie", "multicast", "dbus", "netlink", "ethernet", "fifo", "fifos",
     "dccp", "roce", "nanomsg", "thunderbolt", "lte", "5g", "satellite", "vpn", "wireguard", "mmap", "smb",

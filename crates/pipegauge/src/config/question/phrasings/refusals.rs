@@ -16,7 +16,7 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("what is the jitter", "pipegauge jitter RUN tells how unsteady a path is"),
     ("how long does it take to boil an egg", "the arrival of a message of which size?"),
     ("how fast is a cheetah", "'cheetah' was not read"),
-    ("overhead of quic over tcp", "'quic' is no path that this knows"),
+    ("overhead of rdma over tcp", "'rdma' is no path that this knows"),
     ("bandwith of tcp", "'bandwith' is no word that this knows"),
     ("latancy of tpc", "'latancy' is no word that this knows"),
     ("is http faster than tcp", "'http' is no path that this knows"),

@@ -244,7 +244,7 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("how many samples at 1 KiB", "each answer has its 95% interval in brackets, and pipegauge show RUN"),
     ("throughtput of tcp with 64 kilobyte messges", "'throughtput' is no word that this knows; was 'throughput' meant?"),
     ("how quik is shm", "is no question that this knows, and no run file. The nearest that it"),
-    ("bandwidth over quic", "'quic' is no path that this knows"),
+    ("bandwidth over rdma", "'rdma' is no path that this knows"),
     ("ucx vs shm at 1 MiB", "'ucx' is no path that this knows"),
     ("latency of 5 parsecs", "`parsecs` in `5 parsecs` is no unit that this knows; the nearest is"),
     ("how long for 64 furlongs", "`furlongs` in `64 furlongs` is no unit that this knows; the nearest"),

@@ -1,0 +1,264 @@
+//! One end of a QUIC connection: the measuring thread turns the pump while it is in a call, and a helper does while it is not, since
+//! acknowledgements are due, and may be missing, at any time.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags};
+
+use super::pump::Pump;
+use crate::patience::LOOK;
+use crate::settings::Effective;
+use crate::sys::{self, Idle, RECEIVING, SENDING};
+use crate::{Capabilities, Link, LinkError, Patience, Proof, Wait, ip};
+
+/// How often the helper looks whether the thread is away.
+const PERIOD: Duration = Duration::from_millis(20);
+
+/// How long an end waits for the other side to say that it has everything.
+const PARTING: Duration = Duration::from_secs(1);
+
+/// What the thread and its helper share.
+#[derive(Debug)]
+struct Shared {
+    pump: Mutex<Pump>,
+    /// A copy of the socket's descriptor, to wait for.
+    fd: OwnedFd,
+    /// The thread is in a call.
+    inside: AtomicBool,
+    over: AtomicBool,
+}
+
+impl Shared {
+    fn pump(&self) -> MutexGuard<'_, Pump> {
+        self.pump.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One end of a connection.
+#[derive(Debug)]
+pub struct Quic {
+    shared: Arc<Shared>,
+    helper: Option<JoinHandle<()>>,
+    patience: Patience,
+    wait: Wait,
+    known: Vec<(&'static str, String)>,
+}
+
+/// A thread in a call, until this value goes.
+struct Inside<'a> {
+    pump: MutexGuard<'a, Pump>,
+    link: &'a Quic,
+}
+
+impl Drop for Inside<'_> {
+    fn drop(&mut self) {
+        self.link.shared.inside.store(false, Ordering::Release);
+    }
+}
+
+impl Inside<'_> {
+    /// Waits, at most for `most`, until something comes, there is room again, or a timer goes off; then does what is due.
+    fn await_any(&mut self, most: Duration) -> Result<(), LinkError> {
+        if self.link.wait != Wait::Spin {
+            let flags = if self.pump.holds() { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
+            let most = self.pump.timer(most);
+            let mut fds = [PollFd::from_borrowed_fd(self.link.shared.fd.as_fd(), flags)];
+            sys::poll_for(&mut fds, most).map_err(|e| sys::fault(e, "waiting for datagrams"))?;
+        }
+        self.pump.turn();
+        Ok(())
+    }
+
+    /// Waits until `done` has an answer, or patience ends.
+    fn until<T>(
+        &mut self,
+        doing: &'static str,
+        mut done: impl FnMut(&mut Pump, &mut Idle) -> Result<Option<T>, LinkError>,
+    ) -> Result<T, LinkError> {
+        let mut idle = Idle::default();
+        let mut waited = false;
+        loop {
+            if let Some(out) = done(&mut self.pump, &mut idle)? {
+                return Ok(out);
+            }
+            let patience = &self.link.patience;
+            match self.link.wait {
+                Wait::Spin => idle.spun(patience, doing)?,
+                _ if waited => idle.waited(patience, doing, Duration::ZERO)?,
+                _ => waited = true,
+            }
+            self.await_any(LOOK)?;
+        }
+    }
+}
+
+impl Quic {
+    /// A connection once its handshake is over and both proofs were shown. `near` says which side this is.
+    pub(super) fn open(
+        pump: Pump,
+        near: bool,
+        proof: &Proof,
+        patience: &Patience,
+        wait: Wait,
+        known: Vec<(&'static str, String)>,
+    ) -> Result<Self, LinkError> {
+        let fd = rustix::io::fcntl_dupfd_cloexec(pump.plug().fd(), 0);
+        let fd = fd.map_err(|e| LinkError::io("copying a socket's descriptor", e))?;
+        let shared =
+            Shared { pump: Mutex::new(pump), fd, inside: AtomicBool::new(false), over: AtomicBool::new(false) };
+        let shared = Arc::new(shared);
+        let mut link = Self { shared, helper: None, patience: patience.clone(), wait, known };
+        link.inside().pump.turn();
+        link.inside().until("the QUIC handshake", |pump, _| {
+            pump.check("the QUIC handshake")?;
+            Ok(pump.opened().then_some(()))
+        })?;
+        let mut shown = [0; 32];
+        if near {
+            link.send(&proof.near)?;
+        }
+        link.recv(&mut shown)?;
+        if !Proof::matches(&shown, if near { &proof.far } else { &proof.near }) {
+            return Err(crate::meet::wrong_proof());
+        }
+        if !near {
+            link.send(&proof.far)?;
+        }
+        let theirs = Arc::clone(&link.shared);
+        let helper = std::thread::Builder::new().name("quic".to_owned()).spawn(move || help(&theirs));
+        link.helper = Some(helper.map_err(|e| LinkError::io("starting a QUIC connection's helper", e))?);
+        Ok(link)
+    }
+
+    #[inline]
+    fn inside(&self) -> Inside<'_> {
+        self.shared.inside.store(true, Ordering::Release);
+        Inside { pump: self.shared.pump(), link: self }
+    }
+
+    /// Sends `out` and fills `into`, whichever goes.
+    #[inline]
+    fn transfer(&self, out: &[u8], into: &mut [u8], doing: &'static str) -> Result<(), LinkError> {
+        let (mut sent, mut got) = (0, 0);
+        self.inside().until(doing, |pump, idle| {
+            let before = sent + got;
+            if sent < out.len() {
+                sent += pump.write(&out[sent..], doing)?;
+            }
+            if got < into.len() {
+                got += pump.read(&mut into[got..])?;
+            }
+            if sent + got > before {
+                idle.moved();
+            }
+            Ok((sent == out.len() && got == into.len()).then_some(()))
+        })
+    }
+
+    /// Waits until the other side has everything, at most for `most`; whether it has.
+    fn part(&self, most: Duration) -> bool {
+        let mut inside = self.inside();
+        let start = Instant::now();
+        while inside.pump.owes() {
+            let left = most.saturating_sub(start.elapsed());
+            if left.is_zero() || self.patience.stopped() || inside.await_any(left.min(LOOK)).is_err() {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+impl Link for Quic {
+    fn capabilities(&self) -> Capabilities {
+        super::capabilities()
+    }
+    #[inline]
+    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
+        self.transfer(block, &mut [], SENDING)
+    }
+    #[inline]
+    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
+        self.transfer(&[], block, RECEIVING)
+    }
+    #[inline]
+    fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
+        self.transfer(out, into, "exchanging messages")
+    }
+    fn ready(&mut self, wait: Duration) -> Result<bool, LinkError> {
+        let mut inside = self.inside();
+        inside.pump.turn();
+        let start = Instant::now();
+        loop {
+            if inside.pump.ready() {
+                return Ok(true);
+            }
+            if self.patience.stopped() {
+                return Err(LinkError::Interrupted);
+            }
+            let left = wait.saturating_sub(start.elapsed());
+            if left.is_zero() {
+                return Ok(false);
+            }
+            inside.await_any(left.min(LOOK))?;
+        }
+    }
+    fn flush(&mut self) -> Result<(), LinkError> {
+        // What congestion control holds back leaves as acknowledgements come: the helper takes them from now on.
+        if self.inside().pump.owes()
+            && let Some(helper) = &self.helper
+        {
+            helper.thread().unpark();
+        }
+        Ok(())
+    }
+    fn close(&mut self) -> Result<(), LinkError> {
+        if self.inside().pump.check(SENDING).is_ok() {
+            self.part(self.patience.limit.min(PARTING));
+        }
+        self.inside().pump.end();
+        Ok(())
+    }
+    fn effective(&self) -> Effective {
+        let inside = self.inside();
+        let fd: BorrowedFd<'_> = self.shared.fd.as_fd();
+        inside.pump.effective(&self.known, sys::effective(fd, self.wait, ip::addresses(fd)))
+    }
+}
+
+impl Drop for Quic {
+    fn drop(&mut self) {
+        let _ = self.close();
+        self.shared.over.store(true, Ordering::Release);
+        if let Some(helper) = self.helper.take() {
+            helper.thread().unpark();
+            // A panic in the thread would be our own bug and has been printed.
+            let _ = helper.join();
+        }
+    }
+}
+
+/// Turns the pump while the thread is away. Waits without the pump, so that the thread finds it free.
+fn help(shared: &Shared) {
+    sys::anywhere();
+    while !shared.over.load(Ordering::Acquire) {
+        if shared.inside.load(Ordering::Acquire) {
+            std::thread::park_timeout(PERIOD);
+            continue;
+        }
+        let wait = match shared.pump.try_lock() {
+            Ok(mut pump) => {
+                pump.turn();
+                pump.timer(PERIOD)
+            }
+            Err(TryLockError::Poisoned(_)) => return,
+            Err(TryLockError::WouldBlock) => PERIOD,
+        };
+        let mut fds = [PollFd::from_borrowed_fd(shared.fd.as_fd(), PollFlags::IN)];
+        let _ = sys::poll_for(&mut fds, wait.max(Duration::from_millis(1)));
+    }
+}

@@ -1,0 +1,105 @@
+//! QUIC (RFC 9000) over UDP: one stream, encrypted, with its own congestion control and acknowledgements in user space.
+//!
+//! Both sides are quinn-proto, the protocol without sockets or clock, driven by the measuring thread itself: no runtime and no thread stands
+//! between a call and its datagrams ([`pump`]). Sides meet as those of UDP do, by proofs in datagrams; then comes the handshake, and both proofs
+//! are the first bytes of the stream. Nobody checks whose certificate it is. A cargo feature, `quic`.
+
+#[cfg(feature = "quic")]
+mod config;
+#[cfg(feature = "quic")]
+mod link;
+#[cfg(feature = "quic")]
+mod meeting;
+#[cfg(feature = "quic")]
+mod pump;
+#[cfg(feature = "quic")]
+mod sockets;
+#[cfg(all(test, feature = "quic"))]
+mod tests;
+
+#[cfg(feature = "quic")]
+pub use self::link::Quic;
+#[cfg(feature = "quic")]
+pub use self::meeting::{QuicOverUdp, TRANSPORT};
+use crate::options::{self, Answer, FAMILY, Form, Knob, Moved, OptionSpec, SOCKBUF};
+use crate::settings::Effective;
+use crate::{Capabilities, Name, ip, tls};
+
+/// What it is called.
+pub const NAME: Name = Name::literal("quic");
+
+const SUMMARY: &str = "QUIC over UDP: one encrypted stream";
+const SPOKEN: &[&str] = &["quic", "quic connection", "quic stream", "quic streams"];
+
+/// The transport, as far as it is here.
+#[cfg(not(feature = "quic"))]
+pub static TRANSPORT: crate::unbuilt::Unbuilt = crate::unbuilt::Unbuilt {
+    name: NAME,
+    summary: SUMMARY,
+    spoken: SPOKEN,
+    can: |_| capabilities(),
+    options: &OPTIONS,
+    feature: "quic",
+};
+
+/// Congestion controls, the default first.
+const CONTROLS: [&str; 3] = ["cubic", "new-reno", "bbr"];
+
+static OPTIONS: [OptionSpec; 8] = [
+    OptionSpec {
+        name: "control",
+        flag: None,
+        form: Form::OneOf(&CONTROLS),
+        default: CONTROLS[0],
+        help: "congestion control, in user space",
+        answers: &[Answer { part: "", of: |e| said(e, "control") }],
+        moved: None,
+    },
+    OptionSpec {
+        name: "packet",
+        flag: None,
+        // What every path carries (RFC 9000, 14), and the largest payload of a datagram.
+        form: Form::Bytes(1200, 65_507),
+        default: "1200, then as far as 1452 by probes",
+        help: "payload of a datagram, from the first on",
+        answers: &[Answer { part: "", of: |e| said(e, "packet") }],
+        moved: Some(Moved {
+            knob: Knob::Packet,
+            unset: None,
+            now: |e| said(e, "packet")?.parse().ok(),
+            doubles: false,
+            limits: &[],
+            least: 1200,
+        }),
+    },
+    OptionSpec {
+        name: "window",
+        flag: None,
+        form: Form::Bytes(16 << 10, 1 << 30),
+        default: "1250000",
+        help: "bytes that the receiver lets the sender be ahead; the sender keeps up to eight times as many",
+        answers: &[Answer { part: "", of: |e| said(e, "window") }],
+        moved: None,
+    },
+    OptionSpec {
+        name: "offload",
+        flag: None,
+        form: Form::Switch,
+        default: "on",
+        help: "let the kernel cut sends into datagrams (UDP_SEGMENT)",
+        answers: &[Answer { part: "", of: |e| said(e, "offload") }],
+        moved: None,
+    },
+    tls::SUITE,
+    SOCKBUF,
+    FAMILY,
+    options::wait(ip::WAIT_NAMES, "block"),
+];
+
+fn said(effective: &Effective, option: &str) -> Option<String> {
+    effective.options.get(option).cloned()
+}
+
+fn capabilities() -> Capabilities {
+    Capabilities { local_only: false, waits: ip::WAITS.to_vec(), ..Capabilities::plain() }
+}
