@@ -7,7 +7,7 @@ Of this repository's programs that is a good part. cargo-nextest does the same f
 Their output is that of libtest, program by program in the order of cargo, so that scripts/count.sh reads it as before. A program that
 runs longer than LIMIT is ended and counts as failed.
 
-    scripts/test-rust.py [CARGO'S FLAGS...]      such as --locked --features pipegauge/parquet
+    scripts/test-rust.py [CARGO'S FLAGS...]      such as --locked --features pipegauge/full
 """
 
 import concurrent.futures

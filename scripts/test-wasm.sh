@@ -10,7 +10,7 @@ skip() { printf 'skipped: %s\n1 passed, 0 failed\n' "$*"; exit 0; }
 
 command -v node >/dev/null || skip "node is not installed"
 # Built as all tests of the workspace are: another choice of features would build every crate below it again.
-cargo build --workspace --features pipegauge/parquet --locked --quiet --target-dir "$target" --example figures || exit 1
+cargo build --workspace --features pipegauge/full --locked --quiet --target-dir "$target" --example figures || exit 1
 "$target/debug/examples/figures" >"$target/figures.tsv" || exit 1
 
 build=(cargo build --locked --quiet -p pipegauge-pure --lib --target wasm32-unknown-unknown --target-dir "$target/wasm")

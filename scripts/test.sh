@@ -115,7 +115,7 @@ fi
 bare() { cargo build --locked --quiet --no-default-features -p pipegauge && scripts/test-bare.sh "$target/debug/pipegauge"; }
 part "without features" bare
 # --show-output: a skipped test says why on its standard output.
-part "cargo test" python3 scripts/test-rust.py --features pipegauge/parquet --locked
+part "cargo test" python3 scripts/test-rust.py --features pipegauge/full --locked
 parquet
 recipes
 part "links of the documents" python3 scripts/links.py

@@ -33,7 +33,7 @@ const folder = words[0] ?? scratch;
 if (!words[0]) {
   const root = fileURLToPath(new URL("../..", import.meta.url));
   // As all tests of the workspace are built: another choice of features would build every crate below it again.
-  const build = ["build", "--workspace", "--features", "pipegauge/parquet", "--locked", "--quiet", "--example", "sample_page"];
+  const build = ["build", "--workspace", "--features", "pipegauge/full", "--locked", "--quiet", "--example", "sample_page"];
   const built = spawnSync("cargo", build, { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
   assert.equal(built.status, 0, "the program that makes the sample pages could not be built");
   const target = resolve(root, process.env.CARGO_TARGET_DIR ?? "target");
