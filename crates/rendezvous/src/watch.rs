@@ -188,6 +188,11 @@ fn watch(socket: &OwnedFd, wake: &OwnedFd, shared: &Shared, rules: &Rules) {
         unread = count(unread, epoch, waits);
         halted = count(halted, epoch, armed && shared.halt.load(Ordering::Relaxed));
         if halted.1 == DEAF {
+            if let Some(call) = transport::module::pending().first() {
+                let what = call.what;
+                let _ =
+                    writeln!(std::io::stderr(), "pipegauge: the module's {what} does not come back, and was asked to");
+            }
             let _ = shutdown(socket, Shutdown::Both);
             if let Some(last_resort) = rules.last_resort {
                 last_resort();

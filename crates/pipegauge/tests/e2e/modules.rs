@@ -265,7 +265,7 @@ fn a_module_that_crashes_or_hangs_ends_its_path_alone() {
     let folder = made(&dir, "hang", |s| changed(s, SEND, &count("for (;;)\n            pause()")));
     for (name, says) in [
         ("crash", "killed by signal 11"),
-        ("hang", "near process"),
+        ("hang", "send()"),
         ("stuck", "recv() has not come back"),
         ("spin", "recv() has not come back"),
     ] {
