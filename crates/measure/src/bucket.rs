@@ -94,7 +94,7 @@ pub(crate) fn token_bucket(plan: &Plan, points: &[Judged<'_>], leaves: bool) -> 
         BitRate(last.figures.throughput),
         Bytes(last.size),
     );
-    Some(warning(BUCKET, above.iter().map(|p| p.size).collect(), text))
+    Some(warning(BUCKET, above.iter().rev().map(|p| p.size).collect(), text))
 }
 
 #[cfg(test)]

@@ -94,7 +94,7 @@ fn a_line_over_a_cache_regime_is_said_to_lie_and_pieces_follow_the_path() {
     let fits = Fits::of(&Noisy::new(3).curve(&sizes(8e6, 150), broken), 1).unwrap();
     assert!(fits.latency.all.unwrap().misfit.systematic);
     assert_eq!(fits.latency.pieces.len(), 2, "{:?}", fits.latency.pieces);
-    assert!(fits.warnings.iter().any(|w| w.contains("one line over all sizes lies")), "{:?}", fits.warnings);
+    assert!(fits.warnings.iter().any(|w| w.contains("one line over all sizes misses")), "{:?}", fits.warnings);
 }
 
 #[test]

@@ -248,7 +248,7 @@ fn what_cannot_be_scaled_says_why_and_nothing_is_ever_nan() {
     let many = noisy::sizes(8e6, 150);
     let broken = Noisy::new(3).curve(&many, |x| 1e-6 + 60e-9 * x + 5e-7 * (x - 100_000.0).max(0.0));
     let found = Scaled::of(&broken, &to, &sizes, 1).unwrap();
-    assert!(found.measured.misfit.systematic && found.notes[0].contains("one line lies"), "{:?}", found.notes);
+    assert!(found.measured.misfit.systematic && found.notes[0].contains("one line misses"), "{:?}", found.notes);
     let mut three = good.clone();
     three.iter_mut().for_each(|p| p.blocks.truncate(3));
     let found = Scaled::of(&three, &to, &sizes, 1).unwrap();

@@ -150,8 +150,9 @@ fn steps_as_high_as_a_curve_says_it_shows_are_found() {
                 found += u32::from(steps.iter().any(|s| s.at.below < at && s.at.above >= at));
             }
         }
+        // Of forty sizes there are places at which no step shows, however high: then none is promised.
         assert!(
-            found * 10 >= all * 9 && all > untold,
+            found * 10 >= all * 9 && (many < 100 || all > untold),
             "{rounds} rounds of {many} sizes: {found} of {all}, {untold} say none"
         );
     }

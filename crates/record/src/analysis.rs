@@ -169,7 +169,7 @@ mod tests {
             (s.max_size, s.max_throughput.value, s.latency)
         });
         assert_eq!(noisy, (fastest, most, latency));
-        assert!(bucket.0 != fastest && bucket.1 < most && bucket.2 == latency, "{bucket:?}");
+        assert!(bucket.0 != fastest && bucket.2 == latency, "{bucket:?}, with all {fastest}");
     }
 
     #[test]

@@ -52,6 +52,10 @@ pub fn median_interval(blocks: &[f64], confidence: f64) -> Interval {
 /// Independent rounds from which on a median is taken to lie between the shortest and the longest of them.
 const EXTREMES: f64 = 7.0;
 
+/// Standard errors of the mean level by which it lies off the median one where no noise about one level explains that: of normal
+/// levels half of one is typical.
+const APART: f64 = 1.5;
+
 /// Standard error, of the spread, whose 95% interval reaches from either of two equally likely states to the middle of them.
 const HALF_APART: f64 = 0.55;
 
@@ -88,8 +92,9 @@ pub fn point_interval(rounds: &[f64], shared: &Shared, confidence: f64) -> Optio
     let usual = shared.sigma * (std::f64::consts::FRAC_PI_2 / rounds.len() as f64).sqrt();
     let of_noise = student_t(confidence, both.degrees) * usual.hypot(moves.error.value);
     let seen = |pick: fn(f64, f64) -> f64| rounds.iter().copied().reduce(pick).unwrap_or(middle);
-    // About the mean level and about the median one, which may be another: of two states each is the middle one in every other run.
-    let (below, above) = (moves.mean.min(0.0), moves.mean.max(0.0));
+    // About the mean level and about the median one where these surely differ: of two states each is the middle one in every other run.
+    let off = if moves.mean.abs() > APART * moves.error.value { moves.mean } else { 0.0 };
+    let (below, above) = (off.min(0.0), off.max(0.0));
     let least = (seen(f64::min) * (below - of_level).exp()).min(middle * (below - of_noise).exp());
     let most = (seen(f64::max) * (above + of_level).exp()).max(middle * (above + of_noise).exp());
     Some(Interval { low: found.low.max(least), high: found.high.min(most) })

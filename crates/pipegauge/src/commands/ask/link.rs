@@ -4,7 +4,7 @@ use model::answer::{self, AtRate, Unanswered};
 use model::scale::{Unscaled, Wire};
 use units::{BitRate, Kind, Seconds};
 
-use super::lost::typed;
+use super::offering::typed;
 use super::reply::{no, yes};
 use super::{Asked, figure, wires};
 use crate::config::question::size_words;

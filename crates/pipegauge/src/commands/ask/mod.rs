@@ -15,6 +15,7 @@ mod link;
 mod load;
 mod lost;
 mod multiple;
+mod offering;
 mod over_rates;
 mod overtaken;
 mod pairs;

@@ -5,7 +5,7 @@ use record::rates::{AtRate, OverRates};
 use units::{BitRate, Bytes, Kind, Share, thousands};
 
 use super::asked::{Asked, figure, times};
-use super::lost::{command, range};
+use super::offering::{command, range};
 use super::reply::{answered, cannot, yes};
 use crate::document::Answered;
 
