@@ -363,3 +363,37 @@ fn a_stop_that_outlasts_its_trial_is_not_taken_for_the_trials_own() {
     }
     assert!(right * 10 >= 2 * RUNS * 9 && wrong <= 1, "right {right}, wrong {wrong} of {}", 2 * RUNS);
 }
+
+/// A stop that outlasts the trials holds their ends back, and so their beginnings keep to its time as well.
+#[test]
+fn stops_that_hold_the_trials_back_are_no_rhythm_of_the_trials() {
+    const RUNS: u64 = 12;
+    for (schedule, stop) in
+        [(Schedule::Uneven, (0.02, 0.005)), (Schedule::Uneven, (0.033, 0.008)), (Schedule::Even, (0.025, 0.005))]
+    {
+        let (right, wrong) = named(0..RUNS, schedule, stop, 20.0);
+        println!("{schedule:?} {stop:?}: {right} right, {wrong} wrong");
+        assert!(right * 4 >= 3 * RUNS && wrong <= 1, "{schedule:?} {stop:?}: {right} right, {wrong} wrong of {RUNS}");
+    }
+}
+
+/// Rounds that begin with cold caches are slower for their first tenth, each time anew: nobody disturbs them.
+#[test]
+fn rounds_that_begin_cold_have_no_period() {
+    const RUNS: u64 = 12;
+    for schedule in [Schedule::Even, Schedule::Short] {
+        let mut found = 0;
+        for seed in 0..RUNS {
+            let mut all = run(seed, Machine::Calm, schedule, NONE, 12.0);
+            let of_block = all.len() / 30;
+            let (mut block, mut place) = (0, 0);
+            for trial in &mut all {
+                (block, place) = if trial.block == block { (block, place + 1) } else { (trial.block, 0) };
+                trial.seconds *= if place < of_block / 10 { 1.5 } else { 1.0 };
+            }
+            found += u64::from(!Jitter::of(&all).periodic.is_empty());
+        }
+        println!("{schedule:?}: {found} of {RUNS} are said to have a period");
+        assert!(found <= 1, "{schedule:?}: {found} of {RUNS} are said to have a period");
+    }
+}

@@ -1,6 +1,7 @@
 //! What `model` makes of a finished run. Terminal, page, pictures, tables and exports all read it, so that no two of them can say
 //! different things, and nothing is worked out twice.
 
+use std::borrow::Cow;
 use std::num::NonZero;
 use std::ops::Deref;
 use std::sync::OnceLock;
@@ -59,18 +60,21 @@ impl<'a> Analysis<'a> {
         self.found(path).curve.get_or_init(|| self.run.curve(path))
     }
 
+    /// The sizes of the path's curve that tell what it carries for long: all but those that a token bucket sped up, as the run warned; all where
+    /// it sped up all.
+    pub fn lasting(&self, path: usize) -> Cow<'_, [CurvePoint]> {
+        let (curve, saved_up) = (self.curve(path), self.run.saved_up(path));
+        let others: Vec<CurvePoint> = curve.iter().filter(|p| !saved_up.contains(&p.size)).cloned().collect();
+        if others.is_empty() || others.len() == curve.len() { Cow::Borrowed(curve) } else { Cow::Owned(others) }
+    }
+
     /// The path's figures, with their intervals; none where there are too few points for them. What a token bucket let pass is no maximum.
     pub fn summary(&self, path: usize) -> Option<&Summary> {
         let of = || {
-            let (curve, seed) = (self.curve(path), self.run.run.plan.seed);
-            let all = Summary::of(curve, seed)?;
-            let saved_up = self.run.saved_up(path);
-            if saved_up.is_empty() {
-                return Some(all);
-            }
-            let kept: Vec<CurvePoint> = curve.iter().filter(|p| !saved_up.contains(&p.size)).cloned().collect();
-            let Some(kept) = Summary::of(&kept, seed) else { return Some(all) };
-            let Summary { max_throughput, max_size, half_power, still_rising, .. } = kept;
+            let seed = self.run.run.plan.seed;
+            let all = Summary::of(self.curve(path), seed)?;
+            let Cow::Owned(lasting) = self.lasting(path) else { return Some(all) };
+            let Summary { max_throughput, max_size, half_power, still_rising, .. } = Summary::of(&lasting, seed)?;
             Some(Summary { max_throughput, max_size, half_power, still_rising, ..all })
         };
         self.found(path).summary.get_or_init(of).as_ref()
@@ -170,6 +174,14 @@ mod tests {
         });
         assert_eq!(noisy, (fastest, most, latency));
         assert!(bucket.0 != fastest && bucket.2 == latency, "{bucket:?}, with all {fastest}");
+        let found = Analysis::of(&run);
+        let (all, lasting) = (found.curve(0), found.lasting(0));
+        assert!(lasting.len() + 1 == all.len() && lasting.iter().all(|p| p.size != fastest));
+        let every: Vec<u64> = all.iter().map(|p| p.size).collect();
+        drop(found);
+        run.warnings[0].sizes = every;
+        let found = Analysis::of(&run);
+        assert_eq!(found.lasting(0).len(), found.curve(0).len(), "a bucket that sped up all tells nothing");
     }
 
     #[test]

@@ -194,6 +194,9 @@ pub fn holm(probabilities: &[f64]) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
     use super::*;
 
     #[test]
@@ -236,6 +239,31 @@ mod tests {
         assert!(found.low > 37e-6 && found.contains(50e-6) && found.high < 2.2e-3, "{found:?}");
         let few = point_interval(&rounds[3..], &shared, 0.95).unwrap();
         assert!(few.low < 40e-6, "six rounds miss their median too often: {few:?}");
+    }
+
+    /// Rounds fall into one of two states by turns, three times as long as each other, and each lasts for about three rounds: the middle of
+    /// both is what the machine does in the long run, and the median round is of either.
+    #[test]
+    fn an_interval_between_two_states_reaches_their_middle() {
+        let mut rng = ChaCha8Rng::seed_from_u64(5);
+        let (apart, mut held, mut all) = (3f64.ln(), 0, 0);
+        for _ in 0..300 {
+            let mut slow: bool = rng.random();
+            let states: Vec<f64> = (0..30)
+                .map(|_| {
+                    slow ^= rng.random_bool(1.0 / 3.0);
+                    if slow { apart } else { 0.0 }
+                })
+                .collect();
+            let middle = median(&states);
+            let levels: Vec<f64> = states.iter().map(|s| s - middle + rng.random_range(-0.01..0.01)).collect();
+            let shared = Shared { sigma: 0.02, moves: Moves::of(&levels), ..Shared::default() };
+            let rounds: Vec<f64> = (0..30).map(|_| f64::exp(rng.random_range(-0.03..0.03))).collect();
+            let Some(found) = point_interval(&rounds, &shared, 0.95) else { continue };
+            all += 1;
+            held += u32::from(found.contains((apart / 2.0 - middle).exp()));
+        }
+        assert!(all > 200 && f64::from(held) >= 0.9 * f64::from(all), "{held} of {all}");
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub struct Asked<'a> {
     pub seed: u64,
     /// The curve.
     pub curve: Vec<CurvePoint>,
+    /// The sizes of it that tell what the path carries for long.
+    pub lasting: Vec<CurvePoint>,
     /// Its summary.
     pub summary: Option<Summary>,
     /// Fitted models.
@@ -79,6 +81,7 @@ pub fn paths<'a>(file: &'a str, run: &'a RunFile, wire: &WireFlags, several: boo
             wire: wires::of(run, index, wire),
             seed: run.run.plan.seed,
             curve: found.curve(index).to_vec(),
+            lasting: found.lasting(index).into_owned(),
             summary: found.summary(index).cloned(),
             fits: found.fits(index).cloned(),
             run,
@@ -122,9 +125,8 @@ impl Asked<'_> {
 
     /// What is said of a rate at one of these sizes that may be what a token bucket saved up. Begins with a semicolon.
     pub fn burst_at(&self, sizes: &[u64]) -> &'static str {
-        let mut warnings =
-            self.run.warnings.iter().filter(|w| w.code == measure::BUCKET && w.path == Some(self.number()));
-        match warnings.any(|w| sizes.iter().any(|size| w.sizes.contains(size))) {
+        let saved_up = self.run.saved_up(self.index);
+        match sizes.iter().any(|size| saved_up.contains(size)) {
             true => {
                 "; the largest size carries less: likely a token bucket let this pass, and for long the path carries no more than that"
             }

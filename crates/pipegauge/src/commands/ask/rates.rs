@@ -18,7 +18,7 @@ use crate::document::Answered;
 pub fn maximum(p: &Asked<'_>) -> Result<answer::Most, Unanswered> {
     let summary = p.summary.as_ref().ok_or(Unanswered::TooLittle("there are too few points"))?;
     p.reached()?;
-    answer::most(&p.curve, summary, p.seed)
+    answer::most(&p.lasting, summary, p.seed)
 }
 
 /// A throughput as what is kept up, where that is asked for, and what is said of it.
@@ -199,7 +199,7 @@ pub fn carries(p: &Asked<'_>, rate: f64, size: Option<u64>, (less, sustained): (
                 "yes" if !burst.is_empty() => "not surely",
                 verdict => verdict,
             };
-            let from = if size.is_none() && e.high >= rate && !slower { Kept::of(&p.curve, rate) } else { None };
+            let from = if size.is_none() && e.high >= rate && !slower { Kept::of(&p.lasting, rate) } else { None };
             let from = from.map_or(String::new(), |kept| format!("; {} is {}", BitRate(rate), reached(&kept)));
             let verdict = answered(verdict, less);
             let text =
@@ -217,14 +217,14 @@ fn surely(p: &Asked<'_>, rate: f64, less: bool, sustained: bool) -> Option<Answe
     if all.low > rate && resolved(all) {
         return None;
     }
-    let found = Surest::of(&p.curve, kept).filter(|s| s.least >= rate && p.burst_at(&[s.size]).is_empty())?;
+    let found = Surest::of(&p.lasting, kept).filter(|s| s.least >= rate)?;
     let kept = kept::at(p, found.size);
     if sustained && !kept.known {
         return None;
     }
     let (how, from) = match kept.factor {
         Some(_) => ("it keeps up", None),
-        None => ("it moves", Kept::of(&p.curve, rate)),
+        None => ("it moves", Kept::of(&p.lasting, rate)),
     };
     let from = from.map_or(String::new(), |kept| format!("; {} is {}", BitRate(rate), reached(&kept)));
     let text = format!(

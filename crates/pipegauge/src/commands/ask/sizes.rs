@@ -26,7 +26,7 @@ fn best(r: &Reached) -> String {
 }
 
 pub fn to_use(p: &Asked<'_>) -> Answered {
-    match p.reached().and_then(|()| answer::size_to_use(&p.curve, p.seed)) {
+    match p.reached().and_then(|()| answer::size_to_use(&p.lasting, p.seed)) {
         Err(why) => no(p, &why, &[]),
         Ok(r) => {
             let at = r.size.value.round().max(1.0) as u64;
@@ -49,7 +49,7 @@ pub fn saturation(p: &Asked<'_>) -> Answered {
         .as_ref()
         .ok_or(Unanswered::Nothing)
         .and_then(|s| p.reached().map(|()| s))
-        .and_then(|s| answer::most(&p.curve, s, p.seed));
+        .and_then(|s| answer::most(&p.lasting, s, p.seed));
     let most = match most {
         Ok(most) => most,
         Err(why) => return no(p, &why, &[]),
@@ -84,7 +84,7 @@ fn no_knee<'a>(p: &'a Asked<'_>) -> &'a str {
 }
 
 pub fn share(p: &Asked<'_>, share: f64) -> Answered {
-    match (&p.summary, p.reached().and_then(|()| Reached::of(&p.curve, share, p.seed))) {
+    match (&p.summary, p.reached().and_then(|()| Reached::of(&p.lasting, share, p.seed))) {
         (Some(summary), Ok(r)) => {
             let text = format!(
                 "{} of the most ({}) {}; {}",
