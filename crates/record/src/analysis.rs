@@ -1,7 +1,6 @@
 //! What `model` makes of a finished run. Terminal, page, pictures, tables and exports all read it, so that no two of them can say
 //! different things, and nothing is worked out twice.
 
-use std::borrow::Cow;
 use std::num::NonZero;
 use std::ops::Deref;
 use std::sync::OnceLock;
@@ -60,12 +59,15 @@ impl<'a> Analysis<'a> {
         self.found(path).curve.get_or_init(|| self.run.curve(path))
     }
 
-    /// The sizes of the path's curve that tell what it carries for long: all but those that a token bucket sped up, as the run warned; all where
-    /// it sped up all.
-    pub fn lasting(&self, path: usize) -> Cow<'_, [CurvePoint]> {
-        let (curve, saved_up) = (self.curve(path), self.run.saved_up(path));
-        let others: Vec<CurvePoint> = curve.iter().filter(|p| !saved_up.contains(&p.size)).cloned().collect();
-        if others.is_empty() || others.len() == curve.len() { Cow::Borrowed(curve) } else { Cow::Owned(others) }
+    /// The sizes of the path's curve that tell what it carries for long: where the run warned of a token bucket, those above the last one that it
+    /// surely sped up, as smaller ones fit into it; all where that leaves none.
+    pub fn lasting(&self, path: usize) -> &[CurvePoint] {
+        let curve = self.curve(path);
+        let last = self.run.saved_up(path).last().copied();
+        match last.map_or(0, |last| curve.partition_point(|p| p.size <= last)) {
+            from if from < curve.len() => &curve[from..],
+            _ => curve,
+        }
     }
 
     /// The path's figures, with their intervals; none where there are too few points for them. What a token bucket let pass is no maximum.
@@ -73,8 +75,11 @@ impl<'a> Analysis<'a> {
         let of = || {
             let seed = self.run.run.plan.seed;
             let all = Summary::of(self.curve(path), seed)?;
-            let Cow::Owned(lasting) = self.lasting(path) else { return Some(all) };
-            let Summary { max_throughput, max_size, half_power, still_rising, .. } = Summary::of(&lasting, seed)?;
+            let lasting = self.lasting(path);
+            if lasting.len() == self.curve(path).len() {
+                return Some(all);
+            }
+            let Summary { max_throughput, max_size, half_power, still_rising, .. } = Summary::of(lasting, seed)?;
             Some(Summary { max_throughput, max_size, half_power, still_rising, ..all })
         };
         self.found(path).summary.get_or_init(of).as_ref()
@@ -158,30 +163,23 @@ mod tests {
     #[test]
     fn what_a_token_bucket_let_pass_is_no_maximum() {
         let mut run = sample::file();
-        let (fastest, most, latency) = {
-            let all = Analysis::of(&run);
-            let s = all.summary(0).unwrap();
-            (s.max_size, s.max_throughput.value, s.latency)
-        };
-        let path = Some(run.paths[0].opened.path);
-        let warned = |code: &str| Warning { code: code.to_owned(), path, sizes: vec![fastest], text: String::new() };
-        let warnings = [warned("noisy"), warned(measure::BUCKET)];
-        let [noisy, bucket] = warnings.map(|w| {
-            run.warnings = vec![w];
-            let found = Analysis::of(&run);
-            let s = found.summary(0).unwrap();
-            (s.max_size, s.max_throughput.value, s.latency)
-        });
-        assert_eq!(noisy, (fastest, most, latency));
-        assert!(bucket.0 != fastest && bucket.2 == latency, "{bucket:?}, with all {fastest}");
         let found = Analysis::of(&run);
-        let (all, lasting) = (found.curve(0), found.lasting(0));
-        assert!(lasting.len() + 1 == all.len() && lasting.iter().all(|p| p.size != fastest));
-        let every: Vec<u64> = all.iter().map(|p| p.size).collect();
+        let (all, sizes) =
+            (found.summary(0).cloned().unwrap(), found.curve(0).iter().map(|p| p.size).collect::<Vec<_>>());
         drop(found);
-        run.warnings[0].sizes = every;
-        let found = Analysis::of(&run);
-        assert_eq!(found.lasting(0).len(), found.curve(0).len(), "a bucket that sped up all tells nothing");
+        let (path, middle) = (Some(run.paths[0].opened.path), sizes.len() / 2);
+        let mut warned = |code: &str, sizes: &[u64]| {
+            run.warnings = vec![Warning { code: code.to_owned(), path, sizes: sizes.to_vec(), text: String::new() }];
+            let found = Analysis::of(&run);
+            (found.lasting(0).to_vec(), found.summary(0).cloned().unwrap())
+        };
+        let sped_up = [sizes[middle - 2], sizes[middle]];
+        assert_eq!(warned("noisy", &sped_up).1, all);
+        let (lasting, of_lasting) = warned(measure::BUCKET, &sped_up);
+        assert_eq!(lasting.iter().map(|p| p.size).collect::<Vec<_>>(), sizes[middle + 1..], "smaller ones fit into it");
+        assert!(of_lasting.max_size > sizes[middle] && of_lasting.latency == all.latency, "{of_lasting:?}");
+        let (lasting, of_lasting) = warned(measure::BUCKET, &sizes);
+        assert!(lasting.len() == sizes.len() && of_lasting == all, "one that sped up all tells nothing");
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! The figures that stand for a whole curve, a path a row; and how each path was set up.
 
-use std::collections::BTreeSet;
-
 use measure::Topology;
 use measure::event::TimeKind;
 use model::{Estimate, Summary};
@@ -108,15 +106,17 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
                 )
             }));
             let saved_up = run.saved_up(number);
-            if !saved_up.is_empty() {
-                notes.push(format!(
-                    "{name}: the maximum throughput is of the sizes that no token bucket on the way sped up; at {} of {} it let pass for a short \
-                     time more than the path carries.",
+            let last = saved_up.last().copied();
+            notes.extend(last.map(|last| {
+                format!(
+                    "{name}: the maximum throughput is of sizes above {}: up to there a token bucket on the way let pass for a short time more than \
+                     the path carries (surely at {} of {} sizes).",
+                    units::Bytes(last),
                     saved_up.len(),
                     path.points.len(),
-                ));
-            }
-            notes.extend(above_the_top(path, s, &saved_up).map(|most| {
+                )
+            }));
+            notes.extend(above_the_top(path, s, last).map(|most| {
                 // So far off is no luck: where stops hold most sizes up, the line lies low.
                 let why = if most > 2.0 * s.max_throughput.value {
                     "something held most sizes up, so that the path may carry more"
@@ -190,8 +190,8 @@ pub(crate) fn together(run: &RunFile) -> Vec<String> {
 }
 
 /// The highest throughput of a single size, where it lies far enough above the maximum for a reader to wonder.
-fn above_the_top(path: &PathRun, summary: &Summary, saved_up: &BTreeSet<u64>) -> Option<f64> {
-    let others = path.points.iter().filter(|p| !saved_up.contains(&p.size));
+fn above_the_top(path: &PathRun, summary: &Summary, saved_up: Option<u64>) -> Option<f64> {
+    let others = path.points.iter().filter(|p| saved_up.is_none_or(|last| p.size > last));
     let most = others.map(|p| p.figures.throughput).filter(|t| t.is_finite()).fold(0.0, f64::max);
     (most > 1.05 * summary.max_throughput.value).then_some(most)
 }

@@ -81,7 +81,7 @@ pub fn paths<'a>(file: &'a str, run: &'a RunFile, wire: &WireFlags, several: boo
             wire: wires::of(run, index, wire),
             seed: run.run.plan.seed,
             curve: found.curve(index).to_vec(),
-            lasting: found.lasting(index).into_owned(),
+            lasting: found.lasting(index).to_vec(),
             summary: found.summary(index).cloned(),
             fits: found.fits(index).cloned(),
             run,
