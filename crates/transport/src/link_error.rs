@@ -12,6 +12,12 @@ pub enum LinkError {
         /// What this side was doing ("sending", "receiving").
         doing: &'static str,
     },
+    /// A fault that was asked for cut the connection on this side.
+    #[error("the data connection was cut at message {message}, as was asked (--fault cut={message})")]
+    Cut {
+        /// The message, from 0.
+        message: u64,
+    },
     /// Nothing moved for the whole of the patience.
     #[error("no progress for {:.1} s while {doing}: the peer is stopped, overloaded or unreachable (--patience sets this limit)", waited.as_secs_f64())]
     Stalled {

@@ -1,6 +1,7 @@
 //! A thread for each flow of a side, all of which begin together.
 
 use std::sync::RwLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::channel;
 use std::thread::{Builder, scope};
 
@@ -21,7 +22,7 @@ impl Drop for Ends<'_> {
 }
 
 /// Does `jobs` at once: the first on this thread, each other one on a thread of its own, on its CPU of `cpus` where it has one there. None
-/// begins before all can. Where one fails `halt` ends the others, and the error names the flow.
+/// begins before all can. Where one fails `halt` ends the others, and the error names the flow that met the cause ([`near_to_the_cause`]).
 pub(super) fn at_once<T, J>(jobs: Vec<J>, cpus: &[u32], halt: &Halt) -> Result<Vec<T>, SessionError>
 where
     T: Send,
@@ -29,6 +30,7 @@ where
 {
     let of = jobs.len() as u32;
     let gate = RwLock::new(());
+    let failures = AtomicU32::new(0);
     let outcomes = scope(|scope| {
         let closed = gate.write();
         let (here, arrivals) = channel();
@@ -36,13 +38,13 @@ where
         let mut jobs = jobs.into_iter();
         let first = jobs.next();
         for (number, job) in (1..).zip(jobs) {
-            let (gate, here) = (&gate, here.clone());
+            let (gate, here, failures) = (&gate, here.clone(), &failures);
             let cpu = cpus.get(number).copied();
             let flow = move || {
                 let placed = cpu.map_or(Ok(()), host::pin_this_thread);
                 let _ = here.send(());
                 drop(gate.read());
-                or_end(halt, || {
+                or_end(halt, failures, || {
                     placed
                         .map_err(|e| LinkError::io("choosing the CPU of a flow's thread (--pin none leaves it)", e))?;
                     // Whether the flag is up is its own affair: on a path that loses messages what has come is taken first.
@@ -60,23 +62,23 @@ where
             let _ = arrivals.recv();
         });
         drop(closed);
-        let mut outcomes: Vec<Result<T, SessionError>> = first.map(|job| or_end(halt, job)).into_iter().collect();
+        let mut outcomes: Vec<Result<T, Failure>> =
+            first.map(|job| or_end(halt, &failures, job)).into_iter().collect();
         for thread in threads {
             outcomes.push(match thread {
                 Ok(thread) => thread.join().unwrap_or_else(|bug| std::panic::resume_unwind(bug)),
-                Err(e) => Err(e.into()),
+                Err(e) => Err(Failure { order: 0, e: e.into() }),
             });
         }
         outcomes
     });
     let mut done = Vec::new();
-    let mut failed: Option<SessionError> = None;
+    let mut failed: Option<(u32, Failure)> = None;
     for (number, outcome) in (1..).zip(outcomes) {
         match outcome {
             Ok(one) => done.push(one),
-            // That the others were ended is a consequence.
-            Err(e) if failed.as_ref().is_none_or(|known| consequence(known) && !consequence(&e)) => {
-                failed = Some(SessionError::Flow { number, of, source: Box::new(e) });
+            Err(new) if failed.as_ref().is_none_or(|(_, known)| near_to_the_cause(&new) < near_to_the_cause(known)) => {
+                failed = Some((number, new));
             }
             Err(_) => {}
         }
@@ -84,17 +86,38 @@ where
     match failed {
         None => Ok(done),
         // Nobody's fault in particular.
-        Some(SessionError::Flow { source, .. }) if consequence(&source) => Err(*source),
-        Some(e) => Err(e),
+        Some((_, Failure { e, .. })) if consequence(&e) => Err(e),
+        Some((number, Failure { e, .. })) => Err(SessionError::Flow { number, of, source: Box::new(e) }),
     }
 }
 
+/// How a flow ended, and how many had failed before it.
+struct Failure {
+    order: u32,
+    e: SessionError,
+}
+
 /// Does one job; where it fails, or ends by a bug, the other flows end.
-fn or_end<T>(halt: &Halt, job: impl FnOnce() -> Result<T, SessionError>) -> Result<T, SessionError> {
+fn or_end<T>(
+    halt: &Halt,
+    failures: &AtomicU32,
+    job: impl FnOnce() -> Result<T, SessionError>,
+) -> Result<T, Failure> {
     let mut ends = Ends(Some(halt));
-    let done = job()?;
+    let done = job().map_err(|e| Failure { order: failures.fetch_add(1, Ordering::Relaxed), e })?;
     ends.0 = None;
     Ok(done)
+}
+
+/// What sorts failures, the cause first: what a flow met of its own, then that its peer closed it, which a far side does to all flows once one has
+/// failed, then that it was ended; of the same kind the first.
+fn near_to_the_cause(failure: &Failure) -> (u8, u32) {
+    let kind = match failure.e.root() {
+        e if consequence(e) => 2,
+        SessionError::Link(LinkError::Closed { .. }) => 1,
+        _ => 0,
+    };
+    (kind, failure.order)
 }
 
 fn consequence(e: &SessionError) -> bool {
@@ -154,6 +177,30 @@ mod tests {
             .collect();
         let e = at_once(jobs, &[], &halt).unwrap_err().to_string();
         assert_eq!(e, "flow 2 of 3: the peer closed the connection while this side was sending");
+    }
+
+    #[test]
+    fn of_flows_whose_peers_closed_them_the_first_is_named_and_one_that_met_something_of_its_own_before_them() {
+        let closed = || Err::<(), _>(SessionError::from(LinkError::Closed { doing: "receiving" }));
+        // The others wait until the third has failed.
+        let told = |own: bool| {
+            let halt = halt();
+            let jobs: Vec<Job<'_, ()>> = (0..3)
+                .map(|n| {
+                    let halt = halt.clone();
+                    Box::new(move || {
+                        while n != 2 && halt.check().is_ok() {
+                            std::thread::yield_now();
+                        }
+                        if own && n == 1 { Err(LinkError::Cut { message: 7 }.into()) } else { closed() }
+                    }) as Job<'_, ()>
+                })
+                .collect();
+            at_once(jobs, &[], &halt).unwrap_err().to_string()
+        };
+        assert!(told(true).starts_with("flow 2 of 3: the data connection was cut at message 7"));
+        let text = told(false);
+        assert!(text.starts_with("flow 3 of 3: the peer closed"), "{text}");
     }
 
     /// A far side may be told that the near one is done before its threads run: what came is there all the same.

@@ -31,7 +31,7 @@ pub struct FaultCounts {
 /// - A corrupted message has one byte changed, in a copy; the caller's memory stays as it was. Empty messages are spared.
 /// - A delay and the stall hold the message up before it is sent; the stall also holds up the receive of the message with
 ///   its number, whichever comes first, and happens once.
-/// - The cut sends the first half of its message and closes the link; this and every later operation says `Closed`. On a
+/// - The cut sends the first half of its message and closes the link; this and every later operation says [`LinkError::Cut`]. On a
 ///   message path the peer sees a short message before the end.
 ///
 /// Capabilities are those of the link within: the peer is not told of faults.
@@ -83,8 +83,11 @@ impl<L: Link, C: Clock> Faulty<L, C> {
         self.counts
     }
 
-    fn usable(&self, doing: &'static str) -> Result<(), LinkError> {
-        if self.counts.cut > 0 { Err(LinkError::Closed { doing }) } else { Ok(()) }
+    fn usable(&self) -> Result<(), LinkError> {
+        match self.fault.cut {
+            Some(message) if self.counts.cut > 0 => Err(LinkError::Cut { message }),
+            _ => Ok(()),
+        }
     }
 
     fn pause(&self, seconds: f64) -> Result<(), LinkError> {
@@ -101,7 +104,7 @@ impl<L: Link, C: Clock> Faulty<L, C> {
 
     /// Everything that befalls a message before it is sent. A changed message is in `self.copy`.
     fn befall(&mut self, block: &[u8]) -> Result<Fate, LinkError> {
-        self.usable("sending")?;
+        self.usable()?;
         let number = self.sent;
         self.sent += 1;
         self.stall(number)?;
@@ -110,7 +113,7 @@ impl<L: Link, C: Clock> Faulty<L, C> {
             let half = self.inner.send(&block[..block.len() / 2]).and_then(|()| self.inner.flush());
             let closed = self.inner.close();
             half.and(closed)?;
-            return Err(LinkError::Closed { doing: "sending" });
+            return Err(LinkError::Cut { message: number });
         }
         // Every message draws the same numbers, so that one fault doesn't change where the others fall.
         let [drop, corrupt, delay, place] = std::array::from_fn(|_| self.draws.random::<f64>());
@@ -133,7 +136,7 @@ impl<L: Link, C: Clock> Faulty<L, C> {
     }
 
     fn before_receive(&mut self) -> Result<(), LinkError> {
-        self.usable("receiving")?;
+        self.usable()?;
         let number = self.received;
         self.received += 1;
         self.stall(number)
@@ -167,11 +170,11 @@ impl<L: Link, C: Clock> Link for Faulty<L, C> {
         }
     }
     fn ready(&mut self, wait: Duration) -> Result<bool, LinkError> {
-        self.usable("receiving")?;
+        self.usable()?;
         self.inner.ready(wait)
     }
     fn flush(&mut self) -> Result<(), LinkError> {
-        self.usable("sending")?;
+        self.usable()?;
         self.inner.flush()
     }
     fn close(&mut self) -> Result<(), LinkError> {

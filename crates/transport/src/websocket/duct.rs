@@ -24,18 +24,31 @@ pub(super) struct Plug {
     never: bool,
     /// Something came or left since that was asked last.
     moved: bool,
+    /// The handshake is under way.
+    shaking: bool,
 }
 
 impl Plug {
     pub fn new(socket: Socket) -> Self {
-        Self { socket, never: false, moved: false }
+        Self { socket, never: false, moved: false, shaking: true }
+    }
+
+    /// What the library is told of a call's error.
+    #[cold]
+    fn told(&self, e: Errno) -> io::Error {
+        match e {
+            // The library's handshake ends at what it does not know, so that a signal would end it. This one it knows, and asks again.
+            Errno::INTR if self.shaking => Errno::AGAIN.into(),
+            e => e.into(),
+        }
     }
 }
 
 impl Read for Plug {
     #[inline]
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let n = if self.never { self.socket.try_read(into) } else { self.socket.read(into) }?;
+        let came = if self.never { self.socket.try_read(into) } else { self.socket.read(into) };
+        let n = came.map_err(|e| self.told(e))?;
         self.moved = true;
         Ok(n)
     }
@@ -44,7 +57,8 @@ impl Read for Plug {
 impl Write for Plug {
     #[inline]
     fn write(&mut self, from: &[u8]) -> io::Result<usize> {
-        let n = if self.never { self.socket.try_write(from) } else { self.socket.write(from) }?;
+        let left = if self.never { self.socket.try_write(from) } else { self.socket.write(from) };
+        let n = left.map_err(|e| self.told(e))?;
         self.moved = true;
         Ok(n)
     }
@@ -187,7 +201,9 @@ impl Session {
 }
 
 impl Framed {
-    pub(super) fn new(socket: WebSocket<Plug>, facts: Facts) -> Result<Self, Errno> {
+    /// A connection whose handshake is over.
+    pub(super) fn new(mut socket: WebSocket<Plug>, facts: Facts) -> Result<Self, Errno> {
+        socket.get_mut().shaking = false;
         let plain = &socket.get_ref().socket;
         let (copy, spins) = (rustix::io::fcntl_dupfd_cloexec(plain.fd(), 0)?, plain.spins());
         let frame = facts.frame.unwrap_or(usize::MAX);

@@ -38,6 +38,27 @@ fn a_handshake_that_is_none_or_never_ends_is_the_peers_fault_within_the_patience
     assert!(matches!(far, Err(LinkError::Stalled { .. })), "{far:?}");
 }
 
+/// A call with a time limit is cut short where its process was stopped and goes on (signal(7)).
+#[test]
+fn a_signal_in_a_handshake_does_not_end_it() {
+    let patience = Patience::new(Duration::from_secs(5), Default::default());
+    let mut door = TRANSPORT.listen(&Settings::default(), loopback(), &patience).unwrap();
+    let to = ip::door(&door.address(), loopback(), &Settings::default()).unwrap();
+    let mut near = TcpStream::connect(to).unwrap();
+    near.write_all(&PROOF.near).unwrap();
+    std::thread::scope(|s| {
+        let far = s.spawn(|| door.accept(&PROOF));
+        let me = std::process::id();
+        for _ in 0..5 {
+            std::thread::sleep(Duration::from_millis(20));
+            let stop_and_go = format!("kill -STOP {me}; kill -CONT {me}");
+            assert!(std::process::Command::new("sh").args(["-c", &stop_and_go]).status().unwrap().success());
+        }
+        near.write_all(REQUEST).unwrap();
+        far.join().unwrap().unwrap();
+    });
+}
+
 #[test]
 fn a_frame_that_breaks_the_rules_or_is_longer_than_what_is_due_ends_the_link_and_takes_no_memory() {
     for (frame, says) in [

@@ -70,9 +70,9 @@ fn a_cut_sends_half_and_ends_the_link() {
     let mut near = Faulty::new(near, &fault, &Patience::default());
     near.send(&block(0)).unwrap();
     near.send(&block(1)).unwrap();
-    assert!(matches!(near.send(&block(2)), Err(LinkError::Closed { doing: "sending" })));
-    assert!(matches!(near.send(&block(3)), Err(LinkError::Closed { doing: "sending" })));
-    assert!(matches!(near.recv(&mut [0]), Err(LinkError::Closed { doing: "receiving" })));
+    assert!(matches!(near.send(&block(2)), Err(LinkError::Cut { message: 2 })));
+    assert!(matches!(near.send(&block(3)), Err(LinkError::Cut { message: 2 })));
+    assert!(matches!(near.recv(&mut [0]), Err(LinkError::Cut { message: 2 })));
     near.close().unwrap();
     let mut into = [0; 64 + 64 + 32];
     far.recv(&mut into).unwrap();
