@@ -62,8 +62,7 @@ where
             let _ = arrivals.recv();
         });
         drop(closed);
-        let mut outcomes: Vec<Result<T, Failure>> =
-            first.map(|job| or_end(halt, &failures, job)).into_iter().collect();
+        let mut outcomes: Vec<Result<T, Failure>> = first.map(|job| or_end(halt, &failures, job)).into_iter().collect();
         for thread in threads {
             outcomes.push(match thread {
                 Ok(thread) => thread.join().unwrap_or_else(|bug| std::panic::resume_unwind(bug)),
@@ -98,11 +97,7 @@ struct Failure {
 }
 
 /// Does one job; where it fails, or ends by a bug, the other flows end.
-fn or_end<T>(
-    halt: &Halt,
-    failures: &AtomicU32,
-    job: impl FnOnce() -> Result<T, SessionError>,
-) -> Result<T, Failure> {
+fn or_end<T>(halt: &Halt, failures: &AtomicU32, job: impl FnOnce() -> Result<T, SessionError>) -> Result<T, Failure> {
     let mut ends = Ends(Some(halt));
     let done = job().map_err(|e| Failure { order: failures.fetch_add(1, Ordering::Relaxed), e })?;
     ends.0 = None;
