@@ -72,7 +72,7 @@ class Peer:
     program: str
     # Whether its sockets have TCP_NODELAY.
     nodelay: bool
-    # How long its trials are: "burst" (about a millisecond), "sustained" (about a second), or a schedule of its own.
+    # How long its trials are: "sustained" (about a second), or a schedule of its own.
     trial: str
     # Command lines; `congestion` is a name, which only a tool with a flag for it can take.
     server: Callable[[str], list]
@@ -113,7 +113,6 @@ LATENCY = [
 ]
 
 THROUGHPUT = [
-    netpipe("NetPIPE -s (best of 3 trials)", "burst", "-s", "-l", str(BLOCK), "-u", str(BLOCK), "-n", "40"),
     netpipe("NetPIPE -s (best of 3 trials)", "sustained", "-s", "-l", str(BLOCK), "-u", str(BLOCK), "-n", "40000"),
     Peer("qperf", "qperf", False, "sustained",
          lambda _: ["qperf", "-lp", "11191"],

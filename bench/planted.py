@@ -22,7 +22,8 @@ def shape(seconds):
 def found(planted, seconds):
     """One comparison: whether it says that the sides differ, whether it judged, and the ratio over all sizes."""
     sides = os.path.join(WORK, "planted")
-    later = " ".join(shape(BASE + planted * seconds))
+    # One nanosecond where nothing is planted: sides that are typed alike are refused.
+    later = " ".join(shape(BASE + max(planted * seconds, 1e-9)))
     command = [PG, "run", "tcp", "--sizes", SIZES, *shape(BASE), "--budget", BUDGET, "--vs", later, "-o", f"{sides}.run.jsonl", "--no-html", "--quiet"]
     p = subprocess.run(command, capture_output=True, text=True, timeout=120)
     if p.returncode == 2:

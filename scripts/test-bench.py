@@ -46,8 +46,8 @@ def both_sides_write_blocks_of_one_size():
         assert "64" in peer.client("bbr") or "64,64" in peer.client("bbr"), peer.name
 
 
-def bursts_and_sustained_trials_are_both_there():
-    assert {p.trial for p in peers.THROUGHPUT} == {"burst", "sustained"}
+def trials_of_throughput_are_sustained():
+    assert {p.trial for p in peers.THROUGHPUT} == {"sustained"}
     for peer in peers.THROUGHPUT:
         said = " ".join(peer.client("bbr"))
         if peer.program != "NPtcp":
@@ -179,7 +179,7 @@ def only_verdicts_count_as_said_to_differ():
 
 passed = failed = 0
 for test in [both_sides_of_every_pair_have_like_settings, both_sides_write_blocks_of_one_size,
-             bursts_and_sustained_trials_are_both_there, figures_are_read_from_what_the_tools_print,
+             trials_of_throughput_are_sustained, figures_are_read_from_what_the_tools_print,
              pairs_take_turns_and_each_side_begins_as_often, a_pair_without_a_figure_is_made_again_but_not_for_ever,
              an_interval_with_one_in_it_is_parity_and_nothing_else_is, only_pairs_at_like_settings_are_quoted,
              nothing_is_said_to_beat_the_bare_floor, foretold_ranges_are_told_in_words, only_verdicts_count_as_said_to_differ, the_systems_congestion_control_is_named]:

@@ -2,7 +2,7 @@
 
 use crate::draw::Draw;
 use crate::machine::Machine;
-use crate::noise::{Noise, SLOW};
+use crate::noise::Noise;
 use crate::world::Shape;
 
 /// Draws of a noise that its centre is found from, where no formula gives it: its error is about 0.02%.
@@ -17,8 +17,10 @@ const MOMENTS: usize = 4096;
 /// Median of what the noise does in the long run, at the machine's typical level: the truth of the machine. Two states that are as
 /// likely as each other have the middle between them; what happens once (a slow start, one outlying round) is no part of it.
 pub fn of_machine(noise: Noise, seed: u64) -> f64 {
+    if let Some(apart) = noise.apart() {
+        return apart / 2.0;
+    }
     match noise {
-        Noise::Rounds(_) | Noise::Seconds(_) => SLOW.ln() / 2.0,
         _ if noise.lopsided() => of_own(noise, &mut Draw::new(seed, 0)),
         Noise::Rare(_) => {
             let mut draw = Draw::new(seed, 0);
@@ -50,7 +52,7 @@ pub fn of_run(machine: &Machine, shape: &Shape, draw: &mut Draw) -> [f64; 2] {
     }
     let one = |i| level(i) + machine.noise().own(draw);
     let mut met: Vec<f64> = (0..MOMENTS).map(one).collect();
-    if matches!(machine.noise(), Noise::Rounds(_) | Noise::Seconds(_)) {
+    if machine.noise().apart().is_some() {
         met.sort_by(f64::total_cmp);
         return [0.45, 0.55].map(|share| met[(share * MOMENTS as f64) as usize]);
     }
@@ -88,7 +90,7 @@ pub fn middle(mut values: Vec<f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::{COMMON, OWN};
+    use crate::noise::{COMMON, OWN, SLOW};
 
     #[test]
     fn a_long_run_meets_the_truth_of_its_machine() {

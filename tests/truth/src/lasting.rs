@@ -12,7 +12,7 @@ pub fn lasts(noise: Noise, rounds: u32, length: f64) -> f64 {
         Noise::WildRound => round,
         Noise::SlowStart => 1.0,
         Noise::Rounds(n) => n * round,
-        Noise::Seconds(s) | Noise::Large(s) | Noise::Rare(s) => s,
+        Noise::Seconds(s) | Noise::Apart(s) | Noise::Large(s) | Noise::Rare(s) => s,
         // Two states of a mean length of so many rounds are as alike from one round to the next: exp(-2 / length).
         Noise::Correlated(r) | Noise::Small(r) | Noise::Sizes(r) => -2.0 / r.ln() * round,
         Noise::Runs(_) | Noise::Drift | Noise::Pink | Noise::Walk(_) => f64::INFINITY,

@@ -1,7 +1,7 @@
 //! A machine under a noise: its log level in a round and at a moment, drawn once for each run.
 
 use crate::draw::Draw;
-use crate::noise::{COMMON, Noise, OF_SIZE, OF_SMALL, SLOW};
+use crate::noise::{COMMON, FAR_SLOWER, Noise, OF_SIZE, OF_SMALL, SLOW};
 
 /// Steps in which a level that moves all the time is drawn, over a run.
 const STEPS: usize = 1024;
@@ -35,6 +35,7 @@ impl Machine {
         let track = match noise {
             Noise::Rounds(mean) => states((mean * length / n as f64, mean * length / n as f64), slow, until, draw),
             Noise::Seconds(mean) | Noise::Large(mean) => states((mean, mean), slow, until, draw),
+            Noise::Apart(mean) => states((mean, mean), FAR_SLOWER.ln(), until, draw),
             Noise::Rare(mean) => states((mean, mean / 10.0), slow, until, draw),
             Noise::SlowStart => vec![(0.0, slow), (1.0, 0.0)],
             Noise::Drift => {

@@ -22,6 +22,9 @@ pub const OF_SIZE: f64 = 0.1;
 /// How much slower the slow state is.
 pub const SLOW: f64 = 1.5;
 
+/// The same of the states of [`Noise::Apart`].
+pub const FAR_SLOWER: f64 = 3.0;
+
 /// A kind of noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Noise {
@@ -45,6 +48,8 @@ pub enum Noise {
     Rounds(f64),
     /// Two states, each lasting so many seconds on average, exponentially.
     Seconds(f64),
+    /// As [`Noise::Seconds`], with states [`FAR_SLOWER`] times apart: a clock that falls, or a CPU that is shared with two others.
+    Apart(f64),
     /// Two states, each lasting so many seconds on average, exponentially, that only sizes above [`LARGE`] feel: a neighbour on
     /// the memory's bandwidth.
     Large(f64),
@@ -88,7 +93,7 @@ pub const OF_SIZES: [Noise; 3] = [Noise::Large(0.05), Noise::Large(0.5), Noise::
 pub const OF_EACH: [Noise; 3] = [Noise::Runs(0.05), Noise::Runs(0.08), Noise::Sizes(0.8)];
 
 /// All noises that every size feels alike: those of all tables.
-pub const ALL: [Noise; 26] = [
+pub const ALL: [Noise; 27] = [
     Noise::Independent,
     Noise::Pareto,
     Noise::LogNormal,
@@ -110,6 +115,7 @@ pub const ALL: [Noise; 26] = [
     Noise::Seconds(0.5),
     Noise::Seconds(5.0),
     Noise::Seconds(60.0),
+    Noise::Apart(1.0),
     Noise::Rare(0.5),
     Noise::Rare(5.0),
     Noise::Drift,
@@ -133,6 +139,7 @@ impl Noise {
             Self::Rounds(n) => format!("states +{percent}% of {n} rounds"),
             Self::Seconds(s) if s < 1.0 => format!("states +{percent}% of {} ms", s * 1e3),
             Self::Seconds(s) => format!("states +{percent}% of {s} s"),
+            Self::Apart(s) => format!("states x{FAR_SLOWER} of {s} s"),
             Self::Large(s) => format!("states +{percent}% of {} ms above 16 KiB", s * 1e3),
             Self::Rare(s) => format!("rare states +{percent}%, {} of {s} s", s / 10.0),
             Self::Drift => "drift 10%, a quarter period".into(),
@@ -149,7 +156,7 @@ impl Noise {
     pub fn demand(self, rounds: u32, length: f64) -> Demand {
         let shorter_than_a_third = match self {
             Self::Rounds(n) => n < f64::from(rounds) / 3.0,
-            Self::Seconds(s) | Self::Large(s) | Self::Rare(s) => s < length / 3.0,
+            Self::Seconds(s) | Self::Apart(s) | Self::Large(s) | Self::Rare(s) => s < length / 3.0,
             Self::Correlated(r) | Self::Small(r) => r <= 0.5,
             Self::Drift | Self::Pink | Self::Walk(_) => false,
             _ => true,
@@ -160,6 +167,15 @@ impl Noise {
             _ if self.step() > 0.0 => Demand::InRun,
             true => Demand::Nominal,
             false => Demand::Claimed,
+        }
+    }
+
+    /// How far apart two states lie that are as likely as each other, as a logarithm; none of other noises.
+    pub fn apart(self) -> Option<f64> {
+        match self {
+            Self::Rounds(_) | Self::Seconds(_) => Some(SLOW.ln()),
+            Self::Apart(_) => Some(FAR_SLOWER.ln()),
+            _ => None,
         }
     }
 

@@ -7,7 +7,7 @@ use units::{BitRate, Kind, Share};
 
 use super::asked::{Asked, figure, times};
 use super::paths::unknown;
-use super::reply::{cannot, no, nobody, yes};
+use super::reply::{cannot, needs, no, nobody, yes};
 use super::times::of;
 use crate::config::question::{ASecond, Unit, size_words};
 use crate::document::Answered;
@@ -74,7 +74,7 @@ pub fn a_second(p: &Asked<'_>, rate: ASecond, named: Option<u64>) -> Answered {
     let requests = matches!(rate, ASecond::Of(_, Unit::Requests));
     let trips = match if requests { p.round_trip() } else { Ok((1.0, p.time)) } {
         Ok((trips, _)) => trips,
-        Err(why) => return cannot(p, why, &[size]),
+        Err(why) => return needs(p, p.there_and_back(), &Unanswered::NoSum(why), &[size]),
     };
     let (each, what) = match rate {
         ASecond::Of(each, what) => (each, what.counted(each) + &format!(" of {} a second", size_words(size))),

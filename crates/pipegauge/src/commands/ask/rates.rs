@@ -8,7 +8,7 @@ use units::{BitRate, Bytes, Kind, Seconds, Share};
 use super::asked::{Asked, figure, from, inverse};
 use super::kept::{self, Kept as KeptUp};
 use super::percentiles::{but, late, stands_in};
-use super::reply::{answered, cannot, no, yes};
+use super::reply::{answered, cannot, needs, no, yes};
 use super::seen;
 use super::surest::{Surest, known, resolved};
 use super::times::of;
@@ -278,7 +278,7 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
     let requests = what == Unit::Requests;
     let (curve, label, factor) = match if requests { doubled(p) } else { Ok((p.curve.clone(), p.time, 1.0)) } {
         Ok(found) => found,
-        Err(why) => return cannot(p, why, &[size]),
+        Err(why) => return needs(p, p.there_and_back(), &Unanswered::NoSum(why), &[size]),
     };
     let (one, many) = match what {
         Unit::Frames => ("frame", "frames"),

@@ -330,7 +330,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "tiny messages", "tiny message", "control", "small packets", "small blocks", "little messages",
         "small packet", "small block", "small transfers", "tiny packets", "small ones", "small requests", "small"
     ]),
-    (Frames, &["frame", "frames", "fps", "frame rate", "framerate", "pictures", "images"]),
+    (Frames, &["frame", "frames", "fps", "frame rate", "framerate", "pictures", "images", "picture", "image", "jpeg", "jpegs", "photo", "photos", "screenshot", "screenshots"]),
     (Requests, &[
         "request", "requests", "remote procedure call", "remote procedure calls", "rpc", "rpcs", "rps", "qps", "queries", "query", "transactions", "transaction",
         "tps", "calls", "call", "request rate", "round trips", "ping pongs", "requests/sec", "requests/s", "pings",
@@ -465,7 +465,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "pixels", "pixel", "footage", "movie", "stream video", "desktop", "uncompressed video"
     ]),
     (Compressed, &[
-        "compressed", "h264", "h265", "hevc", "av1", "mpeg", "mjpeg", "jpeg", "netflix", "youtube", "vp9"
+        "compressed", "h264", "h265", "hevc", "av1", "mpeg", "mjpeg", "netflix", "youtube", "vp9"
     ]),
     (Audio, &["audio", "sound", "voice", "voip", "stereo", "speech", "music"]),
     (Or, &["or"]),
@@ -587,8 +587,16 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "why", "explain", "reason", "because"
     ]),
     (Elsewhere("pipegauge show RUN names the sizes at which a curve dips or steps, and pipegauge explain RUN moves one knob at a time and tells what is behind a dip"), &[
-        "dip", "dips", "step in", "chasm", "cliff", "anomaly", "anomalies", "have a step", "is there a step", "a step in", "where is the step", "any steps", "have a bend", "a bend", "kink", "kinks", "a jump", "eager", "rendezvous",
+        "dip", "dips", "step in", "chasm", "cliff", "anomaly", "anomalies", "have a step", "is there a step", "a step in", "where is the step", "any steps", "have a bend", "a bend", "kink", "kinks", "jump", "jumps", "suddenly", "all of a sudden", "abruptly", "collapse", "collapses", "eager", "rendezvous",
         "eager limit", "eager threshold", "which sizes are slow", "what sizes are slow", "sizes are slow", "slow sizes", "sizes slow", "slowest sizes", "bad sizes", "worst sizes"
+    ]),
+    (Elsewhere("the least that a path moves is what its smallest message moves: ask for a size ('throughput of 64 bytes'), or which path is slowest for one ('which path is slowest for 64KiB?')"), &[
+        "lowest throughput", "lowest bandwidth", "minimum throughput", "minimum bandwidth", "min throughput", "min bandwidth", "least throughput", "least bandwidth",
+        "smallest throughput", "smallest bandwidth", "worst throughput", "worst bandwidth", "minimal throughput", "minimal bandwidth", "poorest throughput"
+    ]),
+    (Elsewhere("pipegauge scale RUN tells what another wire, CPU or memory would make of it"), &[
+        "faster cpu", "faster cpus", "better cpu", "quicker cpu", "new cpu", "second cpu", "faster processor", "better processor", "new processor", "faster clock",
+        "faster memory", "faster ram", "faster nic", "better nic", "faster network card", "faster switch", "better hardware", "faster hardware", "newer hardware"
     ]),
     (Elsewhere(OPTIONS), &[
         "nodelay", "no delay", "tcp_nodelay", "cork", "nagle", "sockbuf", "sndbuf", "rcvbuf", "zerocopy", "busy polling"

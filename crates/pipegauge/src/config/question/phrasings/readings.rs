@@ -716,4 +716,6 @@ pub const READ: &[(&str, &str)] = &[
     ("at which size is tcp twice as slow as unix", "the size at which tcp takes 2 times as long as unix"),
     ("copy 32 GB from ram over unix", "arrival of 32 GB (32,000,000,000 B), over unix"),
     ("how repeatable is the 1 KB figure over tcp", "how far runs lie apart at 1 kB (1,000 B), over tcp"),
+    ("time to send a JPEG of 300 kB over unix", "arrival of 300 kB (300,000 B), over unix"),
+    ("how many 300 kB JPEGs per second via tcp", "how many frames of 300 kB (300,000 B) a second, over tcp"),
 ];

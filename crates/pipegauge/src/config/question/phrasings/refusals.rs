@@ -164,4 +164,10 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("is the 12 s run long enough", "each answer has its 95% interval in brackets"),
     ("is shm really the best choice", "ask which path is the fastest"),
     ("how much memory does shm need", "no run measures this"),
+    ("what is the lowest throughput", "the least that a path moves is what its smallest message moves"),
+    ("minimum bandwidth", "the least that a path moves is what its smallest message moves"),
+    ("which path has the worst throughput", "which path is slowest for one"),
+    ("is a faster CPU worth it", "pipegauge scale RUN tells what another wire, CPU or memory would make of it"),
+    ("does the latency of tcp jump somewhere", "names the sizes at which a curve dips or steps"),
+    ("where does unix get slower suddenly", "names the sizes at which a curve dips or steps"),
 ];
