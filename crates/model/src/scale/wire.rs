@@ -1,4 +1,4 @@
-//! What a wire costs, and what is asked of a scaled path.
+//! The time that a wire takes, and the target that a path is scaled to.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
