@@ -460,11 +460,11 @@ pub fn burst(plan: &Plan, kept_up: &[Sustained], taken: Option<Taken>) -> Option
     Some(warning("burst", apart.iter().map(|s| s.size).collect(), text))
 }
 
-/// Share of the rate that may be missed before it is worth a word. (A send that leaves late after a pause is charged to the
-/// pause, as it should be; only a rate that is not reached at all makes a backlog without end.)
+/// Share of the rate that may be missed before a warning is given. (A send that leaves late after a pause counts in the time of the pause,
+/// as it should; only a rate that is not reached at all makes a backlog without end.)
 const MISSED: f64 = 0.05;
 
-/// The schedule of an open loop could not be kept: its times then tell of the backlog, not of the path.
+/// The schedule of an open loop could not be kept: its times then are those of the backlog, not of the path.
 fn rate_missed(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
     let (mut missed, mut worst) = (Vec::new(), f64::INFINITY);
     for p in points {
@@ -472,7 +472,7 @@ fn rate_missed(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
         let counted = || p.trials.iter().filter(|t| !t.warmup);
         let sum = |f: fn(&Trial) -> f64| counted().map(f).sum::<f64>();
         let (iterations, seconds) = (sum(|t| t.report.repeats as f64), sum(|t| t.report.seconds));
-        // Of several flows what counts are messages that arrived; each sender has a rate of its own, and the slowest tells.
+        // Of several flows, messages that arrived are counted; each sender has a rate of its own, and the slowest decides.
         let slowest =
             |t: &Trial| t.report.flows.as_ref().map(|f| f.each.iter().map(|flow| flow.sent).fold(f64::MAX, f64::min));
         let senders: Vec<f64> = counted().filter_map(slowest).filter(|sent| *sent > 0.0).collect();
@@ -512,7 +512,7 @@ fn rate_missed(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
     Some(warning("rate-missed", missed, text))
 }
 
-/// A number of events, without decimals that mean nothing.
+/// A number of events, rounded to the digits that matter.
 struct Count(f64);
 
 impl std::fmt::Display for Count {
