@@ -22,7 +22,7 @@ const SPARE: [&str; 5] = ["ended", "p50", "p90", "shortest trial", "rounds"];
 /// Most points that are shown without `--points`.
 const MOST: usize = 48;
 
-/// Writes the points of the path at this index of the run's paths, by ascending size: where they are more than [`MOST`], those about a
+/// Writes the points of the path at this index of the run's paths, by ascending size: where they are more than a screen or two, those about a
 /// factor of two apart, unless all are asked for. For an index beyond the paths it writes a sentence. Rows are made as they are written, so
 /// that memory does not grow with them.
 pub fn points(run: &RunFile, path: usize, all: bool, out: &mut dyn Write) -> io::Result<()> {
