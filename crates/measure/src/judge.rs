@@ -42,7 +42,7 @@ pub fn one_cpu(cpu: u32) -> Warning {
 /// Why a curve ends below the largest size asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Stop {
-    /// One block takes too long.
+    /// One message takes too long.
     Slow,
     /// The budget has no room.
     Budget {

@@ -123,7 +123,7 @@ impl Break {
         }
     }
 
-    /// How many times as long a block takes.
+    /// How many times as long a message takes.
     pub fn factor(&self) -> Estimate {
         match self {
             Break::Dip(d) => d.factor,
