@@ -177,7 +177,7 @@ pub struct MemberOpened {
 }
 
 impl MemberOpened {
-    /// What this process sees of its host, where its side sees `side`: only the differences are kept.
+    /// Adds what this process sees of its host, `here`, where that differs from what its side sees.
     pub fn seeing(self, here: Option<&Environment>, side: Option<&Environment>) -> Self {
         let Some(here) = here else { return self };
         let environment = side.is_none_or(|side| still(side) != still(here)).then(|| Box::new(here.clone()));

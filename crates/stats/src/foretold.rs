@@ -62,7 +62,7 @@ pub(crate) fn reach(confidence: f64, seen: StandardError, values: usize, alike: 
 
 /// Posterior of the spread, prior times likelihood: each spread of the grid with its probability; these sum to 1.
 fn weighed(seen: StandardError, alike: &[StandardError]) -> Vec<(f64, f64)> {
-    let told = |spread: f64, of: StandardError| -of.degrees * (spread.ln() + (of.value / spread).powi(2) / 2.0);
+    let log_p = |spread: f64, of: StandardError| -of.degrees * (spread.ln() + (of.value / spread).powi(2) / 2.0);
     let mut others: Vec<StandardError> = alike
         .iter()
         .filter(|o| o.degrees > 0.0 && o.value.is_finite() && o.value > seen.value)
@@ -73,7 +73,7 @@ fn weighed(seen: StandardError, alike: &[StandardError]) -> Vec<(f64, f64)> {
     let log_weight = |spread: f64| {
         let prior = -(DEGREES + 1.0) / 2.0 * ((spread / USUAL).powi(2) / DEGREES).ln_1p();
         // Steps of a logarithmic scale grow with the spread.
-        spread.ln() + prior + told(spread, seen) + others.iter().map(|o| told(spread, *o)).sum::<f64>()
+        spread.ln() + prior + log_p(spread, seen) + others.iter().map(|o| log_p(spread, *o)).sum::<f64>()
     };
     let step = (MOST / LEAST).ln() / (STEPS - 1) as f64;
     let all: Vec<(f64, f64)> =

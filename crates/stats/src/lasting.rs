@@ -114,7 +114,7 @@ impl Mixed {
     /// The mixture that shows the correlation seen at lag one, and comes nearest to the one seen at lag two.
     fn of(seen: [f64; LAGS], rounds: i32) -> Self {
         let noise = Shown::of(0.0, rounds);
-        let without_noise = halved(0.0, |alike| Shown::of(alike, rounds).correlation(1) < seen[0]);
+        let without_noise = bisected(0.0, |alike| Shown::of(alike, rounds).correlation(1) < seen[0]);
         let among_noise = |alike: f64| {
             let states = Shown::of(alike, rounds);
             // The share of states at which the first correlation is the one seen.
@@ -122,7 +122,7 @@ impl Mixed {
             let share = excess(&noise) / (excess(&noise) - excess(&states));
             noise.with(states, if share.is_finite() { share.clamp(0.0, 1.0) } else { 1.0 })
         };
-        Self(among_noise(halved(without_noise, |alike| among_noise(alike).correlation(2) < seen[1])))
+        Self(among_noise(bisected(without_noise, |alike| among_noise(alike).correlation(2) < seen[1])))
     }
 
     /// Standard error of the mean over that of independent rounds of the same spread.
@@ -133,7 +133,7 @@ impl Mixed {
 }
 
 /// By bisection: the correlation, from `least` on, up to which `more` holds.
-fn halved(least: f64, more: impl Fn(f64) -> bool) -> f64 {
+fn bisected(least: f64, more: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (least, MOST_ALIKE);
     for _ in 0..HALVINGS {
         let middle = (low + high) / 2.0;

@@ -103,7 +103,7 @@ pub fn joined(spec: &TrialSpec, near: Vec<TrialReport>, far: Vec<FarReport>, tol
     let receiver_counts = spec.pattern.facts().unanswered;
     flows.each.resize(each.len(), FlowReport::default());
     for (flow, report) in flows.each.iter_mut().zip(&each) {
-        // What the far side has no say in.
+        // A far side must not set these.
         (flow.near_cost, flow.far_cost) = (None, None);
         flow.lost = if receiver_counts { report.far.lost } else { report.lost };
         flow.retransmits = report.tcp.map_or(0, |tcp| tcp.retransmits);

@@ -39,7 +39,7 @@ pub(super) enum Beyond {
 
 /// A time beyond the largest size, with the error of a great distance: [`UNTRIED`] of a slope on logarithmic axes, from [`FAR`] on. None
 /// where the ends then lie more than a factor of ten apart; a time without an interval is judged by that error alone.
-pub(super) fn told_so_far(time: Estimate, size: u64, largest: u64) -> Option<Estimate> {
+pub(super) fn with_distance(time: Estimate, size: u64, largest: u64) -> Option<Estimate> {
     let off = UNTRIED * (size as f64 / largest.max(1) as f64 / FAR).ln().max(0.0);
     let alone = time.low <= 0.0 || !time.high.is_finite();
     let ratio = if alone { 1.0 } else { time.high / time.low };
@@ -74,7 +74,7 @@ pub(super) fn by_line(sorted: &[&CurvePoint], line: &LatencyLine, size: u64) -> 
 
 /// The time by the last decade of sizes. None where they are too few, or where the largest take hardly longer than the smallest message.
 pub(super) fn by_last_sizes(sorted: &[&CurvePoint], size: u64) -> Option<Beyond> {
-    let (found, from) = foretold(sorted, size)?;
+    let (found, from) = extrapolated(sorted, size)?;
     if !found.bounded {
         return Some(Beyond::Told(Estimate::unbounded(found.value), from));
     }
@@ -86,7 +86,7 @@ pub(super) fn by_last_sizes(sorted: &[&CurvePoint], size: u64) -> Option<Beyond>
 }
 
 /// The time of a larger size as the last decade of these gives it, and the smallest of them, bytes.
-fn foretold(sorted: &[&CurvePoint], size: u64) -> Option<(Forecast, u64)> {
+fn extrapolated(sorted: &[&CurvePoint], size: u64) -> Option<(Forecast, u64)> {
     let decade = last(sorted, DECADE);
     let found = tells(sorted).then(|| power::forecast(decade, size as f64))??;
     Some((found, decade.first()?.size))
@@ -109,7 +109,7 @@ fn missed(sorted: &[&CurvePoint], size: u64) -> (f64, f64) {
     let told: Vec<usize> = (0..sorted.len()).filter(|k| gone(*k) >= least && tells(&sorted[..=*k])).collect();
     let (mut below, mut above) = (Vec::new(), Vec::new());
     for k in told.iter().step_by(told.len().div_ceil(PLACES).max(1)) {
-        let Some((said, _)) = foretold(&sorted[..=*k], farthest(*k).size) else { continue };
+        let Some((said, _)) = extrapolated(&sorted[..=*k], farthest(*k).size) else { continue };
         let (farther, came) = (distance.ln() / gone(*k).ln(), farthest(*k).seconds);
         let outside = |by: f64| farther * by.ln().max(0.0);
         below.push(outside(said.low / came));

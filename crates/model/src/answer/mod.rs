@@ -210,7 +210,7 @@ pub fn at_rate(
     let of = |s: &Scaled| s.at(size).ok_or(Unanswered::Nothing);
     let sizes = least.measured.sizes;
     let too_far = || Unanswered::TooFar { asked: size, to: sizes.1 };
-    let reached = |e: Estimate| beyond::told_so_far(e, size, sizes.1).ok_or_else(too_far);
+    let reached = |e: Estimate| beyond::with_distance(e, size, sizes.1).ok_or_else(too_far);
     let seconds = reached(of(&least)?)?;
     let most = most.as_ref().map(of).transpose()?.map(reached).transpose()?;
     let high = most.map_or(seconds.high, |m| m.high);

@@ -60,7 +60,7 @@ impl Reached {
         let first = (0..=top).rev().take_while(|i| good(&shares[*i])).last().unwrap_or(top);
         let last = (top..shares.len()).take_while(|i| good(&shares[*i])).last().unwrap_or(top);
         let at = |i: usize| curve.points[smooth.points[i]].size;
-        let size = told(size, (share, share * highest.value), &shares[..=top], at);
+        let size = outward(size, (share, share * highest.value), &shares[..=top], at);
         let size = stairs(size, share, &shares[..=top], at);
         Ok(Self { size, share, best: (at(first), at(last)), open: last + 1 == shares.len() })
     }
@@ -69,7 +69,7 @@ impl Reached {
 /// Widens the interval of a size read off between measured ones so that it ends at measured sizes: nothing was measured between two, and
 /// the curve may cross a level anywhere there. It ends no farther than at sizes that certainly reach less than `least` or more than `most`,
 /// the range of what the share may mean. `shares` are the shares of the most that each size up to the best reaches.
-fn told(size: Estimate, (least, most): (f64, f64), shares: &[Estimate], at: impl Fn(usize) -> u64) -> Estimate {
+fn outward(size: Estimate, (least, most): (f64, f64), shares: &[Estimate], at: impl Fn(usize) -> u64) -> Estimate {
     if !size.high.is_finite() {
         return size;
     }

@@ -65,7 +65,7 @@ pub fn arrival(points: &[CurvePoint], size: u64, fits: Option<&Fits>) -> Result<
             (None, None) => return Err(none),
         };
         let too_far = || Unanswered::TooFar { asked: size, to: last };
-        let seconds = if at == 0 { seconds } else { beyond::told_so_far(seconds, size, last).ok_or_else(too_far)? };
+        let seconds = if at == 0 { seconds } else { beyond::with_distance(seconds, size, last).ok_or_else(too_far)? };
         return Ok(Arrival { size, seconds, rests_on: vec![from, last], outside: Some(outside), bounded: None });
     }
     let (a, b) = (sorted[at - 1], sorted[at]);

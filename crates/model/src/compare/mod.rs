@@ -132,11 +132,11 @@ impl Comparison {
     /// Compares `second` with `first`. None where they have no size in common, not by
     /// interpolation either, or a side has no run.
     pub fn of(first: Side<'_>, second: Side<'_>) -> Option<Self> {
-        let found = Self::told(first, second, true)?;
+        let found = Self::compared(first, second, true)?;
         match found.disturbed {
             Some(disturbed) if found.differs() => {
                 let disturbed = Some(Disturbed { undecided: true, ..disturbed });
-                Some(Self { disturbed, ..Self::told(first, second, false)? })
+                Some(Self { disturbed, ..Self::compared(first, second, false)? })
             }
             _ => Some(found),
         }
@@ -144,7 +144,7 @@ impl Comparison {
 
     /// The comparison by these runs. Where it is not `known` how far curves lie apart by chance, all errors are infinite, and nothing
     /// differs.
-    fn told(first: Side<'_>, second: Side<'_>, known: bool) -> Option<Self> {
+    fn compared(first: Side<'_>, second: Side<'_>, known: bool) -> Option<Self> {
         let ratio::Ratios { sizes, left_out, machine, disturbed, between, few_rounds, whole, throughput } =
             ratio::ratios(first, second, known)?;
         let stretches = verdict::stretches(&sizes);

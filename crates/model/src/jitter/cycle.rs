@@ -19,7 +19,7 @@ const KEPT: f64 = 0.6;
 const ALONE: f64 = 0.7;
 
 /// Minus the logarithm of the probability by chance, for these moments to differ from the others: twenty thousand classes are tested.
-const TOLD: f64 = 18.0;
+const SIGNIFICANT: f64 = 18.0;
 
 /// The same disturbance with the smallest whole multiple of its period at which pauses come each time; as it is where
 /// there is none.
@@ -51,8 +51,8 @@ pub(super) fn whole(found: Periodic, trials: &[&Moment]) -> Periodic {
         let all_beyond: f64 = of_class.iter().map(beyond).sum();
         of_class.iter().any(|class| {
             let each = class.0 as f64 / class.1.max(1) as f64 > chance + KEPT * (1.0 - chance);
-            let told = parts == 1 || told(*class, usual) > TOLD;
-            class.1 >= WATCHED && each && beyond(class) > ALONE * all_beyond && told
+            let significant = parts == 1 || surprisal(*class, usual) > SIGNIFICANT;
+            class.1 >= WATCHED && each && beyond(class) > ALONE * all_beyond && significant
         })
     };
     let Some(parts) = (1..=PARTS).find(|parts| kept(*parts)) else { return found };
@@ -63,7 +63,7 @@ pub(super) fn whole(found: Periodic, trials: &[&Moment]) -> Periodic {
 
 /// Minus the logarithm of the probability that a class of moments has so many pauses by chance, where all have them in the share `usual`
 /// (Chernoff's bound).
-fn told((came, all): (usize, usize), usual: f64) -> f64 {
+fn surprisal((came, all): (usize, usize), usual: f64) -> f64 {
     let share = came as f64 / all.max(1) as f64;
     let part = |p: f64, q: f64| if p > 0.0 && q > 0.0 { p * (p / q).ln() } else { 0.0 };
     if share <= usual { 0.0 } else { all as f64 * (part(share, usual) + part(1.0 - share, 1.0 - usual)) }

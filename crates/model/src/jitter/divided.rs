@@ -18,7 +18,7 @@ const LEAST: f64 = 0.3e-3;
 const KEPT: f64 = 0.6;
 
 /// Minus the logarithm of the probability by chance, for there to be more pauses than chance gives, of which [`PARTS`] are tested.
-const TOLD: f64 = 18.0;
+const SIGNIFICANT: f64 = 18.0;
 
 /// What all pauses show of a slow period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub(super) fn judge(pauses: &[f64], trials: &[&Moment], (period, phase): (f64, f
         let chance = (pauses.len() as f64 * 2.0 * near / watched).min(0.9);
         let (came, all) = between(pauses, trials, (part, phase), parts, near);
         let share = came as f64 / all.max(1) as f64;
-        if share <= chance || all as f64 * told(share, chance) < TOLD {
+        if share <= chance || all as f64 * surprisal(share, chance) < SIGNIFICANT {
             continue;
         }
         if share > chance + KEPT * (1.0 - chance) {
@@ -77,7 +77,7 @@ fn between(pauses: &[f64], trials: &[&Moment], (part, phase): (f64, f64), parts:
 }
 
 /// Chernoff's bound of the binomial tail: minus the logarithm of the probability, for each moment.
-pub(super) fn told(share: f64, chance: f64) -> f64 {
+pub(super) fn surprisal(share: f64, chance: f64) -> f64 {
     let part = |p: f64, q: f64| if p > 0.0 { p * (p / q.max(f64::MIN_POSITIVE)).ln() } else { 0.0 };
     part(share, chance) + part(1.0 - share, 1.0 - chance)
 }

@@ -104,7 +104,7 @@ pub struct Jitter {
 impl Jitter {
     /// Reads it off a path's trials, in any order, warm-up left out.
     pub fn of(trials: &[Moment]) -> Self {
-        Self::told(trials, trials)
+        Self::of_trials(trials, trials)
     }
 
     /// The same of the intervals of one connection, which follow each other at a rhythm of their own: a new interval is no new connection,
@@ -112,11 +112,11 @@ impl Jitter {
     /// them.
     pub fn of_intervals(intervals: &[Moment]) -> Self {
         let held: Vec<Moment> = intervals.iter().map(|t| Moment { block: 0, ..t.clone() }).collect();
-        Self::told(&stretches(intervals), &held)
+        Self::of_trials(&stretches(intervals), &held)
     }
 
     /// Outliers and drift from `blocks`, periods from `trials`: the same trials, but for the numbers of their rounds.
-    fn told(blocks: &[Moment], trials: &[Moment]) -> Self {
+    fn of_trials(blocks: &[Moment], trials: &[Moment]) -> Self {
         let usable = |t: &&Moment| {
             t.seconds > 0.0 && t.seconds.is_finite() && t.at.is_finite() && t.lasted >= 0.0 && t.lasted.is_finite()
         };

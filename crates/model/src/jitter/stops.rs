@@ -5,7 +5,7 @@
 //! take. What comes with the beginnings or ends of trials and rounds is the run's own rhythm. A period found is then compared with all
 //! pauses (`divided`).
 
-use super::divided::{self, Verdict, told};
+use super::divided::{self, Verdict, surprisal};
 use super::{LEVEL, Moment, Periodic, Source, TIMES, rhythm};
 use crate::Estimate;
 
@@ -173,7 +173,7 @@ fn kept(set: &[f64], trials: &[&Moment], (period, phase): (f64, f64), near: f64,
     }
     let all = (watched[0] + watched[1]) as f64;
     let share = stops.len() as f64 / all;
-    let found = || Found { frequency: 1.0 / period, stops, chance: -all * told(share, chance) };
+    let found = || Found { frequency: 1.0 / period, stops, chance: -all * surprisal(share, chance) };
     (share > chance).then(found)
 }
 
