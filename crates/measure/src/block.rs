@@ -21,31 +21,31 @@ const SHARE: f64 = 0.65;
 /// Rounds that visit each size, where the time allows it.
 const VISITS: f64 = 8.0;
 
-/// Rounds that should visit a size at least: below four there is no interval, and plans are not kept to the trial.
+/// Rounds that should visit a size at least: below four there is no interval, and a plan may fall short by a trial.
 const FEWEST_VISITS: f64 = 5.0;
 
 /// The same of several sides on a machine that is too busy for all sizes: below eight rounds there is no verdict.
 const VISITS_OF_SIDES: f64 = 11.0;
 const FEWEST_OF_SIDES: f64 = 9.0;
 
-/// Share of the rounds that are still to come when it is last decided which sizes are measured.
+/// While more than this share of the rounds is still to come, it may be decided which sizes are measured.
 const DECIDED: f64 = 0.75;
 
-/// Of so many sizes that follow each other at least one is measured, however little time there is.
+/// At least one of so many successive sizes is measured, however little time there is.
 const THINNEST: usize = 16;
 
-/// How long the next round is, and how many there will be.
+/// Length of the next round, and how many rounds there will be.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Round {
     /// Seconds that it may take.
     pub(crate) time: f64,
     /// Rounds of the run: those that are over and those that the rest of the budget allows.
     pub(crate) rounds: u32,
-    /// Rounds that are still to come, this one with them.
+    /// Rounds that are still to come, this one included.
     pub(crate) still: f64,
 }
 
-/// A round is at least so many times as long as it takes to open, and has room for so many trials, where that leaves enough rounds.
+/// A round takes at least so many times its opening, and has room for so many trials, where that leaves enough rounds.
 const OPENINGS: f64 = 3.0;
 const TRIALS: f64 = 10.0;
 
@@ -70,12 +70,12 @@ fn opening(sides: &[PathRun<'_>]) -> f64 {
     sides.iter().map(|side| side.opening).fold(0.0, f64::max)
 }
 
-/// The unsettled sizes that the next round visits, in random order: the same for all `sides`, which take turns in it. Up to 64 KiB that
-/// is all of them, where their trials cost no more than [`SHARE`] of the round's `time`; a busy machine takes milliseconds to begin a
-/// trial. What does not fit, as the larger sizes mostly don't, is due whenever its shares of the time have come to a trial on the slowest
-/// side: the largest sizes in every third or fourth round, each in rounds of its own. Where there is no time for [`VISITS`] rounds of each,
-/// fewer of them are measured ([`thinned`]), unless they were named: where others hold the CPUs rounds take twice what was planned, and
-/// most large sizes would end without an interval.
+/// The unsettled sizes that the next round visits, in random order: the same for all `sides`, which take turns in it. Up to 64 KiB that is
+/// all of them, where their trials cost no more than [`SHARE`] of the round's `time`; on a busy machine a trial takes milliseconds to
+/// begin. A size that does not fit, as most larger ones, gets a share of each round's time and is visited when its shares add up to the
+/// cost of a trial on the slowest side: the largest sizes in every third or fourth round, each in other rounds. Where there is no time for
+/// [`VISITS`] rounds of each, fewer sizes are measured ([`thinned`]), unless they were named: on a machine whose CPUs others hold, rounds
+/// take twice what was planned, and most large sizes would end without an interval.
 pub(crate) fn order(sides: &mut [PathRun<'_>], Round { time, rounds, still }: Round, rng: &mut ChaCha8Rng) -> Vec<u64> {
     let Some(first) = sides.first() else { return Vec::new() };
     let open = first.points.keys().copied().filter(|size| sides.iter().all(|side| side.wants(*size)));
@@ -92,15 +92,15 @@ pub(crate) fn order(sides: &mut [PathRun<'_>], Round { time, rounds, still }: Ro
         let (mut small_costs, mut large_costs) = (costs(&order), costs(&large));
         let small = small_costs.iter().sum::<f64>();
         let (for_small, mut for_large) = split(small, large_costs.iter().sum(), time, rounds);
-        // Decided early: a size that comes in late ends with a round or two, and one left out late had them for nothing. But where all
-        // others are settled, what is left of the time is for those that were left out.
+        // Decided early: a size that is added late ends with a round or two, and the rounds of one left out late are wasted. But where all
+        // others are settled, the rest of the time is for those that were left out.
         let others_settled = order.iter().chain(&large).all(|size| left_out(sides, size));
         if !named && (others_settled || still > DECIDED * f64::from(rounds)) {
-            // Of the sizes up to 64 KiB the smallest comes first: it stands last here.
+            // Of the sizes up to 64 KiB the smallest must be kept: it stands last here.
             let (small, costs): (Vec<u64>, Vec<f64>) =
                 order.iter().copied().zip(small_costs.iter().copied()).rev().unzip();
             leave_out(sides, &small, &costs, for_small * still, still);
-            // What those that are left out leave is for the larger ones.
+            // The time of those left out goes to the larger ones.
             if small.iter().any(|size| left_out(sides, size)) {
                 let kept = small.iter().zip(&costs).filter(|(size, _)| !left_out(sides, size)).map(|(_, cost)| cost);
                 for_large = for_large.max(time - kept.sum::<f64>().min(for_small));
@@ -128,8 +128,8 @@ pub(crate) fn open(sides: &[PathRun<'_>]) -> bool {
     sides.first().is_some_and(|first| first.points.keys().any(|size| sides.iter().all(|side| side.wants(*size))))
 }
 
-/// Decides which of `sizes` the `still` rounds to come pass by, so that the others get their visits within `time` seconds. The last of them comes
-/// first. `costs` has the seconds of a trial of each.
+/// Decides which of `sizes` are left out of the `still` rounds to come, so that the others get their visits within `time` seconds. The last
+/// of them is kept before all others. `costs` has the seconds of a trial of each.
 fn leave_out(sides: &mut [PathRun<'_>], sizes: &[u64], costs: &[f64], time: f64, still: f64) {
     let several = sides.len() > 1 && sides.iter().any(|side| side.thinned);
     let (most, fewest) = if several { (VISITS_OF_SIDES, FEWEST_OF_SIDES) } else { (VISITS, FEWEST_VISITS) };
@@ -138,7 +138,7 @@ fn leave_out(sides: &mut [PathRun<'_>], sizes: &[u64], costs: &[f64], time: f64,
         sizes.iter().zip(costs).map(|(size, cost)| cost * missing(size).min(still)).collect()
     };
     let time = time * (1.0 + 1e-9);
-    // Where even the fewest sizes can't get all of their visits, fewer visits for as many; at the least the last.
+    // Where even the fewest sizes can't get all of their visits, they get fewer; at the least the last size is kept.
     let kept = thinned(&needed(most), time).or_else(|| thinned(&needed(fewest), time));
     let kept = kept.unwrap_or_else(|| vec![sizes.len().saturating_sub(1)]);
     for (i, size) in sizes.iter().enumerate() {
@@ -167,9 +167,9 @@ fn split(small: f64, large: f64, time: f64, rounds: u32) -> (f64, f64) {
     (for_small, (time - for_small).min(time * SHARE).max(least_large))
 }
 
-/// Which sizes are measured, ascending, so that all of those get their visits within `time` seconds. `needed`
-/// has the seconds that each size's missing visits cost. The last comes first, then every 16th, every 8th and so
-/// on, so that less time leaves out sizes without exchanging others. None where there is too little time for every 16th.
+/// Indices of the sizes that are measured, ascending, so that all of these get their visits within `time` seconds. `needed` has the seconds
+/// that each size's missing visits cost. The last is taken first, then every 16th, every 8th and so on, so that with less time sizes are
+/// left out but none is exchanged. None where there is too little time for every 16th.
 fn thinned(needed: &[f64], time: f64) -> Option<Vec<usize>> {
     let step =
         |from_last: usize| if from_last == 0 { THINNEST } else { (1 << from_last.trailing_zeros()).min(THINNEST) };
@@ -190,12 +190,13 @@ fn thinned(needed: &[f64], time: f64) -> Option<Vec<usize>> {
     Some(kept)
 }
 
-/// Which of `sizes` have saved up the cost of a trial, now that each has its share. The first side keeps the books.
+/// Which of `sizes` have saved up the cost of a trial, now that each has got its share of the round (seconds). What is saved is kept at the
+/// first side.
 fn due(sides: &mut [PathRun<'_>], sizes: &[u64], costs: &[f64], shares: &[f64], rng: &mut ChaCha8Rng) -> Vec<u64> {
     let mut due = Vec::new();
     for ((&size, cost), share) in sizes.iter().zip(costs).zip(shares) {
         let Some(point) = sides.first_mut().and_then(|side| side.points.get_mut(&size)) else { continue };
-        // Where a size comes in first is left to chance, so that not all of them fall into one round.
+        // The first round of a size is random, so that not all of them fall into one round.
         let saved = point.saved.unwrap_or_else(|| cost * rng.random::<f64>()) + share;
         let ready = saved >= cost * (1.0 - 1e-9);
         point.saved = Some(if ready { saved - cost } else { saved });
@@ -206,8 +207,8 @@ fn due(sides: &mut [PathRun<'_>], sizes: &[u64], costs: &[f64], shares: &[f64], 
     due
 }
 
-/// Ends the points that all `sides` know well enough, and says how uncertain the others are. Sides are done together: a round that
-/// one side has alone has no neighbour to compare it with. An error comes with the number of its side.
+/// Ends the points that all `sides` know well enough, and updates how uncertain the others are. Sides end a point together: a round of one
+/// side only has no neighbour to compare it with. An error comes with the number of its side.
 pub(crate) fn settle(sides: &mut [PathRun<'_>], block: u32) -> Result<(), (usize, RunError)> {
     let told: Vec<(Common, Vec<u64>)> = sides.iter_mut().map(PathRun::known).collect();
     for (number, (side, (common, known))) in sides.iter_mut().zip(&told).enumerate() {
@@ -251,7 +252,7 @@ impl PathRun<'_> {
         Ok(())
     }
 
-    /// Another path's turn may come: what loads this one ends.
+    /// Ends the load of this path, since another path may have the next turn.
     pub(crate) fn unload(&mut self) {
         if self.plan.load(self.number).is_some() {
             self.session.rest();
@@ -263,7 +264,7 @@ impl PathRun<'_> {
         size <= self.ceiling && self.points.get(&size).is_some_and(|p| p.ended.is_none())
     }
 
-    /// Rounds that should still visit a size, of so many.
+    /// Rounds that a size still lacks to `visits`.
     fn missing_visits(&self, size: u64, visits: f64) -> f64 {
         let made = self.points.get(&size).map_or(0, |p| p.trials.iter().filter(|t| !t.warmup).count());
         (visits - made as f64).max(0.0)
@@ -275,7 +276,7 @@ impl PathRun<'_> {
         (self.fewest(size) + 1) as f64 * self.costs(size) + self.overhead
     }
 
-    /// How much of the time a point gets, against the others: the more uncertain, the more.
+    /// Weight of a point when time is divided: the more uncertain, the more.
     pub(crate) fn weight(&self, size: u64) -> f64 {
         let width = self.points.get(&size).map_or(0.0, |p| p.width);
         if width <= 0.0 { 1.0 } else { (width / self.plan.precision).sqrt().clamp(0.5, 3.0) }
@@ -301,7 +302,7 @@ impl PathRun<'_> {
         low
     }
 
-    /// Which of the open points are known well enough, now and at the look before; says of all how uncertain they are.
+    /// Which of the open points are known well enough, now and after the round before; updates how uncertain all are.
     fn known(&mut self) -> (Common, Vec<u64>) {
         let open: Vec<u64> = self.points.iter().filter(|(_, p)| p.ended.is_none()).map(|(s, _)| *s).collect();
         let common = self.common();
@@ -320,12 +321,12 @@ impl PathRun<'_> {
         (common, known)
     }
 
-    /// Whether another block is worth its time.
+    /// Whether another round is worth its time.
     fn wants_more(&self, block: u32) -> bool {
         let open = self.points.values().any(|p| p.ended.is_none());
         match self.plan.trials {
             Some(n) => block < n,
-            // Less than this is no round: the sizes would hardly be seen.
+            // Less time than this does not make a round: it would visit few sizes.
             None => {
                 open && self.left() > (0.4 * self.plan.budget / f64::from(rounds(self.plan))).max(2.0 * self.opening)
             }
@@ -333,8 +334,8 @@ impl PathRun<'_> {
     }
 }
 
-/// What each size gets of a round's `total` seconds: first what lets all of them be visited alike, by so many rounds or as many
-/// as the time allows, then equal shares of the rest, none more than a trial costs.
+/// Seconds of a round's `total` that each size gets: first what gives all of them the same number of visits, [`VISITS`] or as many as the
+/// time allows, then equal shares of the rest, none more than a trial costs.
 fn shares(costs: &[f64], total: f64, rounds: u32) -> Vec<f64> {
     let all: f64 = costs.iter().sum();
     let visits = (VISITS / f64::from(rounds.max(1))).min(total.max(0.0) / all.max(f64::MIN_POSITIVE)).min(1.0);
@@ -343,7 +344,7 @@ fn shares(costs: &[f64], total: f64, rounds: u32) -> Vec<f64> {
     costs.iter().zip(rest).map(|(cost, rest)| cost * visits + share.min(rest)).collect()
 }
 
-/// The share with which all `costs`, none taking more than it costs, come to `total`; infinite where they cost no more.
+/// The equal share that uses up `total` when no size takes more than its cost; infinite where all costs together are no more.
 fn level(costs: &[f64], total: f64) -> f64 {
     let mut ascending = costs.to_vec();
     ascending.sort_by(f64::total_cmp);

@@ -1,5 +1,5 @@
 //! Warnings of streams and curves that show for a short time what a path does not carry for long: buffers that were full when a receiver's
-//! clock started, and shapers whose token bucket lets pass at once what it saved up. Pure.
+//! clock started, and shapers whose token bucket lets what it has saved up pass at once. Pure.
 
 use std::net::SocketAddr;
 
@@ -9,16 +9,16 @@ use crate::event::{Figures, Plan, Trial, Warning};
 use crate::figures::{OUT_OF_A_BUFFER, counted, out_of_a_buffer, times_as_sent};
 use crate::warned::{Judged, warning};
 
-/// The warning's code whose sizes read what a token bucket had saved up, and not what the path carries.
+/// Code of the warning whose sizes show the saved-up tokens of a bucket, and not what the path carries.
 pub const BUCKET: &str = "bucket";
 
-/// Times as much as the largest size carries that a smaller one must surely carry.
+/// Factor by which a smaller size must carry more than the largest, beyond its error.
 const ABOVE: f64 = 1.25;
-/// Rounds below which a size tells nothing surely, and sizes of a round each that do so together.
+/// Rounds below which a size is no evidence by itself, and the number of such sizes that are evidence together.
 const FEWEST: u32 = 2;
 const TOGETHER: usize = 3;
 
-/// Whether a connection between these two ends ("A to B") leaves the host: nobody shapes what stays on it.
+/// Whether a connection between these two ends ("A to B") leaves the host: what stays on it has no shaper.
 pub(crate) fn leaves_the_host(addresses: Option<&str>) -> bool {
     let ends = |text: &str| -> Option<(SocketAddr, SocketAddr)> {
         let (near, far) = text.split_once(" to ")?;
@@ -60,7 +60,7 @@ pub(crate) fn drained(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
     Some(warning("drained", found.into_iter().map(|(size, _)| size).collect(), text))
 }
 
-/// Throughput that smaller sizes have and the largest surely has not, on a path that leaves the host: what a token bucket does.
+/// Smaller sizes that have more throughput than the largest, beyond the error, on a path that leaves the host: what a token bucket does.
 pub(crate) fn token_bucket(plan: &Plan, points: &[Judged<'_>], leaves: bool) -> Option<Warning> {
     let facts = plan.pattern.facts();
     if !leaves || facts.score.is_some() || plan.scheduled() {
@@ -72,12 +72,12 @@ pub(crate) fn token_bucket(plan: &Plan, points: &[Judged<'_>], leaves: bool) -> 
     let mut whole: Vec<&Judged<'_>> = points.iter().filter(|p| p.figures.loss == 0.0).collect();
     whole.sort_by_key(|p| std::cmp::Reverse(p.size));
     points.iter().max_by_key(|p| p.size).filter(|largest| whole.first().is_some_and(|p| p.size == largest.size))?;
-    // A slow link leaves its largest sizes one look each, which may have met a pause: then several of them say it together.
+    // A slow link leaves its largest sizes one round each, which may have met a pause: then several of them are evidence together.
     let largest = if whole[0].figures.blocks >= FEWEST { &whole[..1] } else { whole.get(..TOGETHER)? };
     let fastest = |p: &&Judged<'_>| at(&p.figures, p.figures.seen_low);
     let last = largest.iter().max_by(|a, b| fastest(a).total_cmp(&fastest(b)))?;
     let kept = fastest(last);
-    // A pause makes no look faster, but one look may be off by more than several.
+    // A pause makes no round faster, but a single round may be off by more than several.
     let surely = |p: &Judged<'_>| if p.figures.blocks >= FEWEST { ABOVE } else { ABOVE * ABOVE };
     let above = whole.iter().copied().filter(|p| at(&p.figures, p.figures.seen_high) > surely(p) * kept);
     let above: Vec<&Judged<'_>> = above.collect();

@@ -1,10 +1,10 @@
-//! How the blocks of a trial lie in the memory of its link.
+//! How the messages of a trial lie in the memory of its link.
 
 use transport::Room;
 
 use crate::{Cache, TrialSpec};
 
-/// Where the blocks of a trial lie: one place (warm), or a walk over a pool (cold).
+/// Where the messages of a trial lie: at one place (warm), or in turn over a pool (cold).
 pub struct Slots<'a> {
     memory: &'a mut [u8],
     len: usize,
@@ -14,7 +14,7 @@ pub struct Slots<'a> {
 }
 
 impl Slots<'_> {
-    /// The memory of the next block.
+    /// The memory of the next message.
     #[inline(always)]
     pub fn slot(&mut self) -> &mut [u8] {
         let start = self.at;
@@ -28,7 +28,7 @@ impl Slots<'_> {
     }
 }
 
-/// Room for one side's blocks of `len` bytes in one direction: how far apart they lie, how many there are, bytes in all.
+/// Room for one side's messages of `len` bytes in one direction: how far apart they lie, how many there are, bytes in all.
 pub(crate) struct Layout {
     len: u64,
     pub(crate) stride: u128,
@@ -37,7 +37,7 @@ pub(crate) struct Layout {
     pub(crate) room: u128,
 }
 
-/// How blocks of `len` bytes lie, in numbers that nothing a peer may ask for can overflow.
+/// How messages of `len` bytes lie, in numbers that do not overflow whatever a peer asks for.
 pub(crate) fn layout(spec: &TrialSpec, len: u64) -> Layout {
     // Slots of a cold pool keep the alignment and leave a gap, so that no prefetcher finds the next one ready.
     let stride = (u128::from(len) + 64).next_multiple_of(u128::from(spec.align.max(64)));
@@ -55,15 +55,15 @@ impl Layout {
         Room { len: self.need as usize, reserve: self.room as usize, align, offset: offset as usize }
     }
 
-    /// The blocks in such memory.
+    /// The places of the messages in such memory.
     pub(crate) fn slots(self, memory: &mut [u8]) -> Slots<'_> {
         let Self { len, stride, count, .. } = self;
         Slots { memory, len: len as usize, stride: stride as usize, count: count as usize, at: 0 }
     }
 }
 
-/// Bytes that a side reserves at most for a trial, with what alignment and offset take beside its blocks: what a side must have
-/// before it agrees to the trial.
+/// Most bytes that a side reserves for a trial, with those that alignment and offset take beside its messages: a side must have them before
+/// it agrees to the trial.
 pub fn reserved(spec: &TrialSpec) -> u128 {
     let facts = spec.pattern.facts();
     let (there, back) = (facts.blocks)(spec);

@@ -10,10 +10,10 @@ use crate::event::Calibration;
 use crate::workspace::Workspace;
 use crate::{Pattern, TrialSpec};
 
-/// Rounds of each measurement; the smallest counts, since everything else only adds.
+/// Repeats of each measurement; the smallest counts, since everything else only adds.
 const ROUNDS: u32 = 20;
 
-/// Measures the clock's cost and step and the loop's own cost. Takes about 10 ms.
+/// Measures the cost and the resolution of the clock and the cost of the loop itself. Takes about 10 ms.
 pub fn calibrate() -> Calibration {
     let clock = Monotonic;
     let mut cost = f64::INFINITY;

@@ -1,6 +1,6 @@
-//! Block contents that both sides can tell from the trial's seed, for `--check`.
+//! Message contents that both sides derive from the trial's seed, for `--check`.
 
-/// Which side wrote a block: a block that comes back unchanged by mistake must not pass for an answer.
+/// Which side wrote a message: one that comes back unchanged by mistake must not pass for an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Writer {
     /// The side that measures.
@@ -9,7 +9,7 @@ pub enum Writer {
     Far,
 }
 
-/// Words of a block: a Weyl sequence through a mixer, so that every byte depends on seed, iteration and place.
+/// Words of a message: a Weyl sequence through a mixer, so that every byte depends on seed, iteration and place.
 struct Words(u64);
 
 impl Words {
@@ -24,7 +24,7 @@ impl Words {
     }
 }
 
-/// Fills a block.
+/// Fills a message with the contents of this iteration.
 pub fn fill(block: &mut [u8], seed: u64, iteration: u64, writer: Writer) {
     let mut words = Words::new(seed, iteration, writer);
     for part in block.chunks_mut(8) {

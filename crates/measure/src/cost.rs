@@ -64,8 +64,8 @@ impl Cost {
         }
     }
 
-    /// What threads, or intervals of one, cost together; none where one of them does not say. Cycles and instructions are told where all
-    /// were counted.
+    /// What threads, or intervals of one, cost together; none where it is not known of one of them. Cycles and instructions are given where
+    /// all were counted.
     pub(crate) fn of_all(each: impl Iterator<Item = Option<Self>>) -> Option<Self> {
         each.reduce(|a, b| {
             let (a, b) = (a?, b?);
@@ -86,7 +86,7 @@ impl Cost {
         })?
     }
 
-    /// Whether its numbers can be a trial's: a file may hold any.
+    /// Whether a trial can have these numbers: a file may hold any.
     pub(crate) fn sound(&self) -> bool {
         let times =
             [self.elapsed_ns, self.cpu_ns, self.user_ns, self.system_ns, self.step_ns, self.cycles, self.instructions];

@@ -1,5 +1,5 @@
-//! Whether what a far side reports of a trial can be so: it is held against what was asked and what the near side saw pass.
-//! A far side may be broken or hostile, and its numbers go into medians, tables and files. Pure.
+//! Checks whether what a far side reports of a trial is possible, by what was asked and what the near side saw pass. A far side may be
+//! broken or hostile, and its numbers go into medians, tables and files. Pure.
 
 use std::time::Duration;
 
@@ -10,20 +10,20 @@ use crate::{Cost, Course, FarReport, Flows, TrialSpec};
 
 /// No path that exists moves bytes faster, bytes a second.
 const FASTEST: f64 = 1e12;
-/// What a receiver needs at least for a datagram that it drops, seconds.
+/// Shortest time in which a receiver drops a datagram, seconds.
 const DROPPED: f64 = 1e-8;
-/// What a call to the system takes at least, seconds.
+/// Shortest system call, seconds.
 const CALLED: f64 = 1e-8;
-/// The shortest time that a clock of nanoseconds tells, seconds, less what rounding may take of it.
+/// The shortest time that a clock of nanoseconds shows, seconds, less rounding.
 const NANOSECOND: f64 = 0.999e-9;
 /// How far the far side's clock may run ahead of this one's, as a share, and how coarse either may be, seconds.
 const DRIFT: f64 = 0.01;
 const COARSE: f64 = 1e-3;
-/// Most parts of a trial of which a far side tells when they were here.
+/// Most parts of a trial of which a far side reports when they arrived.
 const PARTS: usize = 1024;
 /// The longest time between two ticks of a kernel, nanoseconds.
 const LONGEST_TICK: u64 = 20_000_000;
-/// What a kernel needs at least to switch from a thread to another, seconds.
+/// Shortest switch from one thread to another, seconds.
 const SWITCHED: f64 = 1e-8;
 /// Most cycles of any processor in a nanosecond, and most instructions that one completes in a cycle.
 const CYCLES: u64 = 10;
@@ -37,7 +37,7 @@ pub fn credible(far: &FarReport, spec: &TrialSpec, can: &Capabilities, elapsed: 
     let facts = spec.pattern.facts();
     let made = spec.repeats.saturating_add(spec.warmup);
     let sent = made.saturating_mul(facts.sends(spec));
-    // What was put is there to look at, and no message came.
+    // Of a put, the far side looks at what was written; no message arrived.
     let seen = if facts.one_sided { made } else { sent };
     exactly("messages received", far.received, if can.reliable { sent } else { far.received.min(sent) })?;
     let Seen { lost, bytes, shortest, longest } = (facts.seen)(far, spec, elapsed);
@@ -52,7 +52,7 @@ pub fn credible(far: &FarReport, spec: &TrialSpec, can: &Capabilities, elapsed: 
     }
     exactly("bytes timed", far.bytes, bytes)?;
     if let Some((some, all)) = far.copied {
-        // Where it posts, of which calls of what length is its own affair.
+        // A far side that posts decides by itself into how many calls it divides what it sends.
         let most = if facts.posts && spec.far_sends() { (elapsed / CALLED) as u64 } else { 0 };
         exactly("calls of posted sends", all, all.min(most))?;
         exactly("calls that were copied", some, some.min(all))?;
@@ -74,7 +74,7 @@ pub fn credible(far: &FarReport, spec: &TrialSpec, can: &Capabilities, elapsed: 
     }
 }
 
-/// Checks what the far side tells of all flows of the trial `spec`, whose own reports are credible: none where it did not time them.
+/// Checks the far side's report of all flows of the trial `spec`, whose own reports are credible: none where it did not time them.
 pub fn credible_flows(
     told: Option<&Flows>,
     each: &[FarReport],
@@ -105,8 +105,8 @@ pub fn credible_flows(
     }
 }
 
-/// Checks how a connection went on whose course the near side needs, as its far side tells beside `far`, which is credible: none where it did
-/// not time the trial. Its moments are of a clock that this side does not know.
+/// Checks the course of a connection that the near side needs, as its far side reports it beside `far`, which is credible: none where it
+/// did not time the trial. Its moments are of a clock that this side does not know.
 pub fn credible_course(course: Option<&Course>, far: &FarReport, spec: &TrialSpec) -> Result<(), String> {
     let times = spec.flows > 1 && spec.pattern.facts().unanswered && !spec.reverse;
     let course = match course {
@@ -128,15 +128,15 @@ pub fn credible_course(course: Option<&Course>, far: &FarReport, spec: &TrialSpe
     exactly("messages in the parts of a trial", iterations, far.bytes.div_ceil(spec.size.max(1)))?;
     let span = (last - course.begin) as f64 * 1e-9;
     let beside = span - far.seconds;
-    // Where nothing was timed the time of its report covers nothing.
+    // Where nothing was timed, the time in its report covers nothing.
     if beside > 2.0 * NANOSECOND || (far.bytes > 0 && beside < -2.0 * NANOSECOND) {
         return Err(format!("parts of a trial that took {span:e} s, where {:e} s can be", far.seconds));
     }
     Ok(())
 }
 
-/// Checks that a course of the far side, by this side's clock and off by at most `error` nanoseconds, lies in the time from when the trial was asked
-/// for until its report was here.
+/// Checks that a course of the far side, by this side's clock and off by at most `error` nanoseconds, lies between the moments at which the
+/// trial was asked for and its report arrived (nanoseconds).
 pub fn credible_moments(course: &Course, (asked, answered): (u64, u64), error: u64) -> Result<(), String> {
     let beside = error.saturating_add((COARSE * 1e9) as u64);
     let drift = (answered.saturating_sub(asked) as f64 * DRIFT) as u64;
@@ -151,7 +151,7 @@ pub fn credible_moments(course: &Course, (asked, answered): (u64, u64), error: u
     Ok(())
 }
 
-/// Checks that what flows did while all of them ran, as their courses tell it, is no more than a path can carry.
+/// Checks that what flows did while all of them ran, by their courses, is no more than a path can carry.
 pub fn credible_common(flows: &Flows, spec: &TrialSpec) -> Result<(), String> {
     if flows.seconds < flows.iterations() * spec.size as f64 / FASTEST {
         return Err(format!("{:e} iterations of flows in {:e} s", flows.iterations(), flows.seconds));
@@ -159,15 +159,16 @@ pub fn credible_common(flows: &Flows, spec: &TrialSpec) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a trial of `elapsed` seconds can have cost one thread that much: no thread has more CPU time than passed, and none is
-/// switched more often than a kernel can switch.
+/// Checks the cost of a trial of `elapsed` seconds for one thread: no thread has more CPU time than passed, and none is switched more often
+/// than a kernel can switch.
 fn payable(cost: &Cost, spec: &TrialSpec, can: &Capabilities, elapsed: f64) -> Result<(), String> {
-    // Where blocks are lost, the far side does not know how many of the warm-up's were.
+    // Where messages are lost, the far side does not know how many of the warm-up's were.
     let most = if can.reliable { spec.repeats } else { spec.repeats.saturating_add(spec.warmup) };
     let iterations = if can.reliable { most } else { cost.iterations.clamp(1, most) };
     exactly("iterations counted for CPU time", cost.iterations, iterations)?;
     let longest = ((elapsed * (1.0 + DRIFT) + COARSE) * 1e9) as u64;
-    // What was divided at the last tick before may lie within the trial, and a tick is no longer than this.
+    // The kernel divides CPU time into user and system time at ticks, so that time from before the trial may be counted: at most a tick at
+    // each end.
     let divided = longest.saturating_add(2 * LONGEST_TICK);
     let cycles = longest.saturating_mul(CYCLES);
     for (what, found, most) in [

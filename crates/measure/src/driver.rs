@@ -1,11 +1,11 @@
-//! Blocks, their order, the time each point gets, and when to stop.
+//! Rounds, their order, the time each point gets, and when to stop.
 //!
-//! The error that matters lies between runs, not within one, so the curve is not measured point after point: all sizes
-//! are visited in each block, in random order, over a fresh connection (and process, where that is cheap), and blocks of
-//! the paths that are compared take turns. A point's interval comes from its blocks.
+//! The error that matters lies between runs, not within one, so the curve is not measured point after point: all sizes are visited in each
+//! round, in random order, over a fresh connection (and process, where that is cheap), and rounds of the paths that are compared take
+//! turns. A point's interval comes from its rounds.
 //!
-//! Two sides of one run measure the same paths at other settings. Blocks of one number are neighbours in time, whose turn comes first is
-//! left to chance, and both visit the same sizes in the same order, so that what the machine does hits both.
+//! Two sides of one run measure the same paths at other settings. Rounds of one number are neighbours in time, which side goes first is
+//! random, and both visit the same sizes in the same order, so that what the machine does affects both.
 
 use std::sync::atomic::AtomicBool;
 
@@ -44,7 +44,7 @@ pub struct Side<'a> {
     pub plan: &'a Plan,
     /// One a path, in the plan's order.
     pub sessions: Vec<Box<dyn Session + 'a>>,
-    /// Who is told its events.
+    /// Receives its events.
     pub tell: &'a mut Tell<'a>,
 }
 
@@ -59,12 +59,12 @@ pub fn run<'a>(
     run_sides(vec![Side { plan, sessions, tell }], calibration, stop).pop().unwrap_or_default()
 }
 
-/// Measures the sides of one run in turns and tells each side's events but the header to its own listener. Their plans have the same
-/// paths, sizes and effort; the first side's decides where the order is drawn. What ends one side early ends all.
+/// Measures the sides of one run in turns and passes each side's events but the header to its own listener. Their plans have the same
+/// paths, sizes and effort; random orders come from the first side's seed. What ends one side early ends all.
 pub fn run_sides(sides: Vec<Side<'_>>, calibration: Calibration, stop: &AtomicBool) -> Vec<Outcome> {
     let mut sessions = Vec::new();
     let mut tellers = Vec::new();
-    // Paths may differ in the rate that is offered.
+    // Paths may differ in the offered rate.
     let plans = |side: &Side<'_>| (0..side.sessions.len() as u32).map(|path| side.plan.of_path(path)).collect();
     let plans: Vec<Vec<Plan>> = sides.iter().map(plans).collect();
     for (side, plans) in sides.into_iter().zip(&plans) {
@@ -94,9 +94,9 @@ pub fn run_sides(sides: Vec<Side<'_>>, calibration: Calibration, stop: &AtomicBo
     outcomes
 }
 
-/// Closes the paths of one side, says what a reader must know of each, and ends the side's events.
+/// Closes the paths of one side, adds the warnings of each, and ends the side's events.
 fn end(mut paths: Vec<&mut PathRun<'_>>, teller: &Teller<'_>, error: Option<RunError>) -> Outcome {
-    // Paths that failed alone did not end those that went on.
+    // A path that failed by itself did not end those that went on.
     let apart = error.is_none();
     let error = error.or_else(|| failures(&mut paths));
     let mut outcome = Outcome { error, ..Outcome::default() };
@@ -124,7 +124,7 @@ fn end(mut paths: Vec<&mut PathRun<'_>>, teller: &Teller<'_>, error: Option<RunE
     outcome
 }
 
-/// What made paths leave the run, in one error.
+/// The failures of paths that left the run, as one error.
 fn failures(paths: &mut [&mut PathRun<'_>]) -> Option<RunError> {
     let mut all: Vec<RunError> = paths.iter_mut().filter_map(|path| path.failed.take()).collect();
     match all.len() {
@@ -133,8 +133,8 @@ fn failures(paths: &mut [&mut PathRun<'_>]) -> Option<RunError> {
     }
 }
 
-/// A path that fails leaves the run, which goes on with the others. What concerns all ends it: that it is to stop, that an event can't be told,
-/// and a failure of a run of several sides, which are compared.
+/// A path that fails leaves the run, which goes on with the others. What concerns all ends it: an interrupt, an event that can't be
+/// written, and a failure of a run of several sides, which are compared.
 fn go_on(done: Result<(), (usize, RunError)>, sides: &mut [PathRun<'_>]) -> Result<(), (usize, RunError)> {
     match (done, sides) {
         (Err((_, e)), [path]) if matches!(e, RunError::Session { .. }) && !e.interrupted() => {
@@ -153,7 +153,7 @@ fn each<'a>(
     sides.iter_mut().enumerate().try_for_each(|(number, side)| what(side).map_err(|e| (number, e)))
 }
 
-/// Runs all blocks. `paths` holds, for each path, its sides; an error comes with the number of the side that it is of.
+/// Runs all rounds. `paths` holds, for each path, its sides; an error comes with the number of the side that it is of.
 fn measure(paths: &mut [Vec<PathRun<'_>>], stop: &AtomicBool) -> Result<(), (usize, RunError)> {
     let Some(plan) = paths.first().and_then(|sides| sides.first()).map(|side| side.plan) else { return Ok(()) };
     if plan.schedule == Schedule::Netpipe {
@@ -169,8 +169,8 @@ fn measure(paths: &mut [Vec<PathRun<'_>>], stop: &AtomicBool) -> Result<(), (usi
         go_on(done, sides)?;
     }
     let blocks = rounds(plan);
-    // Whose turn is first, of each path: chance says it for two rounds at a time, once this way and once the other, so that what a
-    // turn's place does to it is the same on both sides.
+    // Which side of each path goes first: drawn for two rounds at a time, once this way and once the other, so that the place of a turn has
+    // the same effect on both sides.
     let mut turns: Vec<Option<Vec<usize>>> = vec![None; paths.len()];
     for block in 1.. {
         let mut turn: Vec<usize> = (0..paths.len()).filter(|&i| !paths[i].iter().all(PathRun::done)).collect();
@@ -187,7 +187,7 @@ fn measure(paths: &mut [Vec<PathRun<'_>>], stop: &AtomicBool) -> Result<(), (usi
     Ok(())
 }
 
-/// The turn of a path in a round: all its sides, in the order that `first_turn` leaves to chance.
+/// The turn of a path in a round: all its sides, in the order that `first_turn` draws.
 fn turn_of(
     sides: &mut [PathRun<'_>],
     first_turn: &mut Option<Vec<usize>>,
@@ -203,8 +203,8 @@ fn turn_of(
         each(sides, |side| side.hint_block(block, next.time, rng, stop))?;
     } else {
         let order = block::order(sides, next, rng);
-        // Larger sizes save up for a later round: this one would be opened for nothing. Where no round is left, or no size is
-        // still wanted on all sides, there is nothing to wait for, and without rounds no time would pass.
+        // Larger sizes save up for a later round: this one would be opened for nothing. Where no round is left, or no size is still wanted
+        // on all sides, nothing is worth waiting for: without rounds no time would pass, and this would not end.
         if order.is_empty() && plan.trials.is_none() {
             if next.still <= 1.0 || !block::open(sides) {
                 sides.iter_mut().for_each(|side| side.done = true);
@@ -227,19 +227,19 @@ fn turn_of(
         for number in first {
             sides[number].block(block, next.time, &order, stop).map_err(|e| (number, e))?;
         }
-        // All sides at once: they are held against each other.
+        // All sides at once, since they are compared.
         if sides.iter().any(|side| side.sustain_due(block)) {
             each(sides, |side| side.sustain(block))?;
         }
     }
-    // A size found late could not get as many trials as were asked for.
+    // A size that is found late would get fewer trials than were asked for.
     if block <= 3 && !hint && plan.sizes.is_none() && plan.step.is_none() && plan.trials.is_none() {
         each(sides, |side| side.refine(block, 3))?;
         survey::share(sides, block)?;
     }
     block::settle(sides, block)?;
     if sides.iter().all(PathRun::done) {
-        // Settled before its moment came, or out of time for rounds.
+        // Settled before the long trials were due, or out of time for rounds.
         each(sides, |side| side.sustain_rest(block))?;
     }
     Ok(())

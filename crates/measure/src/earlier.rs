@@ -1,10 +1,10 @@
-//! Earlier runs of a path on this machine: what one run can't know of where a repeat will fall.
+//! Earlier runs of a path on this machine: they show what one run can't, where a repeat will fall.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Version of how figures come about: what is timed, how long trials are, what warms up. Whoever changes that raises it, and
-/// runs of another version no longer count as earlier runs of the same thing.
+/// Version of how figures are measured: what is timed, how long trials are, what warms up. A change of that raises it, and runs of another
+/// version no longer count as earlier runs of the same thing.
 pub const METHOD: u32 = 3;
 
 /// Earlier runs of one path, told once, after its opening. A run that was asked not to look (`--no-history`), or whose path has no
@@ -31,7 +31,7 @@ pub struct Apart {
 }
 
 impl Apart {
-    /// Paths that are told of: a few say what is usual.
+    /// Most other paths whose spread is kept: a few show what is usual.
     pub const MOST: usize = 8;
 
     /// Whether it can be one that was measured: files may say anything.

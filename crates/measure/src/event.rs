@@ -1,5 +1,5 @@
-//! What happens in a run, as it happens. The run file is these events, one JSON object a line; every front end
-//! (progress, terminal graph, store) listens to the same stream.
+//! The events of a run, as they happen. The run file is these events, one JSON object a line; every front end (progress, terminal graph,
+//! store) listens to the same stream.
 
 use host::{Environment, MachineCalibration, Taken};
 use schemars::JsonSchema;
@@ -181,7 +181,7 @@ impl Plan {
         self.schedule == Schedule::Soak
     }
 
-    /// What was set on the path of this number; nothing where there is no such path.
+    /// The settings of the path of this number; none where there is no such path.
     pub fn settings(&self, path: u32) -> &Settings {
         static NOTHING: Settings = Settings::new();
         self.paths.get(path as usize).map_or(&NOTHING, |path| &path.settings)
@@ -217,7 +217,7 @@ impl Plan {
         }
     }
 
-    /// What loads the paths, where something does: the least and the most of it.
+    /// The load of the paths, where there is one: the least and the most of it.
     fn load_words(&self) -> String {
         let mut loads: Vec<&Load> = self.paths.iter().filter_map(|path| path.load.as_ref()).collect();
         loads.sort_by_key(|load| load.flows);
@@ -270,7 +270,7 @@ impl Plan {
         self.paths.get(path as usize).map_or(1, |path| path.flows)
     }
 
-    /// What loads the path of this number; none where nothing does.
+    /// The load of the path of this number; none where there is none.
     pub fn load(&self, path: u32) -> Option<&Load> {
         self.paths.get(path as usize)?.load.as_ref()
     }
@@ -280,12 +280,12 @@ impl Plan {
         self.paths.iter().any(|path| path.load.is_some())
     }
 
-    /// Whether what is measured has the path of this number for itself.
+    /// Whether no other flow, member or direction shares the path of this number with what is measured.
     pub fn alone(&self, path: u32) -> bool {
         !self.both && self.paths.get(path as usize).is_none_or(PathPlan::alone)
     }
 
-    /// Whether a schedule says when messages leave: then the path is idle between them.
+    /// Whether messages leave by a schedule: then the path is idle between them.
     pub fn scheduled(&self) -> bool {
         self.rate.is_some() || self.offers()
     }
@@ -300,12 +300,12 @@ impl Plan {
         self.paths.get(path as usize).and_then(|path| path.offered).or(self.offered)
     }
 
-    /// The plan as the path of this number has it: what is offered there stands as the plan's own.
+    /// The plan for the path of this number: the rate offered there becomes the plan's own.
     pub(crate) fn of_path(&self, path: u32) -> Self {
         Self { offered: self.offered_on(path), ..self.clone() }
     }
 
-    /// Seconds from one send of `size` to the next on the path of this number; none where no schedule says so.
+    /// Seconds from one send of `size` bytes to the next on the path of this number; none where there is no schedule.
     pub fn gap_on(&self, path: u32, size: u64) -> Option<f64> {
         gap(self.rate, self.offered_on(path), size)
     }
@@ -718,7 +718,7 @@ pub struct Warning {
     pub text: String,
 }
 
-/// A warning's name, which of some causes was another in earlier files.
+/// A warning's code; some codes had another name in earlier files.
 fn code<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let code = String::deserialize(from)?;
     let renamed = [("foreign-cpu", "cpu-interference"), ("one-block", "one-round")];

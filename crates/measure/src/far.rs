@@ -1,4 +1,4 @@
-//! The far side of a trial: answers, and sees what the near side can't. What the patterns' far halves share.
+//! The far side of a trial: it answers, and counts what the near side can't see. What the patterns' far halves share.
 
 use transport::clock::Monotonic;
 use transport::{AnyLink, End, Link, LinkError, Visit};
@@ -9,8 +9,8 @@ use crate::meter::Meter;
 use crate::workspace::{Halt, Workspace};
 use crate::{FarReport, SessionError, TrialSpec};
 
-/// Receive time-outs one after another until an unreliable path's trial counts as over. Long before, the near side says when
-/// its half is over; this is for one that can't.
+/// Successive receive time-outs after which an unreliable path's trial counts as over. Usually the near side has said so long before; this
+/// is for one that can't.
 const SILENCES: u32 = 50;
 
 /// Runs the far half of `spec` on `link`.
@@ -41,7 +41,7 @@ impl Visit for OnAnyLink<'_> {
 /// Runs the far half of `spec` on a link of a known type.
 pub fn run<L: Link>(end: &mut End<L>, spec: &TrialSpec, workspace: &mut Workspace) -> Result<FarReport, SessionError> {
     let answered = spec.pattern.far(end, spec, workspace)?;
-    // A link may hold its last answer for the next message, which does not come.
+    // A link may hold back its last answer to send it with the next message, which does not come.
     end.flush()?;
     Ok(answered)
 }
@@ -59,7 +59,7 @@ impl Check {
         Self { on: spec.check, seed: spec.seed, reliable, wrong: None }
     }
 
-    /// Contents don't change with the iteration where losses leave the sides at different ones.
+    /// Where losses may leave the sides at different iterations, contents don't change with the iteration.
     fn number(&self, i: u64) -> u64 {
         if self.reliable { i } else { 0 }
     }
@@ -86,7 +86,7 @@ pub(crate) struct Answer<'s, 'm> {
 }
 
 impl<'s> Answer<'s, '_> {
-    /// A block of this side's own, with contents where they are checked.
+    /// A message of this side's own, with contents where they are checked.
     #[inline(always)]
     pub(crate) fn filled(self) -> &'s [u8] {
         let block = self.out.slot();
@@ -106,7 +106,7 @@ pub(crate) struct Side<'a, L> {
     halt: Halt,
     silences: u32,
     meter: Meter,
-    /// Blocks that had come when the meter began.
+    /// Messages that had arrived when the meter began.
     before: u64,
 }
 
@@ -117,7 +117,7 @@ impl<'a, L: Link> Side<'a, L> {
         Ok(Self::on(link, spec, workspace.halt(), out, into))
     }
 
-    /// The far half on a link whose memory is lent.
+    /// The far half on a link with the memory it was lent.
     pub(crate) fn on(link: &'a mut L, spec: &'a TrialSpec, halt: Halt, out: Slots<'a>, into: Slots<'a>) -> Self {
         let check = Check::new(spec, link.capabilities().reliable);
         let meter = Meter::new(&Monotonic, spec);
@@ -128,7 +128,7 @@ impl<'a, L: Link> Side<'a, L> {
     /// What was seen, once the trial is over.
     pub(crate) fn done(mut self) -> Result<FarReport, SessionError> {
         let blocks = self.report.received - self.before;
-        // Of a burst that is sent from here one request an iteration came.
+        // Where this side sends the burst, one request an iteration arrived.
         let each = if self.spec.reverse { 1 } else { self.spec.pattern.facts().sends(self.spec).max(1) };
         self.meter.end(blocks / each);
         Ok(FarReport { corrupt: self.check.wrong, cost: self.meter.cost(), ..self.report })
@@ -138,7 +138,7 @@ impl<'a, L: Link> Side<'a, L> {
         self.spec.warmup + self.spec.repeats
     }
 
-    /// Where the iterations end that warm up, and those that the near side times: [`Side::begin`] comes before each part.
+    /// Iterations at which the warm-up ends, and at which those end that the near side times: [`Side::begin`] comes before each part.
     pub(crate) fn parts(&self) -> [u64; 2] {
         [self.spec.warmup, self.iterations()]
     }
@@ -149,22 +149,22 @@ impl<'a, L: Link> Side<'a, L> {
         self.meter.begin();
     }
 
-    /// What a failed receive means: `true`, an unreliable path's trial is over, since the near side said so or has been silent
-    /// for long; `false`, go on; anything but a loss ends the trial with an error.
+    /// What a failed receive means. `true`: an unreliable path's trial is over, since the near side said so or has been silent for too
+    /// long; `false`: go on. Anything but a loss ends the trial with an error.
     pub(crate) fn over(&mut self, error: LinkError) -> Result<bool, SessionError> {
         match error {
             LinkError::Lost => {
                 self.silences += 1;
                 Ok(self.silences >= SILENCES)
             }
-            // What is missing won't come: it is lost, and the trial is as complete as it gets.
+            // What is missing is lost, and the trial is as complete as it will be.
             LinkError::Interrupted if !self.check.reliable => Ok(true),
             e => Err(e.into()),
         }
     }
 
-    /// An error once the trial should end. On an unreliable path what has arrived is taken first: its receives say when
-    /// nothing is left.
+    /// An error once the trial should end. On an unreliable path what has arrived is received first: a receive then shows that nothing is
+    /// left.
     pub(crate) fn go_on(&self) -> Result<(), LinkError> {
         if self.check.reliable { self.halt.check() } else { Ok(()) }
     }
@@ -174,7 +174,7 @@ impl<'a, L: Link> Side<'a, L> {
         self.report.received += 1;
     }
 
-    /// Receives every block of the trial, or what arrives of them, and does `then` with each.
+    /// Receives every message of the trial, or those that arrive, and calls `then` with each.
     pub(crate) fn each(
         self,
         mut then: impl FnMut(&mut L, &[u8], Answer<'_, 'a>) -> Result<(), LinkError>,
@@ -182,7 +182,7 @@ impl<'a, L: Link> Side<'a, L> {
         self.each_as(|link, block| link.recv(block), |link, block, (), answer| then(link, block, answer))
     }
 
-    /// The same with a receive that says something of each block.
+    /// The same with a receive that returns something of each message.
     pub(crate) fn each_as<T>(
         mut self,
         recv: impl Fn(&mut L, &mut [u8]) -> Result<T, LinkError>,

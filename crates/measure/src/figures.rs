@@ -1,4 +1,4 @@
-//! From trials to the figures of a point. Pure: the driver uses it as a run goes, readers to rebuild a run cut short.
+//! From trials to the figures of a point. Pure: the driver computes them during a run, readers when they rebuild a run cut short.
 
 mod clock;
 mod common;
@@ -19,8 +19,8 @@ pub use lost::Lost;
 pub use percentiles::Singles;
 pub use ways::ways;
 
-/// Which time the figures of a path are. Several flows have one time between two transfers, whosever they are; where nothing waits for an
-/// answer that is a block's as ever.
+/// Which time the figures of a path are. Several flows have one time between two transfers of any of them; where no answers are awaited it
+/// is the time of one message, as of a single flow.
 pub fn time_kind(plan: &Plan, kind: Name, flows: u32) -> TimeKind {
     let facts = plan.pattern.facts();
     match facts.on_schedule.filter(|_| plan.rate.is_some()).unwrap_or(facts.time) {
@@ -31,7 +31,7 @@ pub fn time_kind(plan: &Plan, kind: Name, flows: u32) -> TimeKind {
     }
 }
 
-/// Whether an iteration is one of all members of a group, so that its time is no flow's.
+/// Whether an iteration is one of all members of a group, so that its time is not that of a flow.
 fn whole_group(plan: &Plan) -> bool {
     plan.pattern.facts().in_group == Some(InGroup::Whole)
 }
@@ -46,16 +46,16 @@ pub(crate) fn bits(plan: &Plan, trial: &Trial) -> f64 {
     (plan.pattern.facts().bytes)(trial, plan.rate.is_some()) as f64 * 8.0
 }
 
-/// A trial's typical time, seconds of the point's kind: the median over its chunks; of a stream the receiver's time, or the sender's where the receiver
-/// [read out of a buffer](out_of_a_buffer); of several flows the time in which all ran over what they did in it, or that of their senders together. None where nothing completed or nothing was timed, or where what was to load the
-/// path carried nothing.
+/// A trial's typical time, seconds of the point's kind: the median over its chunks; of a stream the receiver's time, or the sender's where
+/// the receiver [read out of a buffer](out_of_a_buffer); of several flows the time in which all ran over what they did in it, or that of
+/// their senders together. None where nothing completed or nothing was timed, or where a load that was to be there carried nothing.
 pub fn typical(plan: &Plan, kind: Name, trial: &Trial) -> Option<f64> {
     let r = &trial.report;
     if !r.under_its_load() {
         return None;
     }
     let seconds = if let Some(flows) = r.flows.as_ref().filter(|_| !whole_group(plan)) {
-        // A direction in which nothing moved while all flows ran is one that was not measured.
+        // A direction in which nothing moved while all flows ran was not measured.
         if plan.both && [false, true].iter().any(|back| idle(flows.way(*back))) {
             return None;
         }
@@ -78,27 +78,27 @@ pub fn typical(plan: &Plan, kind: Name, trial: &Trial) -> Option<f64> {
     (seconds > 0.0 && seconds.is_finite()).then_some(seconds)
 }
 
-/// Times as fast as sent that a stream must have been received for its receiver to have read out of a buffer.
+/// Factor by which a stream must have been received faster than sent for its receiver to have read out of a buffer.
 pub(crate) const OUT_OF_A_BUFFER: f64 = 4.0;
 
-/// Whether the receiver of a stream found messages in a buffer when its clock started and read them far faster than they were sent: nobody
-/// receives faster for long than is sent. While a connection's window opens, the way of the warm-up is in the sender's time, which is then
-/// up to about twice the receiver's; a sender that is shaped here keeps the rate exactly. Reversed, the sender's time is the other side's word, which decides
-/// nothing but under the shape that both sides were told. Trials of older versions, whose sender's time held what came after its
-/// last send, counted fewer bytes than were sent.
+/// Whether the receiver of a stream found messages in a buffer when its clock started and read them far faster than they were sent: nothing
+/// is received faster for long than it is sent. While a connection's window opens, the sender's time includes that of the warm-up and is up
+/// to about twice the receiver's; a sender that is shaped here keeps the rate exactly. Reversed, the sender's time is reported by the other
+/// side, and is only used under the shape that both sides were told. Trials of older versions, whose sender's time included what came after
+/// its last send, counted fewer bytes than were sent.
 pub(crate) fn out_of_a_buffer(plan: &Plan, trial: &Trial) -> bool {
     let r = &trial.report;
     let shaped = plan.decorators.shape.is_some();
     let least = if shaped { 1.0 } else { OUT_OF_A_BUFFER };
     let told = match r.flows {
-        // Of flows that the far side sends its word is all there is.
+        // For flows that the far side sends, its report is the only source.
         Some(_) => plan.pattern.facts().unanswered && (shaped || !plan.reverse && !plan.both),
         None => r.far.bytes == r.repeats.saturating_mul(trial.size) && (shaped || !plan.reverse),
     };
     told && times_as_sent(trial).is_some_and(|times| times > least)
 }
 
-/// Times as fast as it was sent that a stream was received, of several flows all of them together; none where either is unknown.
+/// Factor by which a stream was received faster than it was sent, all flows together; none where either is unknown.
 pub(crate) fn times_as_sent(trial: &Trial) -> Option<f64> {
     let r = &trial.report;
     let times = match &r.flows {
@@ -114,8 +114,8 @@ fn handed_over(flows: &Flows) -> Option<f64> {
     told.then(|| flows.each.iter().map(|flow| flow.sent).sum())
 }
 
-/// Seconds that an iteration of a trial took at least, as far as it says how long the next will take: of a stream that was read out of a
-/// buffer it is the sender who says it.
+/// Seconds that an iteration of a trial took at least, to plan the length of the next: of a stream that was read out of a buffer, by the
+/// sender's time.
 pub(crate) fn took(plan: &Plan, trial: &Trial) -> f64 {
     let r = &trial.report;
     if out_of_a_buffer(plan, trial) { r.each_sent() } else { r.median.max(r.each_received(trial.size)) }
@@ -130,8 +130,8 @@ fn timed_there(trial: &Trial) -> bool {
     trial.report.far.seconds > 0.0 && trial.report.far.bytes > 0
 }
 
-/// Whether a trial that its receiver did not time has no time at all: the sender of a stream knows only how fast it could
-/// hand blocks over, which says nothing of a path that lost them.
+/// Whether a trial that its receiver did not time has no time at all: the sender of a stream knows only how fast it could hand messages
+/// over, which is not what a lossy path carried.
 fn untimed(plan: &Plan, kind: Name) -> bool {
     plan.pattern.facts().unanswered && kind.ends() != Ends::Copied
 }
@@ -153,9 +153,9 @@ pub fn counted<'a>(trials: &[&'a Trial]) -> Vec<&'a Trial> {
     if warm.is_empty() { loaded } else { warm }
 }
 
-/// Median time of each round that visited a point (the shortest where the pattern keeps the best), in round order: seconds of the point's kind, freed of
-/// how its moment differed from its round's level. The NetPIPE schedule has no rounds: each trial stands for itself, numbered
-/// in order. The looks of the survey at a size that no round visited are no rounds either: together they count as one.
+/// Median time of each round that visited a point (the shortest where the pattern keeps the best), in round order: seconds of the point's
+/// kind, without the difference between the trial's moment and its round's level. The NetPIPE schedule has no rounds: each trial counts as
+/// one, numbered in order. The survey's trials of a size that no round visited count as one round together.
 pub fn rounds(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> Vec<(u32, f64)> {
     let mut values: Vec<(u32, f64)> = counted(trials)
         .into_iter()
@@ -169,7 +169,7 @@ pub fn rounds(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> Ve
     by_round(plan, values)
 }
 
-/// One time for each round of (round, seconds) of single trials.
+/// One time (seconds) for each round, from (round, seconds) of single trials.
 fn by_round(plan: &Plan, mut values: Vec<(u32, f64)>) -> Vec<(u32, f64)> {
     if plan.schedule == Schedule::Netpipe {
         return values.into_iter().zip(0..).map(|((_, t), i)| (i, t)).collect();
@@ -194,8 +194,8 @@ pub fn at_level(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> 
     levelled(&rounds(plan, kind, trials, common), common)
 }
 
-/// Standard error of the logarithm of a point's median at the run's typical level: what its interval is made of beside the level's own
-/// error. None where nothing tells it.
+/// Standard error of the logarithm of a point's median at the run's typical level: its interval rests on it and on the error of the level.
+/// None where it is not known.
 pub fn error(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> Option<stats::StandardError> {
     let seen = rounds(plan, kind, trials, common);
     let at_level = levelled(&seen, common);
@@ -205,7 +205,7 @@ pub fn error(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> Opt
     }
 }
 
-/// These times with the numbers of the rounds that they are of.
+/// These times with the numbers of their rounds.
 fn numbered(seen: &[(u32, f64)], at_level: Vec<f64>) -> Vec<(u32, f64)> {
     seen.iter().map(|(round, _)| *round).zip(at_level).collect()
 }
@@ -215,8 +215,8 @@ fn levelled(seen: &[(u32, f64)], common: &Common) -> Vec<f64> {
     seen.iter().map(|(round, t)| t / common.level(*round).exp()).collect()
 }
 
-/// How far the clock's step may hold all rounds of a point off the truth to the same side, seconds of the point's kind; 0 where
-/// noise spreads them over more than the clock can tell.
+/// How far the clock's resolution may put all rounds of a point off the truth to the same side, seconds of the point's kind; 0 where noise
+/// spreads them over more than that resolution.
 pub fn rounding(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> f64 {
     let seen = rounds(plan, kind, trials, common);
     let at_level = levelled(&seen, common);
@@ -229,8 +229,8 @@ fn hidden(plan: &Plan, used: &[&Trial], seen: &[(u32, f64)], at_level: &[f64], c
     clock::rounding(stats::median(at_level), &times, at_level, clock::grain(plan, used, &common.clock))
 }
 
-/// The figures of one point, or none where no trial completed. `common` is what the path's points have in common; its
-/// default leaves the point to its own rounds.
+/// The figures of one point, or none where no trial completed. `common` is what the path's points have in common; with its default the
+/// point rests on its own rounds only.
 pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> Option<Figures> {
     let facts = plan.pattern.facts();
     let used = counted(trials);
@@ -245,7 +245,7 @@ pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> O
     let median = stats::median(&at_level);
     let rounding = hidden(plan, &used, &seen, &at_level, common);
     let interval = told(interval(plan, sample.size, &seen, common), median, rounding);
-    // As they were, whatever the machine's state made of them.
+    // As they were timed, with the machine's states in them.
     let as_timed = rounds(plan, kind, trials, &Common::default());
     let ends = |pick: fn(f64, f64) -> f64| as_timed.iter().map(|(_, t)| *t).fold(median, pick);
     let weight: f64 = wholes.iter().map(|(_, n)| n).sum();
@@ -253,7 +253,7 @@ pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> O
     let sum = |f: fn(&Trial) -> u64| used.iter().map(|t| f(t)).sum::<u64>();
     let iterations = sum(|t| t.report.repeats);
     let received = sum(|t| t.report.far.received);
-    // A stream's receiver counts what never came; whoever waits for answers counts those.
+    // A stream's receiver counts messages that never came; a side that waits for answers counts those.
     let (lost, sent) = match facts.unanswered {
         true => (sum(|t| t.report.far.lost), received + sum(|t| t.report.far.lost)),
         false => (sum(|t| t.report.lost), iterations + sum(|t| t.report.lost)),
@@ -274,7 +274,7 @@ pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> O
         high: interval.high,
         seen_low: ends(f64::min),
         seen_high: ends(f64::max),
-        // One run can't know it: who has earlier runs beside it works it out.
+        // Only earlier runs show it: readers that have them compute it.
         repeat_low: None,
         repeat_high: None,
         percentiles: Singles::about(plan, &used, median).map(|singles| singles.row()),
@@ -291,7 +291,8 @@ pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> O
     })
 }
 
-/// What the flows of a point did beside each other, each figure the median over its trials; none of one flow. `throughput` is that of all.
+/// What the flows of a point did in the time that all ran, each figure the median over its trials; none of one flow. `throughput` is that
+/// of all, bits a second.
 fn of_flows(used: &[&Trial], throughput: f64) -> Option<FlowFigures> {
     let told: Vec<[f64; 4]> = used
         .iter()
@@ -322,7 +323,7 @@ fn of_load(used: &[&Trial]) -> Option<LoadFigures> {
     (!all.is_empty()).then(|| LoadFigures { there: median(|load| load.there), back: median(|load| load.back) })
 }
 
-/// The 95% interval of a point in this run, whatever the clock's step; none where the run can't tell one.
+/// The 95% interval of a point in this run, before the clock's resolution is added; none where the run can't give one.
 fn interval(plan: &Plan, size: u64, seen: &[(u32, f64)], common: &Common) -> Option<stats::Interval> {
     let alone = common.shared.moves.rounds == 0 && plan.schedule != Schedule::Netpipe;
     let at_level = levelled(seen, common);
@@ -333,8 +334,8 @@ fn interval(plan: &Plan, size: u64, seen: &[(u32, f64)], common: &Common) -> Opt
     }
 }
 
-/// An interval with what the clock's step may hide, or none where nothing tells it or its ends lie a thousandfold apart: tables print none of
-/// those, and exports don't either.
+/// An interval with what the clock's resolution may hide, or none where it is not known or its ends lie a thousandfold apart: tables print
+/// none of those, and exports don't either.
 fn told(found: Option<stats::Interval>, median: f64, rounding: f64) -> stats::Interval {
     let says = |i: &stats::Interval| i.low <= 0.0 || i.high <= units::WIDEST * i.low;
     found.map(|i| clock::widened(i, median, rounding)).filter(says).unwrap_or(stats::Interval::UNBOUNDED)

@@ -1,8 +1,8 @@
 //! Intervals of a soak as trials: several trials made one, and as many of them as memory may hold. Pure.
 //!
-//! An interval is a trial whose `block` is the interval's number, from 1. Trials that follow each other on one connection make one: their
-//! counts and times add up, their histograms merge, and their pauses stand at their moments. So does a stretch of intervals, where a soak
-//! has more than [`MOST`]: each row then stands for a power of two of them, and memory stays what it is however long the soak.
+//! An interval is a trial whose `block` is the interval's number, from 1. Successive trials on one connection are merged into one: their
+//! counts and times add up, their histograms merge, and their pauses keep their moments. So are the intervals of a stretch, where a soak
+//! has more than [`MOST`]: each row then stands for a power of two of them, and memory does not grow with the length of the soak.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ use crate::event::{BlockTaken, Trial};
 use crate::report::copies;
 use crate::{Cost, FarReport, Tcp, TrialReport};
 
-/// Rows of a size that are held at most, but for those of the stretch that is not whole yet.
+/// Most rows of a size, beside those of the last, incomplete stretch.
 pub const MOST: u32 = 2048;
 
 /// Pauses that an interval keeps: the longest.
 const PAUSES: usize = 64;
 
-/// These trials of one size, in the order of time, as one; none of no trial. The median is the mean of theirs, each with the weight of its
-/// iterations: a histogram is exact to 1%, which would hide a drift of less.
+/// These trials of one size, in order of time, as one; none of no trial. The median is the mean of theirs, weighted by iterations: a
+/// histogram is exact to 1%, which would hide a drift of less.
 pub fn merged(trials: &[Trial]) -> Option<Trial> {
     let (first, last) = (trials.first()?, trials.last()?);
     if trials.len() == 1 {
@@ -74,7 +74,7 @@ pub fn merged(trials: &[Trial]) -> Option<Trial> {
     Some(Trial { warmup: trials.iter().all(|t| t.warmup), report, ..first.clone() })
 }
 
-/// What the far side saw of them.
+/// The far side's reports of them as one.
 fn far(trials: &[Trial]) -> FarReport {
     let each = || trials.iter().map(|t| &t.report.far);
     let sum = |of: fn(&FarReport) -> u64| each().map(of).fold(0, u64::saturating_add);
@@ -95,14 +95,14 @@ fn far(trials: &[Trial]) -> FarReport {
     }
 }
 
-/// Puts an interval behind those before it, and makes rows of stretches where there are more than [`MOST`].
+/// Adds an interval, and merges rows into stretches where there are more than [`MOST`].
 pub fn keep(rows: &mut Vec<Trial>, interval: Trial) {
     // What came before the first interval warmed the connection up.
     let number = |t: &Trial| if t.warmup { 0 } else { t.block };
     kept(rows, interval, number, |stretch| merged(&stretch));
 }
 
-/// The same of what was taken of the CPUs.
+/// The same of what others took of the CPUs.
 pub fn keep_taken(rows: &mut Vec<BlockTaken>, taken: BlockTaken) {
     let together = |stretch: Vec<BlockTaken>| {
         let taken = Taken::over(&stretch.iter().map(|t| t.taken).collect::<Vec<_>>())?;
@@ -111,7 +111,7 @@ pub fn keep_taken(rows: &mut Vec<BlockTaken>, taken: BlockTaken) {
     kept(rows, taken, |t| t.block, together);
 }
 
-/// The rows with those of the stretch that is not whole yet as one: for pictures, in which they would be the only single intervals.
+/// The rows with those of the last, incomplete stretch as one: in pictures they would be the only single intervals.
 pub fn whole(rows: Vec<Trial>) -> Vec<Trial> {
     let Some(stretch) = rows.last().map(|last| stretch(last.block)) else { return rows };
     let same = |a: &Trial, b: &Trial| a.warmup == b.warmup && a.block.div_ceil(stretch) == b.block.div_ceil(stretch);
@@ -123,7 +123,7 @@ fn kept<T>(rows: &mut Vec<T>, row: T, number: impl Fn(&T) -> u32, together: impl
     let stretch = stretch(block);
     let place = |block: u32| block.div_ceil(stretch);
     let whole = place(block) != place(before);
-    // Stretches are those of the row that comes: what was one of half the length has a neighbour by now.
+    // Stretches have the length of the row that comes: one of half that length now has a neighbour to merge with.
     let from = if stretch > self::stretch(before) {
         0
     } else if stretch > 1 && whole {

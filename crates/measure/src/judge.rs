@@ -19,7 +19,7 @@ pub use crate::warned::Judged;
 const UNUSABLE: f64 = 0.10;
 /// A single iteration this many medians long is a pause.
 const PAUSE: f64 = 20.0;
-/// Share of the time spent in pauses before it is worth a word.
+/// Share of the time spent in pauses from which on a warning is given.
 const PAUSED: f64 = 0.05;
 /// Shortest pause that counts, seconds: shorter ones are the machine's own interrupts.
 const PAUSE_LEAST: f64 = 5e-3;
@@ -42,7 +42,7 @@ pub fn one_cpu(cpu: u32) -> Warning {
 /// Why a curve ends below the largest size asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Stop {
-    /// One block takes too long.
+    /// One message takes too long.
     Slow,
     /// The budget has no room.
     Budget {
@@ -98,7 +98,7 @@ pub fn nothing_arrives(kind: Name, size: u64, reached: u64) -> Warning {
     warning("nothing-arrives", vec![size], text)
 }
 
-/// Sizes that were tried and have no figure, of whose messages such a share was lost.
+/// Sizes that were tried and have no figure, and the share of their messages that was lost.
 pub fn figureless(plan: &Plan, path: u32, sizes: Vec<u64>, lost: f64) -> Option<Warning> {
     let first = *sizes.first()?;
     let never_at_once = never_at_once(plan.topology(path), lost);
@@ -116,7 +116,7 @@ pub fn figureless(plan: &Plan, path: u32, sizes: Vec<u64>, lost: f64) -> Option<
     Some(warning(code, sizes, text))
 }
 
-/// The warning that says that a load was none.
+/// Code of the warning that a load carried nothing.
 const UNLOADED: &str = "load-idle";
 
 /// Trials during which loading flows carried nothing: they do not count.
@@ -133,9 +133,9 @@ fn unloaded(points: &[Judged<'_>]) -> Option<Warning> {
     (all > 0).then(|| warning(UNLOADED, hit.into_iter().map(|(size, _)| size).collect(), text))
 }
 
-/// Flows that ran at once for a smaller share of their time than this tell of a small part of it.
+/// Share of the time that flows must run at once; with less, figures are of a small part of it.
 const TOGETHER: f64 = 0.5;
-/// The warning that says so.
+/// Code of the warning of that.
 const APART: &str = "flows-apart";
 
 /// Why flows, pairs or members that never ran at once have no figure, and what helps.
@@ -150,7 +150,7 @@ fn never_at_once(topology: Topology, lost: f64) -> String {
     )
 }
 
-/// Where a larger share than this is lost, losses keep flows apart rather than their CPUs.
+/// Share of messages lost from which on losses, not CPUs, keep flows apart.
 const LOSSY: f64 = 0.1;
 
 /// What keeps flows apart whose messages are lost, and what helps.
@@ -200,9 +200,9 @@ fn flows_apart(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
 /// The whole curve moved between rounds by more than this: a quarter.
 const MOVED: f64 = 0.223;
 
-/// The machine changed its state during the run: whole rounds, at all sizes alike, lie far apart. What they saw is decided where the
-/// line of the rounds decides it ([`stats::Moves::saw`]), so that the two can't say different things. Of the modelled link, which knows no
-/// machine, the link is named.
+/// The machine changed its state during the run: whole rounds, at all sizes alike, lie far apart. It is decided by [`stats::Moves::saw`],
+/// as the line of the rounds is, so that the two can't contradict each other. Of the modelled link, which runs on no machine, the link is
+/// named.
 pub fn unsteady(common: &Common, kind: Name) -> Option<Warning> {
     let levels: Vec<(u32, f64)> = common.levels().collect();
     let slowest = levels.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
@@ -244,14 +244,14 @@ pub fn unsteady(common: &Common, kind: Name) -> Option<Warning> {
     Some(warning("unsteady", Vec::new(), text))
 }
 
-/// Everything that the figures of a path call for.
+/// All warnings of a path's figures.
 pub fn warnings(plan: &Plan, kind: Name, points: &[Judged<'_>], taken: Option<Taken>) -> Vec<Warning> {
     let taken = taken.unwrap_or_default();
     let mut all = taken_by::warnings(&taken);
     let busy = taken_by::most(&taken);
     all.extend(noisy(plan, kind, points, busy));
     all.extend(unsettled(plan, points));
-    // Flows that take turns on their CPUs stand still by nature.
+    // Flows that share CPUs pause while others run.
     let several = points.iter().any(|p| p.figures.flows.is_some());
     if kind.ends() != Ends::Copied && !several {
         all.extend(paused(plan, points, busy));
@@ -275,7 +275,7 @@ fn noisy(plan: &Plan, kind: Name, points: &[Judged<'_>], busy: Option<Cause>) ->
     let wide = |p: &&Judged<'_>| p.figures.high.is_finite() && p.figures.reach() > UNUSABLE;
     let bad: Vec<&Judged<'_>> = points.iter().filter(wide).collect();
     let worst = bad.iter().max_by(|a, b| a.figures.reach().total_cmp(&b.figures.reach()))?;
-    // The spread within a round against the spread between rounds tells whether a connection's fate or the moment decides.
+    // Whether the spread between rounds exceeds that within a round decides between the connection and the moment as the cause.
     let within = bad.iter().map(|p| spread_within(p.trials)).fold(0.0, f64::max);
     let cause = if kind.ends() == Ends::Modelled {
         "the modelled link's own noise (--theory noise=, round-noise=)"
@@ -313,13 +313,13 @@ fn spread_within(trials: &[Trial]) -> f64 {
     if spreads.is_empty() { 0.0 } else { stats::median(&spreads) }
 }
 
-/// Whether an interval that was looked at once the time was over reaches no further than was asked for: its moment was not chosen, so that
-/// luck had no part in it, as it may have where a point ends early (`settled`).
+/// Whether an interval that was computed once the time was over reaches no further than was asked for: this moment was not chosen by the
+/// data, unlike that of a point that ends early (`settled`), where chance has a part.
 pub(crate) fn reached(plan: &Plan, figures: &Figures) -> bool {
     figures.reach() <= plan.precision
 }
 
-/// A precision that nobody asked for is missed by nobody.
+/// Without `--precision` no point misses it.
 fn unsettled(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
     if !plan.precise {
         return None;
@@ -339,8 +339,8 @@ fn unsettled(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
     Some(warning("not-converged", open, text))
 }
 
-/// A closed loop sends nothing while the far side stands still, so its percentiles hide the pause from all but one
-/// iteration; the time tells.
+/// A closed loop sends nothing while the far side stands still, so its percentiles hide the pause from all but one iteration; the time that
+/// passed shows it.
 fn paused(plan: &Plan, points: &[Judged<'_>], busy: Option<Cause>) -> Option<Warning> {
     if plan.scheduled() {
         return None;
@@ -350,7 +350,7 @@ fn paused(plan: &Plan, points: &[Judged<'_>], busy: Option<Cause>) -> Option<War
         total += t.report.seconds;
         let least = (t.report.median * PAUSE).max(PAUSE_LEAST);
         if t.report.histogram.is_empty() {
-            // Chunks: the longest is all that is known of a pause.
+            // Of a chunk, only the longest is known of a pause.
             let chunk = t.report.max;
             if t.report.median > 0.0 && t.report.seconds - t.report.median * t.report.repeats as f64 > least {
                 let lost = t.report.seconds - t.report.median * t.report.repeats as f64;
@@ -383,7 +383,7 @@ fn paused(plan: &Plan, points: &[Judged<'_>], busy: Option<Cause>) -> Option<War
     Some(warning("closed-loop", Vec::new(), text))
 }
 
-/// What was posted so that it need not be copied, and was copied nevertheless.
+/// Sends that were posted to avoid a copy, and were copied nevertheless.
 fn copied(points: &[Judged<'_>]) -> Option<Warning> {
     let told = points.iter().flat_map(|p| p.trials).map(|t| t.report.copied);
     let (some, all) = copies(told).filter(|(some, _)| *some > 0)?;
@@ -410,8 +410,8 @@ fn strangers(points: &[Judged<'_>]) -> Option<Warning> {
     (all > 0).then(|| warning("strangers", hit.into_iter().map(|(size, _)| size).collect(), text))
 }
 
-/// Long trials show another speed than short ones. `taken` is what was taken of the CPUs during the long ones, where that is known:
-/// a cause is named where there is evidence of it.
+/// Long trials show another speed than short ones. `taken` is what others took of the CPUs during the long ones, where that is known: a
+/// cause is named where there is evidence of it.
 pub fn burst(plan: &Plan, kept_up: &[Sustained], taken: Option<Taken>) -> Option<Warning> {
     let apart: Vec<&Sustained> = kept_up.iter().filter(|s| s.differs()).collect();
     let worst = apart.iter().max_by(|a, b| a.ratio.ln().abs().total_cmp(&b.ratio.ln().abs()))?;
@@ -460,11 +460,11 @@ pub fn burst(plan: &Plan, kept_up: &[Sustained], taken: Option<Taken>) -> Option
     Some(warning("burst", apart.iter().map(|s| s.size).collect(), text))
 }
 
-/// Share of the rate that may be missed before it is worth a word. (A send that leaves late after a pause is charged to the
-/// pause, as it should be; only a rate that is not reached at all makes a backlog without end.)
+/// Share of the rate that may be missed before a warning is given. (A send that leaves late after a pause counts in the time of the pause,
+/// as it should; only a rate that is not reached at all makes a backlog without end.)
 const MISSED: f64 = 0.05;
 
-/// The schedule of an open loop could not be kept: its times then tell of the backlog, not of the path.
+/// The schedule of an open loop could not be kept: its times then are those of the backlog, not of the path.
 fn rate_missed(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
     let (mut missed, mut worst) = (Vec::new(), f64::INFINITY);
     for p in points {
@@ -472,7 +472,7 @@ fn rate_missed(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
         let counted = || p.trials.iter().filter(|t| !t.warmup);
         let sum = |f: fn(&Trial) -> f64| counted().map(f).sum::<f64>();
         let (iterations, seconds) = (sum(|t| t.report.repeats as f64), sum(|t| t.report.seconds));
-        // Of several flows what counts are messages that arrived; each sender has a rate of its own, and the slowest tells.
+        // Of several flows, messages that arrived are counted; each sender has a rate of its own, and the slowest decides.
         let slowest =
             |t: &Trial| t.report.flows.as_ref().map(|f| f.each.iter().map(|flow| flow.sent).fold(f64::MAX, f64::min));
         let senders: Vec<f64> = counted().filter_map(slowest).filter(|sent| *sent > 0.0).collect();
@@ -512,7 +512,7 @@ fn rate_missed(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
     Some(warning("rate-missed", missed, text))
 }
 
-/// A number of events, without decimals that mean nothing.
+/// A number of events, rounded to the digits that matter.
 struct Count(f64);
 
 impl std::fmt::Display for Count {

@@ -1,8 +1,8 @@
 //! The driver: schedules, trials, stop rules, patterns; knows only the Link port.
 //!
-//! A [`Session`] is one path between this side and a far side, whatever keeps them in step (a control connection, or
-//! nothing where one process plays both ends). The driver asks sessions for trials in randomised blocks and tells what
-//! happens as [`Event`]s, which are also the lines of the run file.
+//! A [`Session`] is one path between this side and a far side, whatever keeps them in step (a control connection, or nothing where one
+//! process plays both ends). The driver asks sessions for trials in randomised rounds and passes on what happens as [`Event`]s, which are
+//! also the lines of the run file.
 //!
 //! | module | job |
 //! |---|---|

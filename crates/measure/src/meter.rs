@@ -6,7 +6,7 @@ use transport::clock::Clock;
 use crate::TrialSpec;
 use crate::cost::Cost;
 
-/// Reads the thread's counters around what is timed. It stays silent where no real time passes, and where contents are filled and
+/// Reads the thread's counters around what is timed. It reads nothing where no real time passes, and where contents are filled and
 /// verified, whose CPU time can't be told from the path's.
 #[derive(Debug)]
 pub(crate) struct Meter {
@@ -26,7 +26,7 @@ impl Meter {
         self.begun = self.on.then(Spent::before);
     }
 
-    /// So many iterations after the last [`Meter::begin`] they are over.
+    /// The timed iterations end, so many after the last [`Meter::begin`].
     pub(crate) fn end(&mut self, iterations: u64) {
         let cost = |begun: Spent| Cost::between(&begun, &Spent::after(), iterations);
         self.cost = self.begun.take().filter(|_| iterations > 0).map(cost);

@@ -1,4 +1,4 @@
-//! The near side of a trial: the loops that are timed, as far as patterns share them. Nothing in them allocates, prints or talks to the far side.
+//! The near side of a trial: the timed loops that patterns share. Nothing in them allocates, prints or talks to the far side.
 
 use std::time::Duration;
 
@@ -12,15 +12,15 @@ use crate::samples::Samples;
 use crate::workspace::{Halt, Workspace};
 use crate::{SessionError, Tcp, TrialReport, TrialSpec};
 
-/// Datagrams lost one after another before a trial is given up: the far side is gone, or nothing gets through.
+/// Successive lost datagrams after which a trial is given up: the far side is gone, or nothing gets through.
 const LOST_IN_A_ROW: u32 = 10;
 
-/// Late answers thrown away at most in one go: a peer that sends for ever must not hold this side.
+/// Most late answers that are discarded at once: a peer that sends for ever must not hold this side.
 const LATE_MOST: u32 = 10_000;
 
-/// Bytes and blocks under way at most in an open loop: beyond what a path holds in each direction (64 KiB in a pipe, 64
-/// blocks in a shared-memory lane), both sides could wait for each other to read. A send that the window holds back is
-/// charged from its schedule, as any late one.
+/// Most bytes and messages under way in an open loop: beyond what a path holds in each direction (64 KiB in a pipe, 64 messages in a
+/// shared-memory lane), both sides could wait for each other to read. A send that the window holds back is timed from its schedule, as any
+/// late one.
 const OPEN_LOOP_BYTES: u64 = 32 * 1024;
 const OPEN_LOOP_BLOCKS: u64 = 32;
 
@@ -61,7 +61,7 @@ pub fn run<L: Link, C: Clock>(
     spec.pattern.near(end, clock, spec, workspace)
 }
 
-/// The near half of a pattern whose blocks are each answered by one, which `writer` filled: a closed loop, or an open one.
+/// The near half of a pattern whose messages are each answered by one, which `writer` filled: a closed loop, or an open one.
 pub(crate) fn round_trips<L: Link, C: Clock>(
     end: &mut End<L>,
     clock: &C,
@@ -83,15 +83,15 @@ pub(crate) trait Turn<L: Link> {
     /// Whether those contents differ from one iteration to the next.
     const MOVING: bool = true;
 
-    /// Blocks of an iteration.
+    /// Messages of an iteration.
     fn blocks(&self) -> u64 {
         1
     }
 
-    /// Does what belongs to block `number` of the iteration: sends `block`, receives `answer`, or both.
+    /// Does what belongs to message `number` of the iteration: sends `block`, receives `answer`, or both.
     fn step(&self, link: &mut L, block: &[u8], answer: &mut [u8], number: u64) -> Result<(), LinkError>;
 
-    /// Brings an answer that the iteration did not bring, after its time.
+    /// Fetches an answer that the iteration itself did not bring, after it was timed.
     fn fetch(&self, _link: &mut L, _answer: &mut [u8]) -> Result<(), LinkError> {
         Ok(())
     }
@@ -103,7 +103,7 @@ pub(crate) trait Turn<L: Link> {
     }
 }
 
-/// A block there, a block back.
+/// A message there, a message back.
 struct RoundTrip;
 
 impl<L: Link> Turn<L> for RoundTrip {
@@ -114,12 +114,12 @@ impl<L: Link> Turn<L> for RoundTrip {
     }
 }
 
-/// What a trial's loop counts beside its times.
+/// What a trial's loop counts besides its times.
 #[derive(Default)]
 struct Tally {
     lost: u64,
     late: u64,
-    /// First wrong byte: iteration, offset, block size.
+    /// First wrong byte: iteration, offset, message size.
     wrong: Option<(u64, u64, u64)>,
 }
 
@@ -131,9 +131,9 @@ pub(crate) struct Loops<'a, L, C> {
     clock: &'a C,
     spec: &'a TrialSpec,
     tally: Tally,
-    /// Bytes of a block that its path writes.
+    /// First bytes of a message, which its path writes and which are not checked.
     skip: usize,
-    /// Whether contents change with the iteration: an unreliable path leaves the sides at different ones.
+    /// Whether contents change with the iteration: not where losses may leave the sides at different iterations.
     moving: bool,
     writer: Writer,
 }
@@ -152,7 +152,7 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
         Ok((Self::on(link, clock, spec, workspace.halt(), writer), out, into))
     }
 
-    /// The loops of a trial on a link whose memory is already lent.
+    /// The loops of a trial on a link with the memory it was lent.
     pub(crate) fn on(link: &'a mut L, clock: &'a C, spec: &'a TrialSpec, halt: Halt, writer: Writer) -> Self {
         let moving = link.capabilities().reliable;
         let skip = if moving { 0 } else { 4 };
@@ -160,7 +160,7 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
         Self { link, halt, meter, clock, spec, tally: Tally::default(), skip, moving, writer }
     }
 
-    /// Fills a block that iteration `i` sends, where contents are checked.
+    /// Fills a message that iteration `i` sends, where contents are checked.
     #[inline(always)]
     pub(crate) fn fill(&self, block: &mut [u8], i: u64) {
         if self.spec.check {
@@ -168,7 +168,7 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
         }
     }
 
-    /// Throws away answers that come after they were given up, so that they aren't taken for the next one's.
+    /// Discards answers that arrive after they were given up, so that they aren't taken for the next one's.
     fn drain(&mut self, into: &mut Slots<'_>) -> Result<(), LinkError> {
         for _ in 0..LATE_MOST {
             if !self.link.ready(Duration::ZERO)? || self.link.recv(into.slot()).is_err() {
@@ -178,7 +178,7 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
         Ok(())
     }
 
-    /// One iteration after another, each as `turn` has it.
+    /// One iteration of `turn` after another.
     pub(crate) fn closed<T: Turn<L>>(
         &mut self,
         turn: &T,
@@ -212,7 +212,7 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
             let now_many = left.min(chunk);
             let mut whole = true;
             for _ in 0..now_many {
-                // Errors go a way of their own: a whole iteration must cost nothing but itself.
+                // Errors are handled out of line: a whole iteration must cost nothing but itself.
                 match turn.once(self.link, out, into) {
                     Ok(()) => in_a_row = 0,
                     Err(e) => {
@@ -237,7 +237,7 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
         Ok(TrialReport { course, ..self.report(samples, whole_ones, total) })
     }
 
-    /// With `--check` every block is filled outside the time and verified as it arrives: iterations are timed one by one.
+    /// With `--check` every message is filled outside the time and verified as it arrives: iterations are timed one by one.
     fn checked<T: Turn<L>>(
         &mut self,
         turn: &T,
@@ -264,7 +264,7 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
                 content::fill(block, spec.seed, number, Writer::Near);
                 let answer = into.slot();
                 if !T::MOVING {
-                    // What came before must not pass for what comes now.
+                    // The contents of the last answer must not pass for those of the next.
                     answer.iter_mut().for_each(|byte| *byte = !*byte);
                 }
                 let begin = self.clock.now();
@@ -293,8 +293,8 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
         Ok(TrialReport { course, ..self.report(samples, whole_ones, total) })
     }
 
-    /// Sends without waiting for answers, on schedule; an answer's time counts from the schedule, so that a pause is
-    /// charged to every send it held up (no coordinated omission).
+    /// Sends on schedule without waiting for answers; an answer's time counts from the schedule, so that a pause is part of the time of
+    /// every send that it delayed (no coordinated omission).
     fn open_loop(&mut self, out: &mut Slots<'_>, into: &mut Slots<'_>, rate: f64) -> Result<TrialReport, SessionError> {
         let spec = self.spec;
         let all = spec.warmup + spec.repeats;
@@ -311,11 +311,11 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
             self.halt.check()?;
             let now = self.clock.now();
             let may_send = sent < all && sent - done < window;
-            // Answers that are there come first: a peer that can't hand over its answers stops reading.
+            // Answers that have arrived are received first: a peer that can't hand over its answers stops reading.
             let wait = if sent == done {
                 None
             } else if !may_send {
-                // The window is full or all is sent: wait for an answer, as patiently as the link is.
+                // The window is full or all is sent: wait for an answer, up to the link's time-out.
                 Some(None)
             } else if now >= due(sent) {
                 Some(Some(Duration::ZERO))
@@ -359,7 +359,7 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
         Ok(self.report(samples, spec.repeats, end.saturating_sub(begun)))
     }
 
-    /// Whether the iteration was lost, which is counted; anything else than a loss ends the trial.
+    /// Whether the iteration was not lost; a loss is counted, and anything but a loss ends the trial.
     fn survived(&mut self, outcome: Result<(), LinkError>, in_a_row: &mut u32) -> Result<bool, SessionError> {
         match outcome {
             Ok(()) => {
@@ -401,7 +401,7 @@ pub(crate) fn once() -> TrialReport {
     TrialReport { repeats: 1, ..TrialReport::default() }
 }
 
-/// What the times of `repeats` iterations say, which took `nanoseconds` in all.
+/// What the times of `repeats` iterations come to, which took `nanoseconds` in all.
 pub(crate) fn sampled(samples: Samples, repeats: u64, nanoseconds: u64) -> TrialReport {
     let figures = samples.figures();
     TrialReport {

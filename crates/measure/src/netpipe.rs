@@ -10,12 +10,12 @@ use crate::{judge, sizes};
 const RUN_TIME: f64 = 0.10;
 /// Trials of a point, of which the shortest counts.
 const TRIALS: u32 = 3;
-/// Unreported ping-pongs at the first size, from which the first repeat count follows.
+/// Untimed ping-pongs at the first size, from which the first repeat count follows.
 const FIRST: u64 = 100;
 /// A point this slow is the last, seconds (STOPTM).
 const STOP: f64 = 1.0;
 
-/// 3.7's repeat rule: as many as fill the run time, judged by the last point's time and the size's growth.
+/// 3.7's repeat rule: as many as fill the run time, by the last point's time (seconds) and the size's growth.
 pub fn repeats(previous: u64, increment: u64, last: f64) -> u64 {
     let growth = previous as f64 / (previous as f64 - increment as f64 + 1.0);
     let n = RUN_TIME / (growth * last);
@@ -38,11 +38,11 @@ pub fn measure(path: &mut PathRun<'_>) -> Result<(), RunError> {
     }
     let start = steps.first().map_or(1, |s| s.size);
     path.trial(start, FIRST, 1, true)?;
-    // 3.7 counts one way from the first: its time for 100 ping-pongs, divided by 200.
+    // 3.7 counts one-way times from the start: its time for 100 ping-pongs, divided by 200.
     let mut last = path.shortest(start);
     let mut previous = start;
     let fit: Vec<sizes::Step> = steps.into_iter().filter(|s| s.size <= most).collect();
-    // The stop rule is asked once for a size and its perturbations.
+    // The stop rule is applied once to a size and its perturbations.
     for around in fit.chunk_by(|a, b| a.around == b.around) {
         if last >= STOP {
             path.warn(judge::stopped_short(path.plan, around[0].size, around[0].size, last, judge::Stop::Slow))?;

@@ -20,18 +20,18 @@ use crate::{Load, Session, SessionError, TrialSpec, bucket, figures, judge, supp
 
 /// An iteration that takes longer than this is a trial of its own, seconds.
 const LONG: f64 = 0.02;
-/// Share of the budget that a trial of as many iterations as its pattern asks for may take.
+/// Share of the budget that a trial may take which has as many iterations as its pattern asks for.
 const OF_BUDGET: f64 = 1.0 / 200.0;
 /// Most iterations of a trial.
 const MOST: u64 = 1 << 22;
-/// An interruption of one trial counts as at most so many times its typical iterations: it says little of the next trial.
+/// An interruption of one trial counts as at most so many times its typical iterations: the next trial need not meet one.
 const MOST_MEAN: f64 = 3.0;
 /// A single trial or opening counts as at most so many times the average.
 const MOST_BEYOND: f64 = 4.0;
 /// Weight of the last trial in what an iteration takes on average.
 const LAST: f64 = 0.3;
 
-/// One path of a run as the driver sees it.
+/// One path of a run, for the driver.
 pub struct PathRun<'a> {
     /// What was asked.
     pub plan: &'a Plan,
@@ -44,7 +44,7 @@ pub struct PathRun<'a> {
     pub(crate) name: String,
     label: Option<String>,
     pub(crate) points: BTreeMap<u64, Point>,
-    /// Seconds of an iteration of sizes that are no points, and were tried only to tell what a far larger one takes.
+    /// Seconds of an iteration, by size, of sizes that are no points and were tried only to estimate a far larger one.
     pub(crate) felt: BTreeMap<u64, f64>,
     /// Sizes above this take longer than the stop rule allows.
     pub(crate) ceiling: u64,
@@ -53,7 +53,7 @@ pub struct PathRun<'a> {
     pub(crate) announced: bool,
     /// Whether its connections leave the host.
     leaves: bool,
-    /// It was said that both sides keep to one CPU.
+    /// The warning that both sides keep to one CPU was given.
     one_cpu: bool,
     pub(crate) done: bool,
     /// Why it left the run, where it did.
@@ -62,22 +62,22 @@ pub struct PathRun<'a> {
     pub(crate) taken: Vec<Taken>,
     /// Measured cost of a trial beyond its iterations, seconds.
     pub(crate) overhead: f64,
-    /// Seconds spent on closer looks where the curve jumps.
+    /// Seconds spent on closer looks where the curve jumps, in this run so far.
     pub(crate) refined: f64,
-    /// The first looks left out sizes: the machine is too busy for all.
+    /// The survey left out sizes: the machine is too busy for all.
     pub(crate) thinned: bool,
     /// Seconds from a round's beginning to its first trial, over recent rounds.
     pub(crate) opening: f64,
     pub(crate) counted: u64,
     /// How long a trial of several flows must last.
     turns: Turns,
-    /// Seconds that all short trials took, and that their typical iterations foretell: of sizes up to 64 KiB, and above. Large messages
-    /// take most of the time and are held up least.
+    /// Seconds that all short trials took, and that they would have by their typical iterations: of sizes up to 64 KiB, and above. Large
+    /// messages take most of the time and are delayed least.
     took: [f64; 2],
     foretold: [f64; 2],
-    /// Trials that were made long, to show what is kept up.
+    /// Long trials, which show what the path carries for long.
     pub(crate) sustained: Vec<Trial>,
-    /// Moments at which they were made.
+    /// How many times such trials were made.
     pub(crate) moments: u32,
     /// What was taken of the pinned CPUs during them.
     pub(crate) taken_long: Vec<Taken>,
@@ -86,25 +86,25 @@ pub struct PathRun<'a> {
 #[derive(Default)]
 pub(crate) struct Point {
     pub(crate) trials: Vec<Trial>,
-    /// Seconds an iteration, as last seen; 0 while unknown.
+    /// Seconds an iteration, by the last trial; 0 while unknown.
     pub(crate) estimate: f64,
-    /// Whether several flows ran at once for long enough to tell it.
+    /// Whether several flows ran at once for long enough to know `estimate`.
     sure: bool,
     /// Seconds an iteration on average over recent trials; 0 while unknown.
     mean: f64,
     pub(crate) ended: Option<Why>,
     /// How far the interval reaches, as a share of the median.
     pub(crate) width: f64,
-    /// Rounds that it had at the first of the looks in a row at which it seemed known well enough.
+    /// Rounds at the first of the successive checks at which it was known well enough.
     pub(crate) known_from: Option<u32>,
-    /// Seconds of the rounds' time that the size has saved up for its next trial; none until it was first due.
+    /// Seconds of the rounds' time that the size has saved up for its next trial; none until the first round that reckons with it.
     pub(crate) saved: Option<f64>,
-    /// Whether rounds pass the size by, as there is no time for all of them.
+    /// Whether rounds leave the size out, as there is no time for all of them.
     pub(crate) left_out: bool,
 }
 
 impl<'a> PathRun<'a> {
-    /// A path over `session`, of which nothing is known yet.
+    /// A path over `session`, not opened yet.
     pub fn new(
         plan: &'a Plan,
         calibration: Calibration,
@@ -159,14 +159,14 @@ impl<'a> PathRun<'a> {
         self.plan.connections(self.number)
     }
 
-    /// Whether no further block is worth its time.
+    /// Whether no further round is worth its time.
     pub fn done(&self) -> bool {
         self.done
     }
 
     /// Leaves the run, which goes on with other paths.
     pub(crate) fn leave(&mut self, why: RunError) {
-        // What is left of it is broken already: its end has nothing to add.
+        // The path has failed already: an error of its end adds nothing.
         let _ = self.session.close();
         (self.done, self.gone, self.failed) = (true, true, Some(why));
     }
@@ -176,12 +176,12 @@ impl<'a> PathRun<'a> {
         self.counted
     }
 
-    /// What was taken of the pinned CPUs, block by block.
+    /// What others took of the pinned CPUs, round by round.
     pub fn taken(&self) -> &[Taken] {
         &self.taken
     }
 
-    /// Tells what was taken of the pinned CPUs during block `block`, where that is known.
+    /// Records what others took of the pinned CPUs during round `block`, where that is known.
     pub(crate) fn note_taken(&mut self, block: u32) -> Result<(), RunError> {
         let Some(taken) = self.session.taken() else { return Ok(()) };
         self.taken.push(taken);
@@ -193,7 +193,7 @@ impl<'a> PathRun<'a> {
         (self.plan.budget - self.spent - self.reserved()).max(0.0)
     }
 
-    /// Notes that a round took so many seconds to open. One that had to wait for a CPU says little of the next.
+    /// Notes that a round took so many seconds to open. A round that had to wait for a CPU counts only in part.
     pub(crate) fn opened(&mut self, seconds: f64) {
         let last = if self.opening > 0.0 { seconds.min(MOST_BEYOND * self.opening) } else { seconds };
         self.opening = if self.opening > 0.0 { self.opening + LAST * (last - self.opening) } else { last };
@@ -204,19 +204,19 @@ impl<'a> PathRun<'a> {
         self.session.close().map_err(|source| RunError::Session { path: self.name.clone(), source })
     }
 
-    /// Largest block that the transport carries.
+    /// Largest message that the transport carries, bytes.
     pub fn most(&self) -> u64 {
         self.session.capabilities().max_block.unwrap_or(u64::MAX)
     }
 
-    /// Opens a fresh connection for block `block` and begins it.
+    /// Opens a fresh connection for round `block` and begins it.
     pub fn open(&mut self, block: u32, planned: u32) -> Result<(), RunError> {
         self.connect(block)?;
         self.begin(block, planned)
     }
 
-    /// Opens the first connection, which tells what its settings leave of what the transport can do: sizes are planned by that.
-    /// [`PathRun::begin`] must follow. An error where nothing that was asked for is left.
+    /// Opens the first connection. Its capabilities depend on the settings, and sizes are planned by them. [`PathRun::begin`] must follow.
+    /// An error where nothing that was asked for is possible.
     pub(crate) fn connect_first(&mut self, block: u32) -> Result<(), RunError> {
         self.connect(block)?;
         let can = self.session.capabilities();
@@ -251,11 +251,11 @@ impl<'a> PathRun<'a> {
         Ok(())
     }
 
-    /// Begins block `block`, of `planned` trials, on the connection that was opened for it.
+    /// Begins round `block`, of `planned` trials, on the connection that was opened for it.
     pub(crate) fn begin(&mut self, block: u32, planned: u32) -> Result<(), RunError> {
         let (calibration, far_calibration) = self.session.calibration(self.calibration_time());
         let can = self.session.capabilities();
-        // Another machine is calibrated for itself, and its CPUs have the same numbers.
+        // The far side's machine is calibrated apart where it is another, and the numbers of its CPUs mean other CPUs.
         let here = far_calibration.is_none() && can.two_ended && !can.virtual_time;
         if let Some((near, _)) = self.plan.pin.filter(|(near, far)| near == far && here && !self.one_cpu) {
             self.one_cpu = true;
@@ -271,7 +271,7 @@ impl<'a> PathRun<'a> {
         }))
     }
 
-    /// Time for a look at the machine before a block: what a slow one needs, and little of what the blocks have.
+    /// Time for the calibration before a round: enough for a slow machine, and a small part of a round.
     fn calibration_time(&self) -> Duration {
         Duration::from_secs_f64((self.plan.budget * 0.004).clamp(0.0, 0.01))
     }
@@ -312,7 +312,7 @@ impl<'a> PathRun<'a> {
         };
         let whole = (self.session.now() - begin) as f64 * 1e-9;
         if let Some(flows) = &report.flows {
-            // A trial that only looks is too short by intention, and one of a number that was asked for is as long as it is.
+            // A survey trial is too short by intention, and one of a number that was asked for is as long as it is.
             if self.plan.repeats.is_none() && repeats >= self.fewest(size) {
                 self.turns.saw(flows);
             }
@@ -321,18 +321,18 @@ impl<'a> PathRun<'a> {
             self.overhead += 0.1 * (beyond.min(MOST_BEYOND * self.overhead) - self.overhead);
             let point = self.points.entry(size).or_default();
             if sure || !point.sure {
-                // Of trials in which flows hardly met the longer one knows best: how far apart they began weighs most in a short one's. Looks come
-                // before each round's trial, and must not undo what the last one found.
+                // Of trials whose flows hardly ran at once the longer one is more reliable: how far apart they began matters most in a
+                // short one. Warm-up trials come before each round's trial, and must not replace what the last one found.
                 let each = if sure || point.estimate <= 0.0 { each } else { each.min(point.estimate) };
                 (point.estimate, point.mean, point.sure) = (each, each, sure);
             }
         } else if report.repeats > 0 {
             let each = if report.median > 0.0 { report.median } else { report.each_sent() };
-            // A stream's sender may be far ahead of its receiver, who decides how long a block takes.
+            // A stream's sender may be far ahead of its receiver, whose time for a message counts.
             let each = each.max(report.each_received(size)).max(1e-10);
             let untimed = (self.beside() + spec.warmup as f64) * each;
             let beyond = (whole - report.seconds.max(report.far.seconds) - untimed).max(0.0);
-            // One that had to wait for a CPU says little of the next.
+            // A trial that had to wait for a CPU counts only in part for the next.
             self.overhead += 0.1 * (beyond.min(MOST_BEYOND * self.overhead) - self.overhead);
             let point = self.points.entry(size).or_default();
             point.estimate = each;
@@ -362,8 +362,8 @@ impl<'a> PathRun<'a> {
         self.open(block, planned)
     }
 
-    /// Iterations between two readings of the clock, so that reading costs at most 1% of what is timed. Where a block may be
-    /// lost, every iteration is timed: one with a time-out in it must not spoil its neighbours.
+    /// Iterations between two readings of the clock, so that reading costs at most 1% of what is timed. Where a message may be lost, every
+    /// iteration is timed: one with a time-out in it must not spoil its neighbours.
     fn chunk(&self, estimate: f64) -> u64 {
         if estimate <= 0.0 || !self.session.capabilities().reliable {
             return 1;
@@ -371,7 +371,7 @@ impl<'a> PathRun<'a> {
         (self.calibration.clock_cost_ns * 1e-9 * 100.0 / estimate).ceil().max(1.0) as u64
     }
 
-    /// Seconds an iteration of `size`, as last seen, or guessed from its neighbours.
+    /// Seconds an iteration of `size`, by the last trial, or estimated from its neighbours.
     pub fn estimate(&self, size: u64) -> f64 {
         if let Some(p) = self.points.get(&size).filter(|p| p.estimate > 0.0) {
             return p.estimate;
@@ -384,7 +384,7 @@ impl<'a> PathRun<'a> {
         let above = self.points.range(size..).find_map(known);
         match (below, above) {
             (Some((_, b)), Some((_, a))) => b.max(a),
-            // Time grows no faster than size; a smaller block takes no longer.
+            // Time grows no faster than size; a smaller message takes no longer.
             (Some((s, b)), None) => b * size as f64 / s as f64,
             (None, Some((_, a))) => a,
             (None, None) => 0.0,
@@ -396,20 +396,20 @@ impl<'a> PathRun<'a> {
         self.estimate(size).max(self.plan.gap(size).unwrap_or(0.0))
     }
 
-    /// Seconds that an iteration of `size` takes on average: what interrupts one costs time, too.
+    /// Seconds that an iteration of `size` takes on average, interruptions included.
     pub(crate) fn costs(&self, size: u64) -> f64 {
         let alone = self.points.get(&size).map_or(0.0, |p| p.mean).max(self.takes(size));
         alone.max(self.estimate(size) * self.stopped(size))
     }
 
-    /// Times that all short trials of sizes such as `size` took what their typical iterations foretell: above 1 where others hold the
+    /// Time that all short trials of sizes such as `size` took over what their typical iterations come to: above 1 where others hold the
     /// CPUs.
     pub(crate) fn stopped(&self, size: u64) -> f64 {
         let class = usize::from(size > MIDDLING);
         if self.foretold[class] > 0.0 { (self.took[class] / self.foretold[class]).max(1.0) } else { 1.0 }
     }
 
-    /// Seconds that one block of `size` needs one way, about.
+    /// Seconds that one message of `size` needs one way, about.
     pub fn one_block(&self, size: u64) -> f64 {
         self.estimate(size) / (self.facts().ways)(self.plan.burst) as f64
     }
@@ -424,7 +424,7 @@ impl<'a> PathRun<'a> {
         figures::figures(self.plan, self.kind, &trials, common)
     }
 
-    /// Ends a point and tells its figures.
+    /// Ends a point and sends the event with its figures.
     pub fn end_point(&mut self, size: u64, why: Why, common: &Common) -> Result<(), RunError> {
         let Some(figures) = self.figures(size, common) else { return Ok(()) };
         let figures = if why == Why::Precision { settled(figures, self.plan.precision) } else { figures };
@@ -453,8 +453,8 @@ impl<'a> PathRun<'a> {
         self.tell(&Event::Warning(Warning { path: Some(self.number), ..warning }))
     }
 
-    /// Fewest iterations of a trial of `size`: one that takes long needs no median of three within the trial, and more rounds tell more;
-    /// at an offered rate those of a [`LOAD`], of several flows, and under load, those of their [`Turns`].
+    /// Fewest iterations of a trial of `size`. One long iteration needs no median of three within the trial, and more rounds are better
+    /// evidence; at an offered rate those of a [`LOAD`], of several flows, and under load, those of their [`Turns`].
     pub(crate) fn fewest(&self, size: u64) -> u64 {
         let least = if self.plan.offered.is_some() { self.turns.least().max(LOAD) } else { self.turns.least() };
         let load = match least > 0.0 && self.estimate(size) > 0.0 {
@@ -464,8 +464,8 @@ impl<'a> PathRun<'a> {
         load.max(self.fewest_looked(size)).max(self.fewest_in_budget(size))
     }
 
-    /// As many as the pattern asks for, where they take no more than a part of the budget: of few messages of a stream what lies in buffers
-    /// is much.
+    /// As many as the pattern asks for, where they take no more than a part of the budget: of few messages of a stream a large part lies in
+    /// buffers.
     fn fewest_in_budget(&self, size: u64) -> u64 {
         let takes = self.takes(size) * self.stopped(size);
         match self.facts().fewest {
@@ -474,12 +474,12 @@ impl<'a> PathRun<'a> {
         }
     }
 
-    /// The same of a trial that only looks.
+    /// The same of a survey trial.
     pub(crate) fn fewest_looked(&self, size: u64) -> u64 {
         if self.estimate(size) * self.stopped(size) > LONG { 1 } else { self.facts().fewest.min(FEWEST) }
     }
 
-    /// Iterations that a trial makes beside those that it times, where they are as long as any.
+    /// Iterations that a trial makes besides those that it times, where they are as long as any.
     pub(crate) fn beside(&self) -> f64 {
         self.facts().beside
     }
@@ -489,8 +489,7 @@ impl<'a> PathRun<'a> {
         self.plan.repeats.unwrap_or_else(|| self.within(size, slice).max(self.fewest(size)))
     }
 
-    /// Iterations of a trial that looks or warms up: as many as take about `slice` seconds, and no more than one that
-    /// counts.
+    /// Iterations of a trial for survey or warm-up: as many as take about `slice` seconds, and no more than of one that counts.
     pub(crate) fn brief(&self, size: u64, slice: f64) -> u64 {
         self.within(size, slice).min(self.plan.repeats.unwrap_or(u64::MAX))
     }
@@ -508,14 +507,14 @@ impl<'a> PathRun<'a> {
         (n as u64).clamp(self.fewest_looked(size), MOST)
     }
 
-    /// Seconds of the fastest iteration that any trial of a size was typical of.
+    /// Typical seconds of an iteration in the fastest trial of a size.
     pub(crate) fn fastest(&self, size: u64) -> f64 {
         let trials = self.points.get(&size).into_iter().flat_map(|p| &p.trials);
         let each = trials.map(|t| figures::took(self.plan, t)).filter(|each| *each > 0.0);
         each.fold(self.estimate(size), f64::min)
     }
 
-    /// Ends what is still open, and says what a reader must know.
+    /// Ends what is still open, and gives the path's warnings.
     pub fn finish(&mut self, stopped: bool) -> Result<usize, RunError> {
         let open: Vec<u64> = self.points.iter().filter(|(_, p)| p.ended.is_none()).map(|(s, _)| *s).collect();
         let why = match (stopped, self.plan.trials) {
@@ -543,7 +542,7 @@ impl<'a> PathRun<'a> {
         let lost = judge::lost(figureless().flat_map(|(_, p)| &p.trials));
         let figureless = judge::figureless(self.plan, self.number, figureless().map(|(s, _)| *s).collect(), lost);
         let moved = match self.plan.schedule {
-            // A point or two are not a curve: of them the noisy warning speaks.
+            // A point or two are not a curve: the warning of noise covers them.
             Schedule::Adaptive | Schedule::Hint if self.points.len() > 2 => judge::unsteady(&common, self.kind),
             _ => None,
         };

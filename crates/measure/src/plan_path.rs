@@ -1,4 +1,4 @@
-//! A path as a plan has it: a transport, what is set on it, what it is called.
+//! A path of a plan: a transport, its settings, its label.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,7 +41,7 @@ fn is_one(n: &u32) -> bool {
 }
 
 impl PathPlan {
-    /// Whether what is measured has the path for itself: one flow, and no other that loads it.
+    /// Whether what is measured has the path for itself: one flow, and no load.
     pub fn alone(&self) -> bool {
         self.flows == 1 && self.load.is_none()
     }

@@ -15,7 +15,7 @@ pub struct Seen {
 /// What to do about a place in the curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Look {
-    /// Measure this size again: what it said would be news.
+    /// Measure this size again: more evidence is needed before it is believed.
     Again(u64),
     /// Measure this new size, between two that differ.
     Between(u64),
@@ -30,8 +30,8 @@ const BELIEVED: u32 = 3;
 /// Sizes closer than this share of themselves are not bisected further.
 const EDGE: f64 = 0.004;
 
-/// Where to look next, the largest jumps first, at most `most`. `points` ascend in size; `noise` is the log standard
-/// deviation that trials of one size show.
+/// Where to measure next, the largest jumps first, at most `most` places. `points` ascend in size; `noise` is the log standard deviation of
+/// trials of one size.
 pub fn looks(points: &[Seen], noise: f64, most: usize) -> Vec<Look> {
     let threshold = JUMP.max(4.0 * noise);
     let mut found: Vec<(f64, Seen, Seen)> = points
@@ -60,7 +60,7 @@ pub fn looks(points: &[Seen], noise: f64, most: usize) -> Vec<Look> {
     looks
 }
 
-/// How far the step from `a` to `b` leaves what growth with size explains: time neither falls nor grows faster than size.
+/// How far the step from `a` to `b` exceeds what growth with size explains, as a logarithm: time neither falls nor grows faster than size.
 fn jump(a: &Seen, b: &Seen) -> f64 {
     let rise = (b.seconds / a.seconds).ln();
     let growth = (b.size as f64 / a.size as f64).ln();

@@ -1,4 +1,4 @@
-//! What came of a trial.
+//! The report of a trial.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -159,13 +159,13 @@ impl TrialReport {
         if self.repeats == 0 { 0.0 } else { self.seconds / self.repeats as f64 }
     }
 
-    /// Whether the path was loaded while the trial ran, if it was to be.
+    /// Whether the load carried something while the trial ran, if there was to be one.
     pub fn under_its_load(&self) -> bool {
         self.load.is_none_or(|load| load.any())
     }
 
-    /// Whether its numbers can be a trial's: a file may hold any. Sums over many trials must stay within 64 bits, and no clock
-    /// tells times so short or so long; nothing counts to 2^40 in a trial, nor moves 2^56 bytes.
+    /// Whether a trial can have these numbers: a file may hold any. Sums over many trials must stay within 64 bits, and no clock shows
+    /// times so short or so long; nothing counts to 2^40 in a trial, nor moves 2^56 bytes.
     pub fn sound(&self) -> bool {
         let far = &self.far;
         let events = [self.repeats, self.late, self.lost, self.reordered, self.duplicated];
@@ -190,7 +190,7 @@ impl TrialReport {
     }
 }
 
-/// What several reports say of calls that were copied.
+/// The sums of several reports of copied calls: (copied, all).
 pub(crate) fn copies(each: impl Iterator<Item = Option<(u64, u64)>>) -> Option<(u64, u64)> {
     each.flatten().reduce(|a, b| (a.0.saturating_add(b.0), a.1.saturating_add(b.1)))
 }

@@ -14,7 +14,7 @@ pub struct Samples {
     steps: Option<Vec<Step>>,
 }
 
-/// What the samples say, seconds an iteration.
+/// Figures of the samples, seconds an iteration.
 pub struct Sampled {
     /// Median of the chunks.
     pub median: f64,
@@ -29,7 +29,7 @@ pub struct Sampled {
     pub pauses: Vec<(u64, u64)>,
 }
 
-/// Pauses that a trial keeps: the longest. More of them would swell the run file, and a trial has few.
+/// Most pauses that a trial keeps, the longest: more would swell the run file, and a trial has few.
 const PAUSES: usize = 16;
 
 /// Most samples a trial keeps; a longer trial keeps the first so many and its total time.
@@ -44,8 +44,8 @@ impl Samples {
         Self { chunk, times, room, odd: Vec::new(), lead: None, steps: None }
     }
 
-    /// Keeps the moments, too, where the trial is one of so many flows. They share the room of one: a trial with more chunks keeps the
-    /// moments of the first.
+    /// Keeps the moments, too, where the trial is one of so many flows. The flows share the room of one trial: a flow with more chunks
+    /// keeps the moments of the first.
     pub fn of_flows(self, flows: u32) -> Self {
         let room = self.room / flows.max(1) as usize;
         Self { steps: (flows > 1).then(|| Vec::with_capacity(room)), ..self }
@@ -75,7 +75,7 @@ impl Samples {
         }
     }
 
-    /// How the trial went on from `begin` to `end`, nanoseconds, in which so many iterations completed; none of a trial of one flow.
+    /// The course of the trial from `begin` to `end`, nanoseconds, in which so many iterations completed; none of a trial of one flow.
     pub fn course(&mut self, begin: u64, end: u64, iterations: u64) -> Option<Course> {
         let mut steps = self.steps.take()?;
         let kept: u64 = steps.iter().map(|step| step.iterations).sum();

@@ -29,7 +29,7 @@ pub enum SessionError {
     Corrupt {
         /// "the near side" or "the far side".
         side: &'static str,
-        /// Block size, bytes.
+        /// Message size, bytes.
         size: u64,
         /// Iteration of the trial.
         iteration: u64,
@@ -116,23 +116,23 @@ pub struct Party {
 pub trait Session {
     /// What its transport can do.
     fn capabilities(&self) -> Capabilities;
-    /// Opens a fresh connection, in a fresh far process where that is cheap. Called before each block; closes the last.
+    /// Opens a fresh connection, in a fresh far process where that is cheap. Called before each round; closes the last.
     fn open(&mut self, block: u32) -> Result<Party, SessionError>;
     /// Runs one trial on the open connection.
     fn trial(&mut self, spec: &TrialSpec) -> Result<TrialReport, SessionError>;
-    /// A block is over and another path's turn may come: memory that only trials need goes, and nothing loads the path any more.
+    /// A round is over and another path may have the next turn: frees memory that only trials need, and ends the load.
     fn rest(&mut self) {}
-    /// Ends connection and far process. What was measured is told by then; an error says that something else was lost (the
-    /// end of a trace on a full disk).
+    /// Ends connection and far process. All trials have been reported by then; an error means that something else was lost (the end of a
+    /// trace on a full disk).
     fn close(&mut self) -> Result<(), SessionError>;
     /// The session's clock, nanoseconds: wall-clock time, or virtual time for the theoretical link. Budgets use it.
     fn now(&self) -> u64;
-    /// What was taken of the pinned CPUs since the last call, by others than the two sides; none where it can't be known.
+    /// What others than the two sides took of the pinned CPUs since the last call; none where it can't be known.
     fn taken(&mut self) -> Option<Taken> {
         None
     }
-    /// How fast the machine is just now: the near side's, and the far side's where that is another; each within about `time`.
-    /// None where it can't be told, or nothing of the path depends on it. Only between trials.
+    /// The speed of the machine at this moment: the near side's, and the far side's where that is another; each within about `time`. None
+    /// where it can't be measured, or nothing of the path depends on it. Only between trials.
     fn calibration(&mut self, _time: Duration) -> (Option<MachineCalibration>, Option<MachineCalibration>) {
         (None, None)
     }

@@ -1,11 +1,11 @@
 //! When a point is known as well as was asked for, and what its interval then is. Pure.
 //!
-//! Who stops at the first round at which an interval happens to be narrow picks the runs whose rounds lie near each other by luck: their
-//! intervals hold the truth less often than they say. Two rules mend that. A point is settled where its interval would be narrow
-//! enough even if its rounds' scatter were as large as such luck can hide. And where luck had a part in it, the interval reaches as far
-//! as was asked for: how far a median errs does not depend on the scatter that was seen, so that an interval of a width that was
-//! fixed beforehand holds however its moment was chosen (Chow and Robbins 1965, *On the asymptotic theory of fixed-width sequential
-//! confidence intervals for the mean*, Annals of Mathematical Statistics 36:457-462).
+//! A run that stops at the first round at which an interval happens to be narrow selects rounds that lie near each other by chance: such
+//! intervals hold the truth less often than they say. Two rules mend that. A point is settled where its interval would be narrow enough
+//! even if its rounds' true scatter were as large as chance can hide. And where chance had a part in it, the interval is widened to the
+//! precision that was asked for: how far a median errs does not depend on the scatter that was seen, so that an interval of a width that
+//! was fixed beforehand holds whenever the run stops (Chow and Robbins 1965, *On the asymptotic theory of fixed-width sequential confidence
+//! intervals for the mean*, Annals of Mathematical Statistics 36:457-462).
 
 use stats::StandardError;
 
@@ -14,21 +14,21 @@ use crate::event::Figures;
 /// Fewest rounds after which a point can be settled.
 const ROUNDS: u32 = 8;
 
-/// Share of scatters that luck makes no smaller than it is reckoned with.
+/// Share of the cases in which the scatter of so many rounds is no smaller by chance than is assumed.
 const SELDOM: f64 = 0.9;
 
-/// How many times as large the scatter of so many rounds may be as it seems.
+/// Factor by which the true scatter of so many rounds may exceed the one seen.
 fn luck(rounds: u32) -> f64 {
     StandardError { value: 1.0, degrees: f64::from(rounds.saturating_sub(1)) }.at_most(SELDOM)
 }
 
-/// Whether a point with these figures is known to `precision`, a share of its median, whatever luck did.
+/// Whether a point with these figures is known to `precision`, a share of its median, even if its scatter is small by chance.
 pub(crate) fn known(figures: &Figures, precision: f64) -> bool {
     figures.blocks >= ROUNDS && figures.reach() * luck(figures.blocks) <= precision
 }
 
-/// The figures of a point that ended because it was known to `precision`. Where its rounds had to be no more than usually lucky for that,
-/// the interval reaches as far as was asked for.
+/// The figures of a point that ended because it was known to `precision`. Where its rounds may have been close by chance, the interval is
+/// widened to the precision.
 pub fn settled(figures: Figures, precision: f64) -> Figures {
     if !figures.high.is_finite() || figures.reach() * luck(figures.blocks).powi(2) <= precision {
         return figures;

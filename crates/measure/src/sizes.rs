@@ -1,4 +1,4 @@
-//! Which sizes: the paper's schedule with perturbation (`seeds/004`, section 2), and what lies between.
+//! Which sizes are measured: the paper's schedule with perturbation (`seeds/004`, section 2), and sizes between.
 
 use crate::amounts::LOAD;
 use crate::event::Plan;
@@ -6,7 +6,7 @@ use crate::event::Plan;
 /// A size of the paper's schedule and the increment in force when it was reached, which NetPIPE's repeat rule needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// Block size, bytes.
+    /// Message size, bytes.
     pub size: u64,
     /// Increment of the unperturbed size.
     pub increment: u64,
@@ -49,24 +49,24 @@ pub fn filled(sizes: &[u64]) -> Vec<u64> {
     all
 }
 
-/// Largest block that can be asked for, bytes.
+/// Largest message that can be asked for, bytes.
 pub const MOST: u64 = 1 << 46;
 
 /// Most sizes of a plan.
 pub const MANY: usize = 100_000;
 
-/// Iterations that a size needs over a run, where an open loop's schedule decides how long each takes: three in each of twelve rounds,
-/// which are fewer than other runs have.
+/// Iterations of a size over a run that are planned for where an open loop's schedule decides how long each takes: three in each of twelve
+/// rounds, which are fewer than other runs have.
 const VISITS: f64 = 36.0;
 
-/// Trials at an offered rate that a size needs of the budget.
+/// Trials at an offered rate that are planned for a size.
 const LOADS: f64 = 6.0;
 
-/// Seconds of the budget that a size needs to be visited by every round at all.
+/// Seconds of the budget that a size takes if every round visits it.
 const A_SIZE: f64 = 0.016;
 
-/// The sizes that a plan starts from, ascending, none above `most` (the transport's limit). A short budget takes fewer:
-/// a size that few rounds visit says little.
+/// The sizes that a plan starts from, ascending, none above `most` (the transport's limit, bytes). A short budget takes fewer: a size that
+/// few rounds visit has no useful interval.
 pub fn planned(plan: &Plan, most: u64) -> Vec<u64> {
     let to = plan.to.min(most).min(MOST);
     let mut sizes = match (&plan.sizes, plan.step) {

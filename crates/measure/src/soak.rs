@@ -1,8 +1,8 @@
 //! A soak: one connection held for the whole time, measured interval after interval, which shows what changes with the time.
 //!
-//! It says nothing of the error between runs: for that rounds over fresh connections are made (`block`). An interval is told as one
-//! trial, whose number is its block's. It is cut into parts, so that a path that turns slow in one of them makes the interval no longer
-//! than that, and several sizes take turns in it.
+//! It does not show the error between runs: rounds over fresh connections do (`block`). An interval is reported as one trial, whose number
+//! is its round's. It is cut into parts, so that a path that turns slow in one of them makes the interval longer by that part at most, and
+//! several sizes take turns in it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,13 +14,13 @@ use crate::{SessionError, interval, judge};
 /// Longest part of an interval, seconds, as long as the path stays as fast.
 const PART: f64 = 0.25;
 
-/// Share of an interval that is no interval of its own: one that ended so early is followed by the next, not by the rest of it.
+/// An interval that ends so early (as a share) is followed by the next, since the rest of it is too short for one.
 const REST: f64 = 0.1;
 
-/// Share of a size's time in an interval that is no part of its own.
+/// Rest of a size's time in an interval, as a share, that is too short for a part.
 const LEAST: f64 = 0.01;
 
-/// Looks at each size before the first interval, and how long each is, seconds.
+/// Trials of each size before the first interval, and how long each is, seconds.
 const LOOKS: usize = 3;
 const LOOK: f64 = 2e-3;
 
@@ -38,7 +38,7 @@ pub(crate) fn measure(path: &mut PathRun<'_>, stop: &AtomicBool) -> Result<(), R
     for size in sizes.iter().flat_map(|size| [*size; LOOKS]) {
         path.trial(size, path.brief(size, LOOK), 1, true)?;
     }
-    // What was taken while the connection was opened is no part of an interval.
+    // What others took while the connection was opened belongs to no interval.
     path.session.taken();
     let start = path.at();
     let mut taken: Vec<BlockTaken> = Vec::new();
@@ -47,10 +47,10 @@ pub(crate) fn measure(path: &mut PathRun<'_>, stop: &AtomicBool) -> Result<(), R
         if begun > all - REST * every {
             break;
         }
-        // One that was held up beyond its end is followed by what is left of the next.
+        // An interval that lasted beyond its end is followed by what is left of the next.
         let end = (((begun / every + REST).floor() + 1.0) * every).min(all);
         let outcome = turns(path, &sizes, number, start + end, stop);
-        // What holds one size up takes from the next one's time: each is first in its turn.
+        // A size that is held up takes from the next one's time: each has its turn to be first.
         sizes.rotate_left(1);
         if let Some(told) = path.session.taken().map(|taken| BlockTaken { path: path.number, block: number, taken }) {
             path.tell(&Event::Taken(told.clone()))?;
@@ -68,7 +68,7 @@ fn turns(path: &mut PathRun<'_>, sizes: &[u64], number: u32, end: f64, stop: &At
         let until = path.at() + (end - path.at()) / (sizes.len() - i) as f64;
         let mut parts = Vec::new();
         let outcome = path.parts(*size, number, until, stop, &mut parts);
-        // What ended the run does not take back what was measured whole.
+        // What was measured whole is kept, also where the run ends here.
         if let Some(one) = interval::merged(&parts) {
             path.counted += 1;
             path.tell(&Event::Trial(one.clone()))?;
@@ -80,7 +80,7 @@ fn turns(path: &mut PathRun<'_>, sizes: &[u64], number: u32, end: f64, stop: &At
 }
 
 impl PathRun<'_> {
-    /// Trials of a size until the moment `until`, and one at least.
+    /// Trials of a size until the moment `until` (seconds), and one at least.
     fn parts(
         &mut self,
         size: u64,
@@ -99,9 +99,9 @@ impl PathRun<'_> {
             if size > self.ceiling || !parts.is_empty() && left < least.max(LEAST * (until - begin)) {
                 return Ok(());
             }
-            // A short rest would be a part of its own.
+            // A short rest is added to this part instead of being one.
             let part = if left < 1.5 * PART { left } else { PART };
-            // Its way to the far side and its warm-up are a part of the interval, and so is what holds its iterations up.
+            // The time of asking the far side, the warm-up and interruptions belong to the interval, too.
             let speed = self.takes(size) / self.costs(size).max(f64::MIN_POSITIVE);
             let timed = (part - self.overhead).max(0.0) * speed.min(1.0);
             let warm = (timed / 21.0).min(50.0 * self.takes(size));

@@ -20,12 +20,12 @@ pub struct Solo {
     capabilities: Capabilities,
     /// The modelled path.
     theory: Theory,
-    /// What loads it.
+    /// The load of the path.
     load: Option<Load>,
     workspace: Workspace,
     stop: Arc<AtomicBool>,
     patience: Patience,
-    /// What others take of the CPU that this process is pinned to, where it is pinned to one.
+    /// Watches what others take of the CPU that this process is pinned to, where it is pinned to one.
     cpu: Option<CpuWatch>,
 }
 
@@ -44,7 +44,7 @@ impl Solo {
         Self::patient(path, stop, Patience::default().limit)
     }
 
-    /// The same with a bound on its link's waits.
+    /// The same with a time-out for its link's waits.
     pub fn patient(path: &PathPlan, stop: Arc<AtomicBool>, limit: Duration) -> Result<Self, SessionError> {
         let patience = Patience::new(limit, Arc::clone(&stop));
         let PathPlan { transport, settings, load, .. } = path;
@@ -75,15 +75,15 @@ impl Session for Solo {
     }
 
     fn open(&mut self, block: u32) -> Result<Party, SessionError> {
-        // Fresh memory is to a copy what a fresh connection is to a socket: where it lies changes what it costs.
+        // Fresh memory is to a copy what a fresh connection is to a socket: where it lies changes the time.
         self.workspace.release();
         let cpus = host::allowed_cpus();
-        // What a command does on this CPU is the path's own doing.
+        // What a program at the end of the path does on this CPU is part of the path.
         let alone = !matches!(&self.link, Ends::Copy(_, t, _) if t.ends() == transport::Ends::Echoed);
         self.cpu = (cpus.len() == 1 && alone).then(|| CpuWatch::new(&cpus, &[std::process::id()]));
         match &mut self.link {
             Ends::Copy(link, transport, settings) => {
-                // A command inherits CPUs: it may use all that there are.
+                // A program inherits the CPUs of this process: it may use all that there are.
                 let made = || transport.solo(settings, &self.patience);
                 *link = if transport.ends() == transport::Ends::Echoed { host::unpinned(made) } else { made() }?;
             }
@@ -131,13 +131,13 @@ impl Session for Solo {
     }
 
     fn taken(&mut self) -> Option<Taken> {
-        // A virtual clock loses nothing to anybody.
+        // On a virtual clock other programs take nothing.
         let real = !matches!(self.link, Ends::Theory(_));
         self.cpu.as_mut().filter(|_| real).and_then(CpuWatch::taken)
     }
 }
 
-/// What loading flows carried on the modelled path in a trial of so many seconds: all that the trial's own messages left of the lines.
+/// What loading flows carried on the modelled path in a trial of so many seconds: what the trial's own messages left of each direction.
 fn carried(theory: &Theory, load: &Load, spec: &TrialSpec, seconds: f64) -> Carried {
     let (there, back) = (spec.pattern.facts().blocks)(spec);
     let iterations = spec.warmup.saturating_add(spec.repeats) as f64;
@@ -146,7 +146,7 @@ fn carried(theory: &Theory, load: &Load, spec: &TrialSpec, seconds: f64) -> Carr
     Carried::of(load, left(there) * rate, left(back) * rate)
 }
 
-/// A trial on the modelled path, whose far side reacts as the pattern has it.
+/// A trial on the modelled path, whose far side has the pattern's role.
 fn modelled(
     end: &mut End<TheoryLink>,
     spec: &TrialSpec,
@@ -156,7 +156,7 @@ fn modelled(
     let facts = spec.pattern.facts();
     end.set_role((facts.role)(spec));
     end.skip(spec.warmup.saturating_mul(facts.sends(spec)));
-    // A far side that makes up its answers can't be held against what this side would have sent.
+    // A far side that makes up its answers can't be checked against what this side would have sent.
     let spec = &TrialSpec { check: spec.check && facts.echoes, ..spec.clone() };
     end.keep_contents(spec.check);
     (facts.modelled)(end, spec, work, workspace)

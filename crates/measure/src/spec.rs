@@ -53,7 +53,7 @@ pub struct TrialSpec {
 }
 
 impl TrialSpec {
-    /// A trial of `size` as the plan has it, whose iterations are timed one by one.
+    /// A trial of `size` for the plan, whose iterations are timed one by one.
     pub fn of(plan: &Plan, size: u64, repeats: u64) -> Self {
         let facts = plan.pattern.facts();
         Self {
@@ -62,7 +62,7 @@ impl TrialSpec {
             response: if facts.responds { plan.response } else { 0 },
             burst: if facts.bursts { plan.burst.max(1) } else { 0 },
             repeats,
-            // NetPIPE has none; but a receiver's clock starts when a message is here.
+            // NetPIPE has none, but a receiver's clock starts when a message has arrived.
             warmup: match plan.schedule {
                 Schedule::Netpipe => u64::from(facts.unanswered),
                 _ => (repeats / 20).clamp(1, 50),
@@ -106,13 +106,13 @@ impl TrialSpec {
         }
     }
 
-    /// Seconds from one send to the next; none where nothing but the path decides.
+    /// Seconds from one send to the next; none where there is no schedule.
     pub fn gap(&self) -> Option<f64> {
         gap(self.rate, self.offered, self.size)
     }
 
-    /// The trial as flow `number` does it, in its own direction: its contents are its own, so that messages of another flow are found
-    /// (`check`). The first one's are those of a trial of one flow.
+    /// The trial of flow `number`, in its own direction: its contents differ from those of other flows, so that their messages are found
+    /// out (`check`). The first one's are those of a trial of one flow.
     pub fn flow(&self, number: u32) -> Self {
         // An odd factor keeps the seeds of flows apart; contents multiply iterations by another.
         let seed = self.seed ^ u64::from(number).wrapping_mul(0x9FB2_1C65_1E98_DF25).rotate_left(17);
@@ -124,13 +124,13 @@ impl TrialSpec {
         if self.both { number >= self.flows / 2 } else { self.reverse }
     }
 
-    /// Whether the near side is a receiver of messages that nothing answers: then it times them, and the far side sends as soon as it
-    /// is told that the near side is ready.
+    /// Whether the near side receives messages that nothing answers: then it times them, and the far side sends as soon as it is told that
+    /// the near side is ready.
     pub fn far_sends(&self) -> bool {
         (self.reverse || self.both) && self.pattern.facts().unanswered
     }
 
-    /// Whether each side times what it receives, so that moments of two clocks are to be compared.
+    /// Whether each side times what it receives, so that moments of two clocks must be compared.
     pub fn timed_at_both(&self) -> bool {
         self.both && self.pattern.facts().unanswered
     }
@@ -145,7 +145,7 @@ fn is_one(n: &u32) -> bool {
 }
 
 impl TrialReport {
-    /// The near half's report of `spec` and the far half's as one: each side tells what only it saw.
+    /// The near half's report of `spec` and the far half's as one: each side adds what only it saw.
     pub fn joined(self, spec: &TrialSpec, far: FarReport) -> Self {
         match spec.far_sends() {
             true => {

@@ -64,7 +64,7 @@ pub fn check(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Result<(), Uns
     let facts = plan.pattern.facts();
     let listed = plan.sizes.iter().flatten().copied().max().unwrap_or(0);
     let asked = plan.to.max(plan.from).max(listed).max(plan.response).max(plan.perturb);
-    // Sizes of a pattern with a score are no bytes: its room bounds them.
+    // The sizes of a pattern with a score are not bytes: its own limit bounds them.
     if facts.score.is_none() && asked > sizes::MOST {
         return Err(Unsupported::Huge { asked });
     }
@@ -195,8 +195,8 @@ fn echoed(plan: &Plan, path: &PathPlan) -> Option<String> {
     Some(format!("its other end is an echo, which returns what it gets and does nothing else ({only})"))
 }
 
-/// Why a path over a module can't do what was asked; none where it can, or is over what is built in. Each of its connections has a near process
-/// of its own, because no other loads the module.
+/// Why a path over a module can't do what was asked; none where it can, or is over a built-in transport. Each of its connections has a near
+/// process of its own, because no other process loads the module.
 fn of_a_module(plan: &Plan, path: &PathPlan) -> Option<String> {
     registry::find(path.transport).filter(|t| t.source().is_some())?;
     let why = if path.load.is_some() {

@@ -1,4 +1,4 @@
-//! The first look at every size, the closer look where the curve jumps, and how a connection comes to rest.
+//! The survey (a first trial of every size), the closer looks where the curve jumps, and the warm-up of a connection.
 
 use transport::Name;
 
@@ -11,35 +11,36 @@ use crate::{figures, judge, sizes};
 
 /// Share of the budget that the survey may take.
 const SURVEY: f64 = 0.12;
-/// Share of the budget after which the survey ends where other programs hold it up, closer looks and looks at other sides' sizes with it:
-/// rounds tell more than larger sizes.
+/// Share of the budget after which the survey ends where other programs delay it, closer looks and looks at other sides' sizes included:
+/// rounds are worth more than larger sizes.
 const MOST_SURVEY: f64 = 0.22;
-/// Share of the budget that looks at all sizes may take before some sizes are left out.
+/// Share of the budget that the survey of all sizes may take before some are left out.
 const ALL: f64 = 0.15;
-/// Share of the budget that looks take then: about as many sizes are kept as can have four rounds, and eight of several sides.
+/// Share of the budget that it takes then: about as many sizes are kept as can have four rounds, and eight of several sides.
 const THINNED: [f64; 2] = [0.11, 0.04];
-/// Looks that tell what a look takes, and the share of the budget after which fewer do.
+/// Survey trials from which the time of one is estimated, and the share of the budget after which fewer suffice.
 const TELLING: usize = 8;
 const TOLD: f64 = 0.02;
 /// Length of a survey trial, seconds.
 const SURVEY_TRIAL: f64 = 1.5e-3;
-/// A block that takes longer one way than this is the last size (the paper's stop rule), seconds.
+/// A message that takes longer one way than this is the last size (the paper's stop rule), seconds.
 const TOO_SLOW: f64 = 1.0;
 /// Sizes that refinement may add to a path.
 const ADDED: usize = 32;
-/// How many times as large, at most, each size is that is felt for a far larger one.
+/// Largest ratio of two successive sizes that are tried to estimate a far larger one.
 const STONES: u64 = 8;
-/// Share of a round in which a connection may come to rest, after the fewest trials that can tell, and the share that these may take.
+/// Share of a round that the warm-up of a connection may take, after the fewest trials that show a trend, and the share that these may
+/// take.
 const WARM_UP: f64 = 0.06;
 const MOST_WARM_UP: f64 = 0.12;
 
-/// The first look of all sides of a path, at the same sizes. An error comes with the number of its side.
+/// The survey of all sides of a path, at the same sizes. An error comes with the number of its side.
 pub(crate) fn sides(sides: &mut [PathRun<'_>]) -> Result<(), (usize, RunError)> {
     let most = sides.iter().map(PathRun::most).min().unwrap_or(u64::MAX);
     if sides.len() > 1 {
         sides.iter_mut().for_each(|side| side.ceiling = most);
     }
-    // Where the first is too busy for all sizes, the others look at those that it did: only what all have is compared.
+    // Where the first side is too busy for all sizes, the others survey those that it did: only sizes that all have are compared.
     let (mut among, several) = (None, sides.len() > 1);
     for (number, side) in sides.iter_mut().enumerate() {
         side.survey(among.as_deref(), several).map_err(|e| (number, e))?;
@@ -47,13 +48,13 @@ pub(crate) fn sides(sides: &mut [PathRun<'_>]) -> Result<(), (usize, RunError)> 
             among = Some(side.points.keys().copied().collect::<Vec<u64>>());
         }
     }
-    // What one side is too slow for is not compared.
+    // A size that one side is too slow for is not compared.
     let ceiling = sides.iter().map(|side| side.ceiling).min().unwrap_or(u64::MAX);
     sides.iter_mut().for_each(|side| side.ceiling = ceiling);
     share(sides, 0)
 }
 
-/// Lets each side look at the sizes that only others have: those that their jumps called for.
+/// Each side surveys the sizes that only others have, which their jumps called for.
 pub(crate) fn share(sides: &mut [PathRun<'_>], block: u32) -> Result<(), (usize, RunError)> {
     let mut all: Vec<u64> = sides.iter().flat_map(|side| side.points.keys().copied()).collect();
     all.sort_unstable();
@@ -76,8 +77,8 @@ pub(crate) fn share(sides: &mut [PathRun<'_>], block: u32) -> Result<(), (usize,
 }
 
 impl PathRun<'_> {
-    /// The first look at every size, or at those `among` which others looked: short trials, ascending, so that each knows about how long it
-    /// will take.
+    /// The survey of every size, or of those `among` which others surveyed: short trials, ascending, so that each time is predicted by the
+    /// ones before.
     fn survey(&mut self, among: Option<&[u64]>, several: bool) -> Result<(), RunError> {
         let opened = self.session.now();
         self.connect_first(0)?;
@@ -90,11 +91,11 @@ impl PathRun<'_> {
         }
         let begin = self.session.now();
         if let Some(&first) = all.first() {
-            // What a first connection costs beside the path (page faults, slow start) is not the size's doing.
+            // The cost of a first connection (page faults, slow start) must not count in the size.
             self.trial(first, FEWEST * 4, 0, true)?;
         }
         let (mut reached, mut looks, mut thinned, mut place) = (0, 0, 0, 0);
-        // The place after that of the last look.
+        // The index after that of the last survey trial.
         let mut after = 0;
         // Sizes that were named are all measured, as far as the time goes.
         let choice = self.plan.schedule == Schedule::Adaptive && self.plan.sizes.is_none() && self.plan.step.is_none();
@@ -113,13 +114,13 @@ impl PathRun<'_> {
             {
                 self.ceiling = reached;
                 let stop = if block > TOO_SLOW { judge::Stop::Slow } else { judge::Stop::Budget { looked: elapsed } };
-                // What was passed over on the way to this size lies beyond the last one as well.
+                // Sizes that were left out below one that ends the survey lie beyond the last size, too.
                 thinned -= place - after;
                 self.warn(judge::stopped_short(self.plan, all[after], size, block, stop))?;
                 break;
             }
             let slice = SURVEY_TRIAL.min(self.plan.budget * SURVEY / all.len() as f64);
-            // Where others hold the CPUs, a look takes as long as anywhere, and sees fewer iterations.
+            // Where others hold the CPUs, a survey trial takes as long as elsewhere, and has fewer iterations.
             let n = self.brief(size, slice / self.stopped(size));
             self.trial(size, n, 0, true)?;
             (reached, looks, after) = (size, looks + 1, place + 1);
@@ -133,7 +134,7 @@ impl PathRun<'_> {
             } else {
                 1
             };
-            // What a far larger size takes can't be told from here: a guess in step with size would end the survey.
+            // The time of a far larger size can't be predicted from here: in proportion to size it would end the survey.
             let far = |next: &u64| {
                 self.one_block(*next) > TOO_SLOW / 4.0 || took + self.takes(*next) * FEWEST as f64 > self.plan.budget
             };
@@ -158,14 +159,14 @@ impl PathRun<'_> {
         Ok(())
     }
 
-    /// Where a size lies so far above those that were seen that a guess in step with size would leave it out, what sizes between take tells
-    /// more: each a few times as large as the one before, at least twice, and itself foreseen to be quick. They are no points, and stand in no
-    /// file.
+    /// Where a size lies so far above those measured that a prediction in proportion to size would leave it out, sizes between are tried:
+    /// each a few times as large as the one before, at least twice, and itself predicted to be quick. They are no points, and are not
+    /// written to the file.
     fn feel(&mut self, size: u64) -> Result<(), RunError> {
         let quick = TOO_SLOW.min(self.plan.budget) * SURVEY;
         while self.one_block(size) > quick && size <= self.ceiling {
             let Some(below) = self.reached_below(size).max(self.felt.keys().next_back().copied()) else { break };
-            // A path that takes long for the least message is felt for in smaller steps, and may take more of the time for them.
+            // On a path that takes long for the smallest message the steps are smaller, and may take more of the time.
             let times = ((TOO_SLOW / 2.0).min(self.plan.budget * SURVEY) / (FEWEST as f64 * self.takes(below))) as u64;
             let stone = below.max(1).saturating_mul(times.min(STONES));
             if stone >= size || times < 2 {
@@ -178,8 +179,8 @@ impl PathRun<'_> {
         Ok(())
     }
 
-    /// Looks closer where the curve jumps, at most `rounds` times. All such looks of a run together take no longer than the survey
-    /// may: on a busy machine everything seems to jump, and one that has no time for all sizes has none for more.
+    /// Looks closer where the curve jumps, at most `rounds` times. All such looks of a run together take no longer than the survey may: on
+    /// a busy machine everything seems to jump, and where there is no time for all sizes there is none for more.
     pub fn refine(&mut self, block: u32, rounds: u32) -> Result<(), RunError> {
         if self.thinned {
             return Ok(());
@@ -213,7 +214,7 @@ impl PathRun<'_> {
         self.points.len().saturating_sub(sizes::planned(self.plan, self.most()).len())
     }
 
-    /// Every size as seen so far: the median of its trials.
+    /// Every size as measured so far: the median of its trials.
     fn seen(&self) -> Vec<Seen> {
         self.points
             .iter()
@@ -236,8 +237,8 @@ impl PathRun<'_> {
         if near.is_empty() { 0.05 } else { stats::median(&near) / (0.6745 * std::f64::consts::SQRT_2) }
     }
 
-    /// Lets a fresh connection come to rest: short trials of a middling size, at most `most`, until they show no trend, at
-    /// most 25, and no more than five beyond a share of `time`, the round's seconds.
+    /// Warms up a fresh connection: short trials of a middling size, at most `most` bytes, until they show no trend, at most 25, and no
+    /// more than five beyond a share of `time`, the round's seconds.
     pub(crate) fn warm_up(&mut self, block: u32, most: u64, time: f64) -> Result<(), RunError> {
         let begin = self.session.now();
         let Some(size) = self.points.keys().rev().find(|s| **s <= most).or(self.points.keys().next()).copied() else {
@@ -253,7 +254,7 @@ impl PathRun<'_> {
             self.trial(size, n, block, true)?;
             series.push(self.estimate(size));
             let (n, cut) = (series.len(), stats::warmup_end(&series));
-            // A cut at the middle is as late as one is ever found: the trend may go on.
+            // No cut is ever found later than the middle: the trend may go on.
             if n >= 5 && cut < n / 2 && n - cut >= 5 {
                 break;
             }
@@ -262,8 +263,8 @@ impl PathRun<'_> {
     }
 }
 
-/// Which of the `left` sizes comes next, from 1, so that looks of `each` seconds at every such size, the last one among them, take
-/// about `room` seconds. Where there is no room left, the last size is all that is.
+/// Which of the `left` sizes comes next, from 1, so that trials of `each` seconds at every such size, the last one included, take about
+/// `room` seconds. Where there is no room left, it is the last size.
 fn stride(left: usize, each: f64, room: f64) -> usize {
     let looks = if each > 0.0 { (room / each).max(1.0) } else { f64::INFINITY };
     ((left as f64 / looks).ceil() as usize).clamp(1, left.max(1))

@@ -1,8 +1,8 @@
-//! Sustained beside burst: a few trials long enough to show what a path keeps up.
+//! Sustained beside burst: a few trials long enough to show what a path carries for long.
 //!
-//! The rounds' trials last milliseconds. A CPU quota, a boosted clock or a shaper's bucket lets so short a trial pass at a speed
-//! that no longer one gets. So at two moments of a run, placed by its time, a few sizes are measured for 0.3 s and more each, and
-//! their mean time stands beside the median of the short trials at the same level of the machine.
+//! The rounds' trials last milliseconds. A CPU quota, a boosted clock or a shaper's bucket lets so short a trial pass at a speed that no
+//! longer one gets. So at two moments of a run, placed by its time, a few sizes are measured for 0.3 s and more each, and their mean time
+//! is compared with the median of the short trials at the same level of the machine.
 
 mod making;
 
@@ -25,7 +25,7 @@ const SHARE: f64 = 0.18;
 const SIZES: usize = 3;
 const TIMES: u32 = 2;
 
-/// What a size keeps up, against its short trials.
+/// What a path carries for long at a size, beside its short trials.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sustained {
     /// Message size, bytes.
@@ -42,7 +42,7 @@ pub struct Sustained {
     pub throughput: f64,
     /// Mean time over the median of the short trials, at the same level of the machine.
     pub ratio: f64,
-    /// Its 95% interval; 0 to infinity where the trials can't tell one.
+    /// Its 95% interval; 0 to infinity where the trials can't give one.
     pub low: f64,
     /// Upper end.
     pub high: f64,
@@ -59,22 +59,22 @@ impl Sustained {
         self.clock.filter(|(short, long)| self.ratio > 1.0 && short / long > self.ratio.sqrt())
     }
 
-    /// Whether long trials surely differ from short ones, by more than a tenth.
+    /// Whether long trials differ from short ones beyond the error, by more than a tenth.
     pub fn differs(&self) -> bool {
         self.low > 1.1 || self.high < 1.0 / 1.1
     }
 
-    /// Whether short trials take as long on average: then something stops the path now and then, for which a short trial is not too
-    /// short, but of which a median says nothing. As long is: more than half of the way, as a ratio.
+    /// Whether short trials take as long on average: then something stops the path now and then, which short trials meet, too, but their
+    /// median does not show. As long is: more than half of the way, as a ratio.
     pub fn short_mean_as_long(&self) -> bool {
         self.ratio > 1.0 && self.short_mean > self.ratio.sqrt()
     }
 }
 
-/// How long a sustained trial is, seconds, and how many sizes get any: none where the budget has no room, or where the plan
-/// names how much is measured.
+/// Length of a sustained trial, seconds, and how many sizes get any: none where the budget has no room, or where the plan names how much is
+/// measured.
 pub fn planned(plan: &Plan) -> (f64, usize) {
-    // Under load what lasts is the load.
+    // Under load the load is what lasts.
     let free = plan.trials.is_none() && plan.repeats.is_none() && !plan.scheduled() && !plan.loads();
     // A connection a transaction for so long would use up the ports.
     if plan.schedule != Schedule::Adaptive || plan.pattern.facts().anew.is_some() || !free {
@@ -90,7 +90,7 @@ fn length(trial: &Trial) -> f64 {
     trial.report.seconds.max(trial.report.far.seconds)
 }
 
-/// The long trials of a size with their mean times, held against the median of its short ones.
+/// The long trials of a size with their mean times, and what its short ones came to.
 struct Held<'a> {
     size: u64,
     long: &'a [(&'a Trial, f64)],
@@ -104,7 +104,7 @@ struct Held<'a> {
     clock: Option<(f64, f64)>,
 }
 
-/// What the sustained trials of a path say, ascending by size. `points` are its short trials, a slice a size.
+/// The sustained figures of a path, ascending by size. `points` are its short trials, a slice a size.
 pub fn sustained<T: Borrow<[Trial]>>(
     plan: &Plan,
     kind: Name,
@@ -165,8 +165,8 @@ pub fn sustained<T: Borrow<[Trial]>>(
 
 /// How far the long trials of one size lie apart, as a logarithm: the standard deviation of one.
 ///
-/// Two trials a size tell it poorly; those of all sizes together tell it better. But trials of one round share the machine's state, so
-/// that two moments stay two, however many sizes each saw: the spread of the rounds' means and that about them add up, each with
+/// Two trials a size estimate it poorly; those of all sizes together estimate it better. But trials of one round share the machine's state,
+/// so that two moments stay two, however many sizes each measured: the spread of the rounds' means and that about them add up, each with
 /// its degrees of freedom.
 fn apart(found: &[Held<'_>]) -> StandardError {
     let mut rounds = BTreeMap::<u32, Vec<f64>>::new();

@@ -6,9 +6,9 @@ use units::Share;
 use crate::event::Warning;
 use crate::warned::warning;
 
-/// Share of a CPU that others may take before it is worth a word.
+/// Share of a CPU taken by others from which on a warning is given.
 const WORTH_A_WORD: f64 = 0.05;
-/// Share of the time for which a quota may stop the measurement before it is: it stops for tens of milliseconds at once.
+/// The same for the time that a quota stopped the measurement: it stops for tens of milliseconds at once.
 const STOPPED: f64 = 0.01;
 
 /// Who took of the pinned CPUs.
@@ -30,7 +30,7 @@ impl Cause {
     }
 }
 
-/// Who took more than is of no account, and how much of one CPU: processes, then the hypervisor, then the quota.
+/// Who took a share that matters, and how much of one CPU: processes, then the hypervisor, then the quota.
 fn causes(taken: &Taken) -> Vec<(Cause, f64)> {
     let stopped = taken.throttled_share.filter(|_| taken.throttled.is_some_and(|n| n > 0)).unwrap_or(0.0);
     let all = [
@@ -41,13 +41,13 @@ fn causes(taken: &Taken) -> Vec<(Cause, f64)> {
     all.into_iter().filter(|(_, share, least)| share > least).map(|(cause, share, _)| (cause, share)).collect()
 }
 
-/// Who took most; none where nobody took what is worth a word.
+/// Who took most; none where nobody took a share that matters.
 pub(crate) fn most(taken: &Taken) -> Option<Cause> {
     causes(taken).into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(cause, _)| cause)
 }
 
-/// Why long trials took longer than short ones, with the evidence: a quota strikes the long ones alone, so it comes first; none where
-/// nobody took what is worth a word.
+/// Why long trials took longer than short ones, with the evidence: a quota affects only the long ones, so it comes first; none where nobody
+/// took a share that matters.
 pub(crate) fn of_long_trials(taken: &Taken) -> Option<String> {
     let (cause, share) = causes(taken).pop()?;
     let share = Share(share);
@@ -58,12 +58,12 @@ pub(crate) fn of_long_trials(taken: &Taken) -> Option<String> {
     })
 }
 
-/// Whether a quota stopped the measurement for longer than is of no account.
+/// Whether a quota stopped the measurement for a share that matters.
 pub(crate) fn stopped(taken: &Taken) -> bool {
     causes(taken).iter().any(|(cause, _)| *cause == Cause::Quota)
 }
 
-/// A warning for each of those who took more than is of no account.
+/// A warning for each of those who took a share that matters.
 pub(crate) fn warnings(taken: &Taken) -> Vec<Warning> {
     let of = |(cause, share): (Cause, f64)| {
         let share = Share(share);

@@ -1,4 +1,4 @@
-//! Who is told what happens in a run, and why one ends early.
+//! Passes the events of a run to their listener; why a run ends early.
 
 use std::cell::RefCell;
 use std::io;
@@ -21,13 +21,13 @@ pub enum RunError {
     /// Several paths failed, each for a reason of its own, and the others went on.
     #[error("{0}")]
     Paths(String),
-    /// An event could not be told (the run file could not be written).
+    /// An event could not be written (to the run file).
     #[error("{0}")]
     Tell(#[from] io::Error),
-    /// It was led on another host, whose words these are, or which ended.
+    /// The run was led on another host; its error, or that it ended.
     #[error("{0}")]
     Elsewhere(String),
-    /// Nothing of this side's own: another side of the run ended it.
+    /// No error of this side: another side of the run ended it.
     #[error("the other side ended the run: {0}")]
     OtherSide(String),
 }
@@ -43,7 +43,7 @@ impl RunError {
     }
 }
 
-/// Who is told what happens; an error ends the run.
+/// Receives what happens; an error ends the run.
 pub type Tell<'a> = dyn FnMut(&Event) -> io::Result<()> + 'a;
 
 /// The listener, shared by the paths of a run, which take turns.
@@ -55,7 +55,7 @@ impl<'a> Teller<'a> {
         Self(RefCell::new(tell))
     }
 
-    /// Tells one event.
+    /// Passes on one event.
     pub fn tell(&self, event: &Event) -> Result<(), RunError> {
         (self.0.borrow_mut())(event).map_err(RunError::Tell)
     }

@@ -111,7 +111,7 @@ impl Topology {
         }
     }
 
-    /// The number that a person names for so many connections: the members of a group are one more, which casts.
+    /// The number that a person names for so many connections: of a group it is one more, since one member casts.
     pub fn asked(self, connections: u32) -> u32 {
         if self == Self::Group { connections.saturating_add(1) } else { connections }
     }
@@ -136,7 +136,7 @@ impl Topology {
         if matches!(self, Self::Pairs | Self::Group) { connections } else { 1 }
     }
 
-    /// Whether it is the usual one: files of before there were others have none.
+    /// Whether it is the default one, which is left out of files: older files have none.
     pub(crate) fn is_flows(&self) -> bool {
         *self == Self::Flows
     }
@@ -177,7 +177,7 @@ pub struct MemberOpened {
 }
 
 impl MemberOpened {
-    /// Of a process that sees this of its host, where its side sees `side`.
+    /// Adds what this process sees of its host, `here`, where that differs from what its side sees.
     pub fn seeing(self, here: Option<&Environment>, side: Option<&Environment>) -> Self {
         let Some(here) = here else { return self };
         let environment = side.is_none_or(|side| still(side) != still(here)).then(|| Box::new(here.clone()));
@@ -194,7 +194,7 @@ impl MemberOpened {
     }
 }
 
-/// What does not change from one moment or process to the next.
+/// An environment without what changes from one moment or process to the next.
 fn still(environment: &Environment) -> Environment {
     Environment { load: None, pinned: None, ..environment.clone() }
 }

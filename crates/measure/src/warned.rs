@@ -1,8 +1,8 @@
-//! What warnings are made of: a point as the judge sees it, and a text under a name.
+//! What warnings are made from: a point with its figures and trials, and a text under a code.
 
 use crate::event::{Figures, Trial, Warning, Why};
 
-/// A point as the judge sees it.
+/// A point as the warnings use it.
 pub struct Judged<'a> {
     /// Bytes.
     pub size: u64,

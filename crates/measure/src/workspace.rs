@@ -1,4 +1,5 @@
-//! What a side keeps over the trials of one connection beside the link and its memory: the flag that ends a trial early, and HINT's memory.
+//! What a side keeps over the trials of one connection besides the link and its memory: the flag that ends a trial early, and HINT's
+//! memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,13 +18,13 @@ pub struct Workspace {
     kernel: Option<Kernel>,
 }
 
-/// Ends a trial between two iterations. Links look at their own patience only while they wait: a trial that never waits
-/// would not see that it should end.
+/// Ends a trial between two iterations. Links check their own time-out only while they wait: a trial that never waits would not see that it
+/// should end.
 #[derive(Debug, Clone, Default)]
 pub struct Halt(Arc<AtomicBool>);
 
 impl Halt {
-    /// Ends the trial: all flows and links that look at the same flag.
+    /// Ends the trial: all flows and links that check the same flag.
     pub(crate) fn raise(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -72,7 +73,7 @@ impl Workspace {
         self.kernel = None;
     }
 
-    /// The link of a trial, its blocks of `out` bytes to send and its blocks of `into` bytes to receive into.
+    /// The link of a trial, its messages of `out` bytes to send and its messages of `into` bytes to receive into.
     pub fn slots<'a, L: Link>(
         &self,
         end: &'a mut End<L>,

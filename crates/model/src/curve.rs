@@ -1,4 +1,4 @@
-//! A curve made fit for computing: sorted, without unusable values, its blocks numbered from 0.
+//! A curve prepared for computing: sorted, without unusable values, its rounds numbered from 0.
 
 use std::f64::consts::{FRAC_PI_2, TAU};
 
@@ -46,9 +46,9 @@ fn fit(p: &CurvePoint) -> bool {
 /// One size.
 pub(crate) struct Point {
     pub size: u64,
-    /// Median of all blocks, seconds.
+    /// Median of all rounds, seconds.
     pub seconds: f64,
-    /// (index of the block, seconds).
+    /// (index of the round, seconds).
     pub blocks: Vec<(usize, f64)>,
     /// The median with its interval.
     pub estimate: Estimate,
@@ -56,9 +56,9 @@ pub(crate) struct Point {
     pub rounding: f64,
     /// Bits that one transfer stands for: throughput times seconds.
     pub bits: f64,
-    /// Every block of the curve visited it, once.
+    /// Every round of the curve visited it, once.
     whole: bool,
-    /// Whoever measured it gave no interval: median and interval are those of its blocks at the typical level.
+    /// It came without an interval: median and interval are computed here from its rounds at the typical level.
     untold: bool,
 }
 
@@ -72,29 +72,30 @@ impl Point {
 /// The whole curve, ascending in size.
 pub(crate) struct Curve {
     pub points: Vec<Point>,
-    /// For each point, its times at the typical level ascending and the blocks they are of: a median of drawn blocks is then found by counting, and
-    /// resampling, of which all intervals are made, sorts nothing.
+    /// For each point, its times at the typical level ascending, and the rounds they are of: a median of drawn rounds is then found by
+    /// counting, without sorting, in every resample.
     sorted: Vec<(Vec<f64>, Vec<u32>)>,
-    /// For each point, its times without what its blocks have in common with those of all sizes, ascending, and for each
-    /// block its place in that order.
+    /// For each point, its times without what its rounds have in common with those of all sizes, ascending, and for each round its place in
+    /// that order.
     alone: Vec<(Vec<f64>, Vec<u32>)>,
-    /// How many different blocks there are.
+    /// How many different rounds there are.
     pub blocks: usize,
-    /// How the levels moved, in the order of the blocks.
+    /// How the levels moved, in the order of the rounds.
     pub moves: Moves,
-    /// How many times as large as of independent blocks the variance of what moves a part of the sizes is, because states that they
-    /// share ([`stats::local`]) last: 1 where there are none.
+    /// Variance of what moves a part of the sizes over that of independent rounds, because states that they share ([`stats::local`]) last:
+    /// 1 where there are none.
     pub lasting: f64,
-    /// How many times as far the median of a size errs because each size has states of its own that last ([`Shared::lasting`]).
+    /// Standard error of a size's median over that of independent rounds, because each size has states of its own that last
+    /// ([`Shared::lasting`]).
     pub own_lasting: f64,
-    /// For each point, what it shares with its neighbours in each block beyond the level of the whole curve; none where that may be chance.
+    /// For each point, what it shares with its neighbours in each round beyond the level of the whole curve; none where that may be chance.
     pub local: Vec<Option<Local>>,
-    /// States that sizes share outlast what so many blocks average over.
+    /// States that sizes share outlast what so many rounds average over.
     pub outlasting: bool,
-    /// Log standard deviation of a size's blocks about their levels, pooled over the sizes.
+    /// Log standard deviation of a size's rounds about their levels, pooled over the sizes.
     pub sigma: f64,
-    /// The same of the medians of sizes that too few blocks visited to tell it, as they lie about their neighbours: 0 where too few such
-    /// sizes follow each other.
+    /// The same of the medians of sizes with too few rounds, from how far they lie from their neighbours: 0 where too few such sizes follow
+    /// each other.
     scattered: f64,
 }
 
@@ -164,14 +165,14 @@ impl Curve {
         Self { points, sorted, alone, blocks, moves, lasting, own_lasting, local, outlasting, sigma, scattered }
     }
 
-    /// The blocks of a point without what they have in common with those of all sizes, seconds, ascending.
+    /// The rounds of a point without what they have in common with those of all sizes, seconds, ascending.
     pub fn alone(&self, point: usize) -> &[f64] {
         &self.alone[point].0
     }
 
-    /// Draws blocks whole, with replacement, and tells every point's median over the drawn ones at the typical level. Blocks and
-    /// not trials are drawn, because what differs between connections is common to many sizes measured on one. A point that
-    /// none of the drawn blocks visited is resampled among its own.
+    /// Draws rounds whole, with replacement, and gives every point's median over the drawn ones at the typical level. Rounds and not trials
+    /// are drawn, because what differs between connections is common to many sizes measured on one. A point that none of the drawn rounds
+    /// visited is resampled among its own.
     pub fn resample(&self, rng: &mut ChaCha8Rng, drawn: &mut Drawn, medians: &mut Vec<f64>) {
         stats::draw(rng, self.blocks, &mut drawn.indices);
         drawn.counts.clear();
@@ -180,7 +181,7 @@ impl Curve {
         medians.clear();
         for (point, (times, blocks)) in self.points.iter().zip(&self.sorted) {
             let counts = || blocks.iter().map(|block| drawn.counts[*block as usize]);
-            // Whoever has all blocks has all that were drawn.
+            // A point that every round visited has all that were drawn.
             let n = if point.whole { self.blocks } else { counts().sum() };
             let middle = median(times, counts(), n).or_else(|| {
                 stats::draw(rng, point.blocks.len(), &mut drawn.indices);
@@ -192,10 +193,10 @@ impl Curve {
         }
     }
 
-    /// As [`Curve::resample`], but every point draws among its own blocks, without what those have in common with other
-    /// sizes: the spread that each size has by itself. Of fewer than four blocks, of which one drawn again is what it was, that is told by
-    /// the noise of all sizes, or by how far such sizes lie about each other where that is more: large messages are visited seldom,
-    /// and may be noisier than the many small ones.
+    /// As [`Curve::resample`], but every point draws among its own rounds, without what those have in common with other sizes: the spread
+    /// that each size has by itself. Fewer than four rounds hardly vary when drawn again: then it is the noise of all sizes, or how far
+    /// such sizes lie from each other where that is more, since large messages are visited seldom and may be noisier than the many small
+    /// ones.
     pub fn resample_apart(&self, rng: &mut ChaCha8Rng, drawn: &mut Drawn, medians: &mut Vec<f64>) {
         medians.clear();
         for (point, (times, places)) in self.points.iter().zip(&self.alone) {
@@ -215,10 +216,10 @@ impl Curve {
     }
 }
 
-/// Sizes in a row, all visited by too few blocks, from which on how they lie about each other is told.
+/// Sizes in a row with too few rounds from which on their scatter about each other is used.
 const ROW: usize = 6;
 
-/// Log standard deviation of the medians of sizes that fewer than four blocks visited: of those whose neighbours are such sizes, too, how
+/// Log standard deviation of the medians of sizes that fewer than four rounds visited: of those whose neighbours are such sizes, too, how
 /// far they lie off the line between the two on logarithmic axes. Sizes lie so close that a curve hardly bends from one to the next.
 fn scattered(points: &[Point], alone: &[(Vec<f64>, Vec<u32>)]) -> f64 {
     let off = |i: usize| -> Option<f64> {
@@ -242,13 +243,13 @@ fn normal(rng: &mut ChaCha8Rng) -> f64 {
     radius * (TAU * rng.random::<f64>()).cos()
 }
 
-/// Buffers of a resample, and which blocks it drew.
+/// Buffers of a resample, and which rounds it drew.
 #[derive(Default)]
 pub(crate) struct Drawn {
     indices: Vec<usize>,
-    /// How often each block was drawn.
+    /// How often each round was drawn.
     pub counts: Vec<usize>,
-    /// The same of a point that draws among its own blocks.
+    /// The same of a point that draws among its own rounds.
     own: Vec<usize>,
 }
 
@@ -261,8 +262,7 @@ fn ranked(values: Vec<f64>) -> (Vec<f64>, Vec<u32>) {
     (order.iter().map(|i| values[*i]).collect(), places)
 }
 
-/// Median of ascending values, each counted so often, `n` times in all: what [`stats::median`] says of them. None if none
-/// counts.
+/// Median of ascending values, each counted so often, `n` times in all, as [`stats::median`] defines it. None if none counts.
 fn median(ascending: &[f64], mut counts: impl Iterator<Item = usize>, n: usize) -> Option<f64> {
     let (below, above) = (n.checked_sub(1)? / 2, n / 2);
     let (mut seen, mut at) = (0, 0);

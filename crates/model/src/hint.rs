@@ -1,4 +1,4 @@
-//! What a HINT curve comes down to: its first, its highest and its Net QUIPS, with their intervals.
+//! The figures of a HINT curve: its first, its highest and its Net QUIPS, with their intervals.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -28,8 +28,8 @@ pub struct Quips {
 }
 
 impl Quips {
-    /// Reads the figures off a curve whose sizes are subintervals and whose throughputs are QUIPS. None without a point.
-    /// Intervals are at 95%, from blocks drawn again (ChaCha8 from `seed`); with a single block they are unbounded.
+    /// Reads the figures off a curve whose sizes are subintervals and whose throughputs are QUIPS. None without a point. Intervals are at
+    /// 95%, from rounds drawn again (ChaCha8 from `seed`); with a single round they are unbounded.
     pub fn of(points: &[CurvePoint], seed: u64) -> Option<Self> {
         let curve = Curve::of(points);
         let quips = |seconds: &[f64]| -> Vec<f64> {

@@ -40,8 +40,7 @@ pub fn overheads(below: &[CurvePoint], above: &[CurvePoint]) -> Vec<Overhead> {
         .collect()
 }
 
-/// What one figure is more than another, in their unit. The two errors are independent: half-widths of the intervals add in
-/// quadrature.
+/// One figure less another, in their unit. The two errors are independent: half-widths of the intervals add in quadrature.
 pub fn difference(more: Estimate, less: Estimate) -> Estimate {
     let reach = |e: Estimate| ((e.value - e.low).max(0.0), (e.high - e.value).max(0.0));
     let ((less_down, less_up), (more_down, more_up)) = (reach(less), reach(more));

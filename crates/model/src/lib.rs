@@ -1,17 +1,17 @@
-//! What the numbers mean: a curve's summary figures with their intervals.
+//! The meaning of a curve's numbers: its summary figures with their intervals, fitted models, breaks, jitter, comparisons and answers.
 //!
-//! A curve is a list of [`CurvePoint`]s, one for each block size measured. [`Summary::of`] reads four figures off it,
-//! those by which the papers compare paths: latency, time for each further byte of a small message (`seeds/000`,
-//! table 1, "Small Packets"), maximum throughput and the half-power point (`seeds/000`, 4.2.2, table 2).
+//! A curve is a list of [`CurvePoint`]s, one for each message size measured. [`Summary::of`] reads four figures off it, those by which the
+//! papers compare paths: latency, time for each further byte of a small message (`seeds/000`, table 1, "Small Packets"), maximum throughput
+//! and the half-power point (`seeds/000`, 4.2.2, table 2).
 //!
 //! [`answer`] holds answers to readers' questions. [`Comparison::of`] says whether two paths differ.
 //! [`Fits::of`] fits models: lines, the bandwidth curve, the saturation point. [`Breaks::of`] finds dips and steps,
 //! [`Jitter::of`] outliers, drift and periods, [`LogGp::of`] LogGP parameters, [`Quips::of`] HINT's figures. [`scale`] is the model
 //! of other rates and machines. [`sweep`] is what settings do, and which to take.
 //!
-//! `curve` cleans and resamples, `resampled` turns resamples into intervals, `shape` reads figures off one set of medians,
-//! `smooth` takes the luck of single sizes off a curve, `summary` puts the intervals to all of them.
-//! All of it is pure: no I/O, no clock, and the seed is an argument.
+//! `curve` cleans and resamples, `resampled` turns resamples into intervals, `shape` tells which messages are small, `smooth` averages a
+//! curve over neighbouring sizes so that no single size decides, `summary` gives all figures their intervals. All of it is pure: no I/O, no
+//! clock, and the seed is an argument.
 
 pub mod answer;
 mod breaks;
@@ -50,30 +50,30 @@ const CONFIDENCE: f64 = 0.95;
 /// One size of a measured curve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CurvePoint {
-    /// Block size, bytes (HINT: subintervals).
+    /// Message size, bytes (HINT: subintervals).
     pub size: u64,
     /// Median time of one transfer, seconds.
     pub seconds: f64,
-    /// Medians of the blocks that visited the size: (number of the block, seconds of one transfer). The same number
-    /// at two sizes means that both were measured on the same connections.
+    /// Medians of the rounds that visited the size: (number of the round, seconds of one transfer). The same number at two sizes means that
+    /// both were measured on the same connections.
     pub blocks: Vec<(u32, f64)>,
     /// What the median stands for, bits a second (HINT: QUIPS). Need not be `size * 8 / seconds`: both directions may carry data.
     pub throughput: f64,
-    /// The median's 95% interval in its run, where whoever measured it worked it out; none leaves it to the rounds here.
+    /// The median's 95% interval in its run, seconds, where it was computed elsewhere; none has it computed here from the rounds.
     pub interval: Option<Interval>,
-    /// How far the clock's step may hold all rounds off the truth to the same side, seconds: half of what it can tell where
-    /// they read the same to that, else 0.
+    /// How far the clock's resolution may put all rounds off the truth to the same side, seconds: half of it where they read the same to
+    /// that, else 0.
     pub rounding: f64,
 }
 
 impl CurvePoint {
-    /// A size of `size` bytes that takes `seconds` one way, with its rounds as [`CurvePoint::blocks`] has them: one direction carries
-    /// data, the interval is left to the rounds, and the clock hides nothing.
+    /// A size of `size` bytes that takes `seconds` one way, with its rounds as [`CurvePoint::blocks`] has them: one direction carries data,
+    /// the interval is computed from the rounds, and the clock's resolution hides nothing.
     pub fn of(size: u64, seconds: f64, blocks: Vec<(u32, f64)>) -> Self {
         Self { size, seconds, throughput: size as f64 * 8.0 / seconds, blocks, interval: None, rounding: 0.0 }
     }
 
-    /// The same with times of so many times as long: median, rounds and interval.
+    /// The same with all times multiplied by a factor: median, rounds and interval.
     pub fn times(&self, factor: f64) -> Self {
         Self {
             seconds: self.seconds * factor,
@@ -141,7 +141,7 @@ impl Estimate {
         Self { value, low: low.min(value), high: high.max(value) }
     }
 
-    /// A positive figure of which nothing says how sure it is.
+    /// A positive figure of which the error is unknown.
     pub(crate) fn unbounded(value: f64) -> Self {
         Self::new(value, stats::Interval::UNBOUNDED.low, stats::Interval::UNBOUNDED.high)
     }

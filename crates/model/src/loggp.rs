@@ -1,9 +1,9 @@
 //! The LogGP parameters of a path (Culler and others 1993; Alexandrov, Ionescu, Schauser and Scheiman 1995): latency L, overhead
 //! o, gap g and gap a byte G, from the patterns that identify them.
 //!
-//! A round trip of small blocks takes 2 (L + 2 o); a stream of them leaves one each g; a stream of large ones one each G bytes;
-//! and the sender of a stream is busy for o with each, as long as it need not wait for the path. What no pattern at hand
-//! identifies is named, with the pattern that would.
+//! A round trip of small messages takes 2 (L + 2 o); a stream of them has a gap of g between two; a stream of large ones takes G for each
+//! byte; and the sender of a stream is busy for o with each, as long as it need not wait for the path. What the patterns at hand do not
+//! identify is named, with the pattern that would.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -22,7 +22,7 @@ const REFITS: usize = 200;
 /// A sender that is quicker than this share of the gap does not wait for the path.
 const FREE: f64 = 0.9;
 
-/// Sizes above this share of the largest tell G: a decade.
+/// Sizes above this share of the largest give G: a decade.
 const LARGE: f64 = 0.1;
 
 /// Relative spread of G over the sizes beyond which one G does not hold.
@@ -33,9 +33,9 @@ const BENT: f64 = 0.2;
 pub struct Patterns<'a> {
     /// Half round trips (ping-pong).
     pub ping_pong: Option<&'a [CurvePoint]>,
-    /// Time of one block in a stream, at the receiver.
+    /// Time of one message in a stream, at the receiver.
     pub stream: Option<&'a [CurvePoint]>,
-    /// How long the stream's sender was busy with each block of its smallest size: (block of trials, seconds).
+    /// How long the stream's sender was busy with each message of its smallest size: (round, seconds).
     pub sender: &'a [(u32, f64)],
 }
 
@@ -59,7 +59,7 @@ pub struct LogGp {
 }
 
 impl LogGp {
-    /// Reads the parameters off what is there; ChaCha8 from `seed` drives the bootstrap.
+    /// Computes the parameters from the curves there are; ChaCha8 from `seed` drives the bootstrap.
     pub fn of(patterns: Patterns<'_>, seed: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let curve = |points: Option<&[CurvePoint]>| points.map(Curve::of).filter(|c| !c.points.is_empty());
@@ -107,12 +107,12 @@ impl LogGp {
     }
 }
 
-/// Time of the smallest block.
+/// Time of the smallest message.
 fn smallest(curve: &Curve) -> Estimate {
     curve.points[0].estimate
 }
 
-/// What a byte adds to large blocks: the slope over the last decade of sizes.
+/// What a byte adds to large messages, seconds: the slope over the last decade of sizes.
 fn per_byte(curve: &Curve, rng: &mut ChaCha8Rng, notes: &mut Vec<String>) -> Option<Estimate> {
     let top = curve.points.last()?.size as f64;
     let large: Vec<usize> = (0..curve.points.len()).filter(|i| curve.points[*i].size as f64 >= LARGE * top).collect();
@@ -132,7 +132,7 @@ fn per_byte(curve: &Curve, rng: &mut ChaCha8Rng, notes: &mut Vec<String>) -> Opt
         notes.push("G: larger messages take no longer here than the noise hides".to_owned());
         return None;
     }
-    // One G for all sizes is what the model has; halves of the decade that differ say that this path has not.
+    // The model has one G for all sizes; where the halves of the decade differ, it does not hold on this path.
     let (below, above) = large.split_at(large.len() / 2);
     let seconds: Vec<f64> = curve.points.iter().map(|p| p.seconds).collect();
     if let (Some(a), Some(b)) = (slope(&seconds, below), slope(&seconds, above))
@@ -147,7 +147,7 @@ fn per_byte(curve: &Curve, rng: &mut ChaCha8Rng, notes: &mut Vec<String>) -> Opt
     Some(found)
 }
 
-/// The sender's time a message, where it was not held up by the path.
+/// The sender's time a message, where it did not wait for the path.
 fn overhead(sender: &[(u32, f64)], gap: Option<Estimate>, notes: &mut Vec<String>) -> (Option<Estimate>, Option<f64>) {
     let times: Vec<f64> = sender.iter().map(|s| s.1).filter(|t| *t > 0.0 && t.is_finite()).collect();
     let (Some(gap), false) = (gap, times.is_empty()) else {

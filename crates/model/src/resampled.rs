@@ -1,4 +1,4 @@
-//! Intervals of fitted figures: refit on drawn blocks and see how far the figures move.
+//! Intervals of fitted figures: the figures are fitted again to drawn rounds, and their spread gives the interval.
 
 use rand_chacha::ChaCha8Rng;
 use stats::{mean, median, student_t, variance};
@@ -21,15 +21,14 @@ pub(crate) enum Scale {
     Ratio,
 }
 
-/// The figures that `fit` reads off the curve's medians, each with its 95% interval. None where the curve itself can't be fitted.
-/// With fewer than four blocks every interval is unbounded, and so is that of a figure that moves with a machine whose states
-/// outlast the run, and one whose ends would lie a thousandfold apart.
+/// The figures that `fit` reads off the curve's medians, each with its 95% interval. None where the curve itself can't be fitted. With
+/// fewer than four rounds every interval is unbounded, and so is that of a figure that moves with a machine whose states outlast the run,
+/// and one whose ends would lie a thousandfold apart.
 ///
-/// Three errors add up, each with degrees of freedom of its own (`reached`). The sizes' own noise, of which there are
-/// many independent values: figures are refitted on blocks that each size draws apart. What blocks do to several sizes alike: what
-/// blocks drawn whole show beyond that. And the level of the whole curve, which moves a figure as far as it has a scale: the
-/// error of the level ([`stats::Moves`]) times how far the figure follows it. What the clock's step may hide adds to that as it
-/// is: no number of rounds averages it away.
+/// Three errors add up, each with degrees of freedom of its own (`reached`). The sizes' own noise, of which there are many independent
+/// values: figures are refitted on rounds that each size draws by itself. What a round does to several sizes alike: the variance of rounds
+/// drawn whole, less that. And the level of the whole curve: its error ([`stats::Moves`]) times the power of the level by which the figure
+/// follows it. What the clock's resolution may hide is added to the sum and not in quadrature: no number of rounds averages it away.
 pub(crate) fn estimates<const N: usize>(
     curve: &Curve,
     scales: [Scale; N],
@@ -41,7 +40,7 @@ pub(crate) fn estimates<const N: usize>(
     found.try_into().ok()
 }
 
-/// [`estimates`] of as many figures as there are scales; `fit` gives so many.
+/// [`estimates`] of as many figures as there are scales; `fit` returns as many.
 pub(crate) fn estimates_of(
     curve: &Curve,
     scales: &[Scale],
@@ -95,12 +94,12 @@ pub(crate) fn estimates_of(
     Some(scales.iter().enumerate().map(one).collect())
 }
 
-/// Sizes at which the rounding's side is changed at most: a fit is made for each.
+/// Most splits that are tried: a fit is made for each.
 const SPLITS: usize = 32;
 
-/// How far each of so many figures may lie off because the clock steps: the most that roundings of the points to one side below a size
-/// and to the other from there on move it, for up to [`SPLITS`] such sizes. Neighbouring sizes are rounded alike, and what a size does to a line's figures changes
-/// its sign once. Infinite where points may be so far off that nothing can be fitted.
+/// How far the clock's resolution may put each of so many figures off: the most that rounding the points to one side below a size and to
+/// the other from there on moves it, for up to [`SPLITS`] such sizes. Neighbouring sizes are rounded alike, and what a size does to a
+/// line's figures changes its sign once. Infinite where points may be so far off that nothing can be fitted.
 fn roundings(curve: &Curve, seconds: &[f64], figures: usize, fit: impl Fn(&[f64]) -> Option<Vec<f64>>) -> Vec<f64> {
     let mut most = vec![0.0; figures];
     // Too few rounds for an interval: nothing to add it to.
@@ -131,34 +130,34 @@ struct Reach {
     own: f64,
 }
 
-/// From both kinds of refits, of a figure that follows the level so far.
+/// From both kinds of refits, of a figure that follows the level by the power `follows`.
 fn spread(found: f64, whole: &[f64], apart: &[f64], follows: f64, blocks: usize, curve: &Curve) -> Option<Reach> {
     if blocks < 2 || whole.len() < 2 || apart.len() < 2 || !mean(whole).is_finite() || !mean(apart).is_finite() {
         return None;
     }
     let own = variance(apart);
-    // Blocks drawn whole are drawn as if each were a moment of its own.
+    // Rounds drawn whole are drawn as if they were independent: where states last, their variance is larger by that.
     let alike = (variance(whole) - own).max(0.0) * curve.lasting;
     let own = own * curve.own_lasting.powi(2);
-    // What noise moves to one side on average (the highest of some, the first of some) it has moved in the figure, too.
+    // Noise moves some figures to one side on average (the highest of some sizes, the first of some): the figure itself is off by as much.
     let own = own / inflation(blocks) + (median(apart) - found).powi(2);
     let level = (follows * curve.moves.error.value).powi(2);
     let total = own + alike + level;
-    // Levels that moved once or twice tell nothing of a figure that moves with them.
+    // Levels that moved once or twice do not bound a figure that moves with them.
     let moved_with = |part: f64, slow: bool| slow && part > MOVED_WITH * total;
     if moved_with(level, curve.moves.slow(curve.sigma)) || moved_with(alike, curve.outlasting) {
         return None;
     }
     let few = (blocks - 1) as f64;
-    // A figure rests on some of the sizes, and their noise is not all alike.
+    // A figure rests on some of the sizes, whose noise is not all alike: three times the degrees of freedom of one size.
     let many = 3.0 * few;
     let parts = [(own, many), (alike, few), (level, curve.moves.error.degrees.max(1.0))];
     Some(Reach { all: reached(&parts), own: reached(&parts[..2]) })
 }
 
 /// Half-width of the 95% interval of a sum of errors, each with its variance and degrees of freedom: by pooled degrees (Satterthwaite
-/// 1946), but no narrower than that of any of them alone. Where few values tell the largest and many tell a smaller one, pooled
-/// degrees alone make it so.
+/// 1946), but no narrower than that of any of them alone, which pooled degrees would allow where few values estimate the largest error and
+/// many a smaller one.
 fn reached(parts: &[(f64, f64)]) -> f64 {
     let total: f64 = parts.iter().map(|p| p.0).sum();
     if total <= 0.0 {
@@ -172,21 +171,21 @@ fn reached(parts: &[(f64, f64)]) -> f64 {
     parts.iter().copied().map(reach).fold(reach((total, degrees)), f64::max)
 }
 
-/// How much larger the variance of a median comes out when few blocks are drawn again than it is: exact to 4% for normal
-/// noise and three blocks or more (a simulation of 3,000 times 300 draws).
+/// Ratio by which redrawing few rounds overestimates the variance of a median: exact to 4% for normal noise and three rounds or more (a
+/// simulation of 3,000 times 300 draws).
 fn inflation(blocks: usize) -> f64 {
     let few = if blocks % 2 == 1 { 0.28 } else { 0.20 };
     1.0 + few * (12.0 / blocks.max(1) as f64).min(1.0).sqrt()
 }
 
-/// How many blocks the points typically have: what decides how well a spread is known.
+/// How many rounds the points typically have: it decides how well a spread is known.
 pub(crate) fn typical_blocks<'a>(points: impl Iterator<Item = &'a Point>) -> usize {
     let counts: Vec<f64> = points.map(|p| p.blocks.len() as f64).collect();
     // The cast takes the NaN of no points as 0 and a half down.
     median(&counts) as usize
 }
 
-/// Half-width of the 95% interval, from resampled figures. None if fewer than two blocks or resamples tell of it.
+/// Half-width of the 95% interval, from resampled figures. None with fewer than two rounds or resamples.
 pub(crate) fn reach(resampled: &[f64], blocks: usize) -> Option<f64> {
     if blocks < 2 || resampled.len() < 2 || !mean(resampled).is_finite() {
         return None;

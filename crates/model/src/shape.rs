@@ -17,10 +17,10 @@ pub(crate) fn is_small(size: u64) -> bool {
 /// the decade has no size in one of the halves and nothing before it to compare with.
 pub(crate) fn last_decade(logs: &[f64]) -> (Range<usize>, Range<usize>) {
     let end = logs.last().copied().unwrap_or(0.0);
-    // A hair's breadth, for sizes just a decade below.
+    // Tolerance for sizes exactly a decade below.
     let first = |decades: f64| logs.partition_point(|log| *log < end - decades * LN_10 - 1e-9);
     let above = first(0.5);
-    // A coarse schedule: the next smaller size stands in.
+    // With a coarse schedule the next smaller size is taken instead.
     let below = first(1.0).min(above.saturating_sub(1));
     if below == above { (0..0, 0..0) } else { (below..above, above..logs.len()) }
 }

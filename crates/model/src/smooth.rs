@@ -1,8 +1,8 @@
-//! Throughput over sizes without the luck of single sizes.
+//! Throughput over sizes, smoothed so that no single size decides by chance.
 //!
-//! On a plateau of thirty sizes the highest of thirty noisy medians lies one and a half standard errors above every one of them,
-//! and the first of many to pass a level passes it by luck, far below where the curve does. A line through the neighbours of each
-//! size is free of both. A size that lies farther from that line than noise explains keeps its own value: a spike is no noise.
+//! On a plateau of thirty sizes the highest of thirty noisy medians lies one and a half standard errors above each of them on average, and
+//! the first of many to pass a level does so by chance, far below where the curve does. A line through the neighbours of each size has
+//! neither error. A size that lies farther from that line than noise explains keeps its own value: a spike is no noise.
 
 use std::f64::consts::LN_2;
 
@@ -16,7 +16,7 @@ use crate::shape::{last_decade, rise};
 /// Half of the window, as a logarithm of size: a seventh of a decade.
 const WINDOW: f64 = 0.33;
 
-/// Standard errors of a median beyond which a size does not follow its neighbours. Of 155 normal ones, one lies so far in a
+/// Standard errors of a median beyond which a size does not follow its neighbours. Of 155 normal ones, one lies so far off in one of a
 /// hundred runs.
 const NOT_LUCK: f64 = 4.0;
 
@@ -27,8 +27,8 @@ const ALIKE: f64 = 4.0;
 /// Resamples of the bootstrap that tells whether a curve still rises. The standard deviation of 500 values is itself known to 3%.
 const RESAMPLES: usize = 500;
 
-/// Rise of throughput from the lower to the upper half of the last decade that is worth telling. On the ideal curve
-/// `B / (t0 + b B)`, 5% here leaves about 1.3% to be gained beyond the largest size.
+/// Least rise of throughput from the lower to the upper half of the last decade that counts. On the ideal curve `B / (t0 + b B)`, 5% here
+/// leaves about 1.3% to be gained beyond the largest size.
 const WORTH: f64 = 0.05;
 
 /// Rounds from which on a size's own noise is known.
@@ -42,24 +42,25 @@ pub(crate) struct Smooth {
     pub logs: Vec<f64>,
     /// Log standard error of each median.
     errors: Vec<f64>,
-    /// Whether enough rounds visited each for a spike to be told from luck; the others count as the median of five neighbours.
+    /// Whether enough rounds visited each to tell a spike from chance; the others count as the median of five neighbours.
     many: Vec<bool>,
 }
 
-/// The most that a curve reaches, as logarithms of throughput, read off all sizes that can't be told from the highest of the smoothed curve.
+/// The most that a curve reaches, as natural logarithms of throughput (bits a second), from all sizes that can't be told from the highest
+/// of the smoothed curve.
 pub(crate) struct Most {
     /// Index of the highest.
     pub top: usize,
-    /// What a line through all of them says there: on a plateau their middle. It lies below a peak.
+    /// A line through all of them, read there: on a plateau their middle. It lies below a peak.
     pub plateau: f64,
-    /// What lines through those on either side say there: the height of a peak. It lies above a plateau by some luck.
+    /// Lines through those on either side, read there: the height of a peak. On a plateau it is a little too high by chance.
     pub peak: f64,
-    /// The same of the curve as it was read: smoothing takes the tip off a sharp peak.
+    /// The same of the curve before smoothing, which lowers a sharp peak.
     pub sharp: f64,
 }
 
-/// Those of `points` that rounds measured, where these reach to the largest: a size of one look, which a run had no time for, would only be
-/// large by luck. All where they don't.
+/// Those of `points` that several rounds measured, where these reach to the largest: the largest of sizes with one round each would be
+/// large by chance only. All where they don't.
 fn known(curve: &Curve, points: Vec<usize>) -> Vec<usize> {
     let rounds = |i: &usize| curve.points[*i].blocks.len();
     let reaches = points.last().is_some_and(|last| rounds(last) >= ENOUGH);
@@ -75,7 +76,7 @@ impl Smooth {
         let error =
             |i: &usize| stats::median_log_error(curve.alone(*i), curve.sigma).map_or(f64::INFINITY, |e| e.value);
         let errors = points.iter().map(error).collect();
-        // Where no size has many rounds, each stands for itself: a coarse run of one round is no plateau of thirty sizes.
+        // Where no size has many rounds, none is smoothed away: a coarse run of one round is no plateau of thirty sizes.
         let most = points.iter().map(|i| curve.points[*i].blocks.len()).max().unwrap_or(0);
         let many = points.iter().map(|i| curve.points[*i].blocks.len() >= ENOUGH.min(most)).collect();
         Self { points, logs, errors, many }
@@ -100,12 +101,12 @@ impl Smooth {
         (0..raw.len()).map(one).collect()
     }
 
-    /// The most that a curve reaches, without the luck of the highest, from what was read of it ([`Smooth::read`]) and its smoothed rates
+    /// The most that a curve reaches, without the bias of the highest of many, from [`Smooth::read`] and its smoothed rates
     /// ([`Smooth::rates`]). None of nothing.
     pub fn most(&self, read: &[f64], rates: &[f64]) -> Option<Most> {
         let (top, highest) = highest(rates)?;
         let within = highest - ALIKE * self.error(top);
-        // An unknown error tells nothing of luck.
+        // Without an error, sizes can't be said to be as high.
         let alike: Vec<usize> =
             (0..rates.len()).filter(|i| *i == top || (within.is_finite() && rates[*i] >= within)).collect();
         let line = |sizes: &[usize], values: &[f64]| {
@@ -174,7 +175,7 @@ impl Smooth {
         (from..to).map(move |j| (j, (1.0 - ((logs[j] - x).abs() / (WINDOW * 1.001)).powi(3)).powi(3)))
     }
 
-    /// The value at one size of a line through its neighbours in the window. A size without neighbours stands for itself.
+    /// The value at one size of a line through its neighbours in the window. A size without neighbours keeps its own.
     fn at(&self, values: &[f64], i: usize) -> f64 {
         let near: Vec<(f64, f64, f64)> = self.near(i).map(|(j, weight)| (self.logs[j], values[j], weight)).collect();
         if near.len() < 3 { values[i] } else { stats::weighted_line(&near).map_or(values[i], |l| l.at(self.logs[i])) }
@@ -186,8 +187,8 @@ pub(crate) fn highest(values: &[f64]) -> Option<(usize, f64)> {
     values.iter().copied().enumerate().rev().max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// How many of the first sizes lie on the near side of the split with the least stretch of sizes on its wrong side, where `beyond` says of
-/// each which side it belongs to. So neither one lucky size nor one dip decides. Of equal splits the first.
+/// How many of the first sizes lie before the split that leaves the least stretch of sizes on the wrong side, where `beyond` says of each
+/// which side it belongs to. So neither one size nor one dip decides. Of equal splits the first.
 pub(crate) fn split(logs: &[f64], beyond: &[bool]) -> usize {
     let n = logs.len();
     // A size without neighbours has a width, too.

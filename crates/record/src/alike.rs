@@ -1,12 +1,12 @@
-//! Paths of one run that are the same but for one figure, which a graph then has as its axis.
+//! Paths of one run that differ only in one figure, which is then the axis of a graph.
 
 use measure::event::PathPlan;
 
 use crate::RunFile;
 
 impl RunFile {
-    /// Indices of paths whose plans are the same without one figure, in groups by ascending figure. `figure` is what a path has of it, or nothing of
-    /// one that is of no group; `without` takes it out of a plan.
+    /// Indices of paths whose plans differ only in one figure, in groups by ascending figure. `figure` gives the figure of a path, none of
+    /// a path that belongs to no group; `without` removes it from a plan.
     pub(crate) fn alike_but<F: PartialOrd>(
         &self,
         figure: impl Fn(u32) -> Option<F>,
@@ -21,7 +21,7 @@ impl RunFile {
         for index in (0..self.paths.len()).filter(|index| figure(number(*index)).is_some()) {
             let same = |group: &Vec<usize>| {
                 bare(number(group[0])) == bare(number(index))
-                    // Two paths of one figure are told apart by more than it.
+                    // Two paths with the same figure differ in something else.
                     && group.iter().all(|other| figure(number(*other)) != figure(number(index)))
             };
             match groups.iter_mut().find(|group| same(group)) {

@@ -1,5 +1,5 @@
-//! What `model` makes of a finished run. Terminal, page, pictures, tables and exports all read it, so that no two of them can say
-//! different things, and nothing is worked out twice.
+//! What `model` computes from a finished run. Terminal, page, pictures, tables and exports all read it, so that no two of them can
+//! contradict each other, and nothing is computed twice.
 
 use std::num::NonZero;
 use std::ops::Deref;
@@ -11,13 +11,13 @@ use model::{Breaks, CurvePoint, Fits, Jitter, Summary};
 
 use crate::{Hint, RunFile};
 
-/// A run and what is made of it: each part once, when it is first asked for (a summary and fits resample the curve thousands of
+/// A run and what is computed from it: each part once, when it is first asked for (a summary and fits resample the curve thousands of
 /// times). The run's own seed drives the bootstraps, so the same file always gives the same intervals.
 #[derive(Debug)]
 pub struct Analysis<'a> {
     run: &'a RunFile,
     paths: Vec<Found>,
-    /// Of an index beyond the paths.
+    /// Returned for an index beyond the paths.
     beyond: Found,
 }
 
@@ -40,7 +40,7 @@ impl Deref for Analysis<'_> {
 }
 
 impl<'a> Analysis<'a> {
-    /// Of this run; nothing is worked out yet.
+    /// Of this run; nothing is computed yet.
     pub fn of(run: &'a RunFile) -> Self {
         Self { run, paths: run.paths.iter().map(|_| Found::default()).collect(), beyond: Found::default() }
     }
@@ -59,8 +59,8 @@ impl<'a> Analysis<'a> {
         self.found(path).curve.get_or_init(|| self.run.curve(path))
     }
 
-    /// The sizes of the path's curve that tell what it carries for long: where the run warned of a token bucket, those above the last one that it
-    /// surely sped up, as smaller ones fit into it; all where that leaves none.
+    /// The sizes of the path's curve at which its long-term rate shows: where the run warned of a token bucket, only those above the last
+    /// size that it sped up, since smaller ones fit into it; all where that leaves none.
     pub fn lasting(&self, path: usize) -> &[CurvePoint] {
         let curve = self.curve(path);
         let last = self.run.saved_up(path).last().copied();
@@ -70,7 +70,8 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// The path's figures, with their intervals; none where there are too few points for them. What a token bucket let pass is no maximum.
+    /// The path's figures, with their intervals; none where there are too few points for them. Sizes that a token bucket sped up do not
+    /// count for the maximum.
     pub fn summary(&self, path: usize) -> Option<&Summary> {
         let of = || {
             let seed = self.run.run.plan.seed;
@@ -85,8 +86,8 @@ impl<'a> Analysis<'a> {
         self.found(path).summary.get_or_init(of).as_ref()
     }
 
-    /// The models fitted to the path; none where it has no point. Of a run on a schedule only those of time: a size over its time is
-    /// then not what the path carries.
+    /// The models fitted to the path; none where it has no point. Of a run on a schedule only those of time: size over time is then not
+    /// what the path carries.
     pub fn fits(&self, path: usize) -> Option<&Fits> {
         let of = || {
             let fits = Fits::of(self.curve(path), self.run.run.plan.seed)?;
@@ -100,7 +101,7 @@ impl<'a> Analysis<'a> {
         self.found(path).breaks.get_or_init(|| Breaks::of(self.curve(path)))
     }
 
-    /// The path's jitter; that of no trial beyond the paths.
+    /// The path's jitter; that of no trials for an index beyond the paths.
     pub fn jitter(&self, path: usize) -> &Jitter {
         self.found(path).jitter.get_or_init(|| self.run.jitter(path))
     }
@@ -110,7 +111,7 @@ impl<'a> Analysis<'a> {
         self.found(path).hint.get_or_init(|| self.run.hint(path)).as_ref()
     }
 
-    /// Works out summaries, fits, dips and steps of all paths of these runs, on all CPUs: for those who show all of them.
+    /// Computes summaries, fits, dips and steps of all paths of these runs, on all CPUs: for callers that show all of them.
     pub fn work_out(runs: &[&Analysis<'_>]) {
         let parts: [fn(&Analysis<'_>, usize); 3] = [
             |a, p| {

@@ -13,7 +13,7 @@ use crate::{Point, RunFile};
 /// The kinds of event of this schema.
 pub(crate) const KNOWN: [&str; 10] =
     ["run", "path", "earlier", "block", "trial", "sustained", "taken", "point", "warning", "end"];
-/// How the lines of which there are many begin.
+/// First bytes of the most frequent lines.
 const POINT: &[u8] = br#"{"event":"point","#;
 const TRIAL: &[u8] = br#"{"event":"trial","#;
 const SUSTAINED: &[u8] = br#"{"event":"sustained","#;
@@ -116,7 +116,7 @@ impl<'a> Flat<'a> {
         }
     }
 
-    /// Put together without `..`: a new field is an error here and can't be forgotten.
+    /// Without `..`: a new field that is missing here is a compile error.
     fn trial(self) -> Trial {
         let Self { path, block, at, size, response, burst, warmup, repeats, seconds, median, min, max, late, .. } =
             self;
@@ -137,7 +137,7 @@ impl<'a> Flat<'a> {
             bounds,
             cost,
             flows: self.flows.into_owned(),
-            // A recorded trial is over.
+            // A recorded trial is over; its course is not kept.
             course: None,
             tcp,
             copied,
@@ -148,8 +148,8 @@ impl<'a> Flat<'a> {
     }
 }
 
-/// Appends an event's line, its newline included. A number that JSON can't hold (NaN, infinity) is an error, and nothing is
-/// appended: it would become a null, which no reader takes for a number.
+/// Appends an event's line, its newline included. A number that JSON can't hold (NaN, infinity) is an error, and nothing is appended: it
+/// would become a null, which no reader takes for a number.
 pub fn write(event: &Event, out: &mut Vec<u8>) -> serde_json::Result<()> {
     match event {
         Event::Trial(trial) => line(&Flat::of("trial", trial), out),
@@ -161,7 +161,7 @@ pub fn write(event: &Event, out: &mut Vec<u8>) -> serde_json::Result<()> {
 fn line(event: &impl Serialize, out: &mut Vec<u8>) -> serde_json::Result<()> {
     let start = out.len();
     let mut done = serde_json::to_writer(&mut *out, event);
-    // Only lines with a null can have this fault, and few have one.
+    // Only lines with a null can have such a number, and few have one.
     if done.is_ok() && out[start..].windows(4).any(|w| w == b"null") {
         done = serde_json::from_slice::<Event>(&out[start..]).map(drop);
     }
@@ -175,7 +175,7 @@ fn line(event: &impl Serialize, out: &mut Vec<u8>) -> serde_json::Result<()> {
 /// A line of the file of a run that was read or measured.
 #[derive(Debug)]
 pub enum Kept<'a> {
-    /// A line of which there are few.
+    /// An event of a kind that has few lines.
     Event(Box<Event>),
     /// A trial.
     Trial(Place<'a>),
@@ -201,8 +201,8 @@ impl Kept<'_> {
     }
 }
 
-/// A run as the lines of its file: header, paths, blocks, what was taken during them, trials in the order of time, points, warnings,
-/// end. A point that had not ended is written as stopped.
+/// A run as the lines of its file: header, paths, rounds, what others took of the CPUs during them, trials in order of time, points,
+/// warnings, end. A point that had not ended is written as stopped.
 pub fn lines(run: &RunFile) -> Vec<Kept<'_>> {
     let event = |e: Event| Kept::Event(Box::new(e));
     let mut lines = vec![event(Event::Run(run.run.clone()))];
@@ -243,7 +243,7 @@ pub fn event(line: &[u8]) -> Result<Event, String> {
     }
 }
 
-/// What is looked at where a line is no event that we know.
+/// The fields that are read of a line that is no known event.
 #[derive(Deserialize)]
 pub(crate) struct Head<'a> {
     #[serde(borrow, default)]
@@ -254,7 +254,7 @@ pub(crate) struct Head<'a> {
     pub(crate) version: Option<Cow<'a, str>>,
 }
 
-/// What a line is, or what is wrong with it.
+/// The event of a line, or what is wrong with it.
 pub(crate) fn read(text: &[u8]) -> Result<Line, String> {
     if let Some(event) = frequent(text) {
         return Ok(Line::Event(event));
@@ -286,7 +286,7 @@ fn frequent(text: &[u8]) -> Option<Event> {
     serde_json::from_slice::<Flat>(text).ok().map(|flat| event(flat.trial()))
 }
 
-/// Text from a file, fit for one line of a terminal.
+/// Text from a file, safe and short enough for one line of a terminal.
 pub(crate) fn short(text: &str) -> String {
     let mut out: String = text.chars().take(40).flat_map(char::escape_default).collect();
     if text.chars().nth(40).is_some() {
@@ -295,7 +295,7 @@ pub(crate) fn short(text: &str) -> String {
     out
 }
 
-/// A message, cut where it goes on for long.
+/// A message, cut at [`LONGEST`] characters.
 fn cut(mut message: String) -> String {
     if let Some((end, _)) = message.char_indices().nth(LONGEST) {
         message.truncate(end);

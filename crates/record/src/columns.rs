@@ -34,7 +34,7 @@ impl<'a> At<'a> {
         told.fold(None, |sum: Option<u64>, n| Some(sum.unwrap_or(0).saturating_add(n)))
     }
 
-    /// The median of what TCP told at the end of the trials that count.
+    /// The median of a TCP figure at the end of the trials that count.
     fn tcp(self, of: fn(&measure::Tcp) -> u64) -> Option<f64> {
         let counted = self.point.trials.iter().filter(|t| !t.warmup);
         let told: Vec<f64> = counted.filter_map(|t| Some(of(&t.report.tcp?) as f64)).collect();
@@ -63,13 +63,13 @@ impl<'a> At<'a> {
         Some((f.throughput * f.median / f.high, f.throughput * f.median / f.low))
     }
 
-    /// Flows that load the path; none where the run loads no path at all.
+    /// Flows that load the path; none in a run without any load.
     fn load_flows(self) -> Option<u32> {
         let plan = &self.run.run.plan;
         plan.loads().then(|| plan.load(self.path.opened.path).map_or(0, |load| load.flows))
     }
 
-    /// Whether its rate is one of several at once, or of processes that are compared by their number, one of them too.
+    /// Whether it is the rate of several flows at once, or of processes whose number is compared, a single one included.
     fn rated(self) -> bool {
         self.f.flows.is_some() || self.members().is_some()
     }
@@ -92,7 +92,7 @@ impl<'a> At<'a> {
 }
 
 impl Shown {
-    /// The title in a table of a path whose connections share processes so: they are its flows, pairs or members. Loading flows are flows.
+    /// The title in a table of a path with this topology: its connections are flows, pairs or members. Loading flows are always flows.
     pub fn title(&self, topology: Topology) -> Cow<'static, str> {
         match topology {
             Topology::Flows => self.heading.into(),
@@ -251,7 +251,7 @@ impl<T: Told> Told for Option<T> {
     }
 }
 
-/// The name that the run file has for a variant.
+/// The name of a variant in the run file.
 fn word(variant: &impl Serialize) -> String {
     serde_json::to_value(variant).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
 }
@@ -504,13 +504,13 @@ pub fn column(name: &str) -> Option<&'static Column> {
 }
 
 impl RunFile {
-    /// Whether a size over its time is what the path carries: not of HINT, whose sizes are no bytes, and not of a run on a schedule
-    /// (`--rate`), whose times are those of an answer and leave the path idle between sends.
+    /// Whether size over time is what the path carries: not for HINT, whose sizes are not bytes, nor for a run on a schedule (`--rate`),
+    /// whose times are those of an answer and leave the path idle between sends.
     pub fn carries(&self) -> bool {
         !self.has_score() && !self.run.plan.scheduled()
     }
 
-    /// Whether a size over its time is what arrived: as of [`RunFile::carries`], and of a stream at an offered rate.
+    /// Whether size over time is what arrived: as [`RunFile::carries`], and for a stream at an offered rate, too.
     pub fn arrives(&self) -> bool {
         self.carries() || self.run.plan.offers()
     }

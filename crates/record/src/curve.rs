@@ -1,4 +1,4 @@
-//! What `model` needs of a path, and what a run knows of its wire.
+//! The curves of a path for `model`, and its wire where the run knows it.
 
 use std::collections::BTreeSet;
 
@@ -18,8 +18,9 @@ impl RunFile {
         told.flat_map(|w| w.sizes.iter().copied()).collect()
     }
 
-    /// The curve of the path at this index of [`RunFile::paths`], ascending by size: medians, and the medians of the rounds behind
-    /// them, freed of what the machine did within a round. Points without a usable time are left out; an index beyond the paths gives an empty curve.
+    /// The curve of the path at this index of [`RunFile::paths`], ascending by size: medians (seconds of the path's time kind), and the
+    /// medians of the rounds behind them, without the machine's states within a round. Points without a usable time are left out; an index
+    /// beyond the paths gives an empty curve.
     pub fn curve(&self, path: usize) -> Vec<CurvePoint> {
         let Some(run) = self.paths.get(path) else { return Vec::new() };
         let looked = |p: &Point| !p.trials.is_empty() && p.trials.iter().all(|t| t.warmup);
@@ -33,7 +34,7 @@ impl RunFile {
                 let trials: Vec<_> = trials.iter().collect();
                 let mut blocks = figures::rounds(&self.run.plan, run.opened.transport, &trials, &run.common);
                 if looked(p) && any_round {
-                    // Looks of the survey are no round beside those that were made.
+                    // Survey trials are no rounds.
                     blocks.clear();
                 } else if blocks.is_empty() {
                     // A file may keep points without their trials: the median is then all that is known.
@@ -51,9 +52,9 @@ impl RunFile {
             .collect()
     }
 
-    /// What a transfer of the path at this index costs a side in CPU time, as [`RunFile::curve`] has its time: ascending by size, with the
-    /// rounds behind each. In the place of throughput stand bits that cross the path in a second of CPU time. Empty where nothing tells
-    /// it, and of HINT.
+    /// CPU time of a transfer of the path at this index on one side, in the form of [`RunFile::curve`]: ascending by size, seconds, with
+    /// the rounds behind each. In place of throughput stand the bits that cross the path in a second of CPU time. Empty where CPU time is
+    /// not known, and for HINT.
     pub fn cpu_curve(&self, path: usize, end: End) -> Vec<CurvePoint> {
         let Some(run) = self.paths.get(path) else { return Vec::new() };
         let trials = run.points.iter().map(|p| p.trials.all());
@@ -61,7 +62,7 @@ impl RunFile {
         let any_round = run.points.iter().any(|p| p.trials.iter().any(|t| !t.warmup));
         let point = |(p, blocks): (&Point, Vec<(u32, f64)>)| {
             let cpu = p.costs.of(end)?.cpu.filter(|cpu| cpu.median > 0.0 && cpu.per_byte > 0.0)?;
-            // Looks of the survey are no round beside those that were made.
+            // Survey trials are no rounds.
             let looked = any_round && p.trials.iter().all(|t| t.warmup);
             Some(CurvePoint {
                 size: p.size,
@@ -75,21 +76,21 @@ impl RunFile {
         run.points.iter().zip(rounds).filter_map(point).collect()
     }
 
-    /// The wire of the path at this index, where the run itself knows it: the theoretical link's, or the rate that a real path
-    /// was slowed down to (`--shape`), which takes a block's bytes and nothing else.
+    /// The wire of the path at this index, where the run itself knows it: the theoretical link's, or the rate that a real path was slowed
+    /// down to (`--shape`), whose wire carries a message's bytes and nothing else.
     pub fn wire(&self, path: usize) -> Option<Wire> {
         let opened = &self.paths.get(path)?.opened;
         let settings = self.run.plan.settings(opened.path);
         if let Some(link) = registry::find(opened.transport).and_then(|t| t.line(settings)) {
             return Wire::new(link.rate, 1.0, link.header as f64).and_then(|w| w.with_packet(Some(link.packet))).ok();
         }
-        // What plays both ends in one process passes the shape by.
+        // A path that one process plays does not pass through the shape.
         let shape = self.run.plan.decorators.shape.as_ref().filter(|_| opened.capabilities.two_ended)?;
         Wire::new(shape.rate, 1.0, 0.0).ok()
     }
 }
 
-/// A point's interval as its row shows it.
+/// A point's interval, as in its row.
 pub(crate) fn interval(p: &Point) -> stats::Interval {
     stats::Interval { low: p.figures.low, high: p.figures.high }
 }

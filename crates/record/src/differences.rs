@@ -1,4 +1,4 @@
-//! What differs between the circumstances of two runs: what might explain a difference of their figures.
+//! Differences between the circumstances of two runs, which may explain a difference of their figures.
 
 use host::Environment;
 use measure::Load;
@@ -18,10 +18,10 @@ pub struct Difference {
     pub second: String,
 }
 
-/// What changes from run to run and explains nothing: names of connections, load at the start, seeds, the time given.
+/// What changes from run to run and explains nothing: addresses of connections, load at the start, seeds, the time given.
 const PASSING: [&str; 7] = ["addresses", "load", "seed", "paths", "budget", "precision", "precise"];
 
-/// What two processes of a run see otherwise of their hosts: `hostname`, `cpus`, `sysctls.net.core.rmem_max`.
+/// What two processes of a run see differently of their hosts: `hostname`, `cpus`, `sysctls.net.core.rmem_max`.
 pub fn seen_otherwise(side: &Environment, process: &Environment) -> Vec<Difference> {
     let part = |environment: &Environment| serde_json::to_value(environment).unwrap_or(Value::Null);
     let mut found = Vec::new();
@@ -30,7 +30,7 @@ pub fn seen_otherwise(side: &Environment, process: &Environment) -> Vec<Differen
     found
 }
 
-/// What differs between a path of one run and a path of another: what was asked, the hosts, what took effect.
+/// Differences between a path of one run and a path of another: what was asked, the hosts, what took effect.
 pub fn differences(first: (&RunFile, &PathRun), second: (&RunFile, &PathRun)) -> Vec<Difference> {
     let side = |(run, path): (&RunFile, &PathRun)| {
         let part = |v: serde_json::Result<Value>| v.unwrap_or(Value::Null);
@@ -55,7 +55,7 @@ pub fn differences(first: (&RunFile, &PathRun), second: (&RunFile, &PathRun)) ->
     found
 }
 
-/// Settings as a person types them: with their units where the transport says which.
+/// Settings as a person types them, with the units that the transport declares.
 fn typed(path: &PathRun, settings: &Settings) -> Value {
     let options = registry::find(path.opened.transport).map_or(&[][..], |transport| transport.options());
     let text = |name: &str, value: &transport::Value| {

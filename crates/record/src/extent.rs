@@ -1,28 +1,28 @@
-//! How far a run is, of what ends it: its budget, or its number of trials.
+//! How much of a run is done, by what ends it: its budget, or its number of trials.
 
 use measure::Event;
 use measure::event::{Plan, Schedule};
 
-/// How far a run is.
+/// How much of a run is done.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Extent(Measure);
 
-/// What a run is measured against: what ends it.
+/// What ends a run.
 #[derive(Debug, Clone, PartialEq)]
 enum Measure {
     /// Time that all paths may take, and how much of it has passed, seconds.
     Budget { all: f64, at: f64 },
-    /// Trials: where a number of them, or NetPIPE's schedule, ends a run, nobody knows how long that takes.
+    /// Trials: where a number of them, or NetPIPE's schedule, ends a run, the time that takes is not known.
     Trials(Count),
 }
 
-/// How far a run of counted trials is.
+/// Counts of a run that a number of trials ends.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Count {
-    /// Blocks of all paths, and how many of them have begun.
+    /// Rounds of all paths, and how many of them have begun.
     blocks: u64,
     begun: u64,
-    /// Trials of the block in progress, and how many of them are done.
+    /// Trials of the round in progress, and how many of them are done.
     planned: u64,
     done: u64,
 }
@@ -32,7 +32,7 @@ impl Extent {
     pub fn of(plan: &Plan) -> Self {
         let paths = plan.paths.len();
         Self(if plan.schedule == Schedule::Netpipe || plan.trials.is_some() {
-            // NetPIPE's schedule has one block a path, the other a survey and one for each trial of a point.
+            // NetPIPE's schedule has one round a path; other schedules have a survey and one for each trial of a point.
             let each = if plan.schedule == Schedule::Netpipe { 1 } else { 1 + u64::from(plan.trials.unwrap_or(0)) };
             Measure::Trials(Count { blocks: each * paths as u64, ..Count::default() })
         } else {
@@ -40,7 +40,7 @@ impl Extent {
         })
     }
 
-    /// Takes one event in.
+    /// Updates the counts by one event.
     pub fn event(&mut self, event: &Event) {
         match (&mut self.0, event) {
             (Measure::Budget { at, .. }, Event::Block(b)) => *at = b.at,
@@ -50,7 +50,7 @@ impl Extent {
             }
             (Measure::Trials(c), Event::Trial(_)) => {
                 c.done += 1;
-                // A jump in the curve calls for trials that nobody had planned.
+                // A jump in the curve adds trials that were not planned.
                 c.planned = c.planned.max(c.done);
             }
             _ => {}
@@ -69,7 +69,7 @@ impl Extent {
         share.clamp(0.0, 1.0)
     }
 
-    /// What is left, in words, beside `what` is going on.
+    /// What is left, in words, after `what`, the step in progress.
     pub fn words(&self, what: &str) -> String {
         match &self.0 {
             Measure::Budget { all, at } => format!("{:.0} s left; {what}", (all - at).max(0.0).ceil()),

@@ -1,4 +1,4 @@
-//! What a run knows of the constants of its paths: what might be behind a dip or a step.
+//! The constants of a run's paths that may be behind a dip or a step.
 
 use model::{Fact, Knob};
 use transport::{options, registry};
@@ -22,7 +22,7 @@ impl RunFile {
             add(Knob::SocketBuffer, "socket buffer", Some(line.buffer));
             add(Knob::Mtu, "packet of the model", Some(line.packet));
         }
-        // What a module says of its knobs.
+        // Constants that a module declares.
         let module = registry::find(opened.transport).filter(|t| t.source().is_some());
         for option in module.map_or(&[][..], |t| t.options()) {
             let stands = option.stands(settings, &opened.near_effective);

@@ -1,4 +1,4 @@
-//! From events to a run: paths, points, warnings. Incremental, so that a front end can show a run while it goes on.
+//! From events to a run: paths, points, warnings. Incremental, so that a front end can show a run in progress.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,8 +10,8 @@ use measure::{Event, Trials, interval, settled};
 
 use crate::{Costs, PathRun, Point, RunFile, soak};
 
-/// A point with more trials than this is rebuilt at every 64th trial and at the next other event, not at each trial:
-/// otherwise a point of n trials would cost n^2 while the run goes on.
+/// A point with more trials than this is rebuilt at every 64th trial and at the next other event, not at each trial: otherwise a point of n
+/// trials would cost n^2 during the run.
 const EACH_TRIAL_UP_TO: usize = 256;
 const OF_SOAK: usize = 8;
 
@@ -19,17 +19,17 @@ const OF_SOAK: usize = 8;
 #[derive(Debug, Clone, Default)]
 pub struct Fold {
     file: Option<RunFile>,
-    /// Trials of sizes of which no trial has completed anything yet: there is no figure to show, and none is invented.
+    /// Trials of sizes of which no trial has completed anything yet: there is no figure to show.
     pending: BTreeMap<(u32, u64), Trials>,
-    /// Points that have no place among their path's yet ([`Fold::gather`]): put in one by one, in the order in which rounds end them, n
-    /// points would move n^2.
+    /// Points that are not sorted into their path's yet ([`Fold::gather`]): inserting them one by one, in the order in which rounds end
+    /// them, would move n^2 points.
     new: BTreeMap<(u32, u64), Point>,
-    /// Paths with trials that came after their last [`Fold::settle`].
+    /// Paths with trials that are newer than their last [`Fold::settle`].
     stale: BTreeSet<u32>,
     strays: u64,
-    /// Events left out for what they say.
+    /// Events that were left out because their numbers are impossible.
     impossible: u64,
-    /// Of a soak each interval as a point of its own, by path; none where intervals make points ([`Fold::each_interval`]).
+    /// Each interval of a soak as a point of its own, by path; none where intervals don't make points ([`Fold::each_interval`]).
     intervals: Option<BTreeMap<u32, Vec<Point>>>,
 }
 
@@ -50,12 +50,12 @@ impl Fold {
         self.file.as_ref()
     }
 
-    /// Takes one event in. Events before the header, and trials of a path that was never opened, are left out.
+    /// Adds one event. Events before the header, and trials of a path that was never opened, are left out.
     pub fn event(&mut self, event: &Event) {
         match event {
             Event::Trial(t) => {
                 let n = self.add_trial(t.clone());
-                // Between two intervals of a soak nothing may take long, and its picture is of them and not of their point.
+                // Between two intervals of a soak nothing may take long, and its picture is of the intervals and not of the point.
                 let each =
                     if self.file.as_ref().is_some_and(|f| f.run.plan.soaks()) { OF_SOAK } else { EACH_TRIAL_UP_TO };
                 if n <= each || n.is_multiple_of(64) {
@@ -63,12 +63,12 @@ impl Fold {
                     self.gather();
                 }
             }
-            // No figure rests on them, and a soak tells them at each interval.
+            // No figure rests on them, and a soak has them at each interval.
             Event::Taken(_) => self.add(event.clone()),
             other => {
                 self.add(other.clone());
                 self.settle();
-                // The range of a repeat rests on the whole curve: while that grows, once a block is soon enough.
+                // The range of a repeat rests on the whole curve: while that grows, once a round is often enough.
                 if matches!(other, Event::Block(_) | Event::End(_)) {
                     self.foretell();
                 }
@@ -79,7 +79,7 @@ impl Fold {
         }
     }
 
-    /// Takes one event in and leaves the figures for later ([`Fold::settle`]): for whole files.
+    /// Adds one event and leaves the figures for later ([`Fold::settle`]): for whole files.
     pub(crate) fn add(&mut self, event: Event) {
         if let Event::Run(mut run) = event {
             for path in &mut run.plan.paths {
@@ -113,7 +113,7 @@ impl Fold {
             }
             Event::Earlier(told) => {
                 if let Ok(i) = place(&file.paths, told.path) {
-                    // A file may say anything, and however much of it.
+                    // A file may hold any number of these, and impossible ones.
                     let sound = told.runs.into_iter().filter(EarlierRun::sound).take(EarlierRun::MOST);
                     file.paths[i].earlier = Some(sound.collect());
                     file.paths[i].others = told.others.into_iter().filter(Apart::sound).take(Apart::MOST).collect();
@@ -139,7 +139,7 @@ impl Fold {
         }
     }
 
-    /// Adds a trial to its point and says how many trials the point has.
+    /// Adds a trial to its point; returns how many trials the point has.
     fn add_trial(&mut self, trial: Trial) -> usize {
         let Some(file) = &mut self.file else { return 0 };
         let Ok(i) = place(&file.paths, trial.path) else {
@@ -164,8 +164,8 @@ impl Fold {
         let points = &mut file.paths[i].points;
         let trials = match points.binary_search_by_key(&trial.size, |p| p.size) {
             Ok(p) => {
-                // The point goes on: what was recorded of it no longer covers all its trials. (A path also warms up at sizes
-                // that are known well enough.)
+                // The point goes on: its recorded figures no longer cover all its trials. (A path also warms up at sizes that are known
+                // well enough.)
                 if !trial.warmup {
                     points[p].why = None;
                 }
@@ -182,7 +182,7 @@ impl Fold {
             },
         };
         if soaks {
-            // Which intervals make a row is looked up among those before: they are few.
+            // Which intervals make a row is found among the rows before: they are few.
             interval::keep(trials.plain(), trial)
         } else {
             trials.push(trial)
@@ -208,7 +208,7 @@ impl Fold {
                 };
                 let point = Point { size: ended.size, trials, figures, costs: Costs::NONE, ways: None, time, why };
                 if at == points.len() && self.new.is_empty() {
-                    // It has its place already, as in files that tell their points by size.
+                    // It already is in order, as in files whose points are in order of size.
                     points.push(point);
                 } else {
                     self.new.insert(key, point);
@@ -217,7 +217,7 @@ impl Fold {
         }
     }
 
-    /// Puts new points in their places, all of a path at once.
+    /// Sorts new points into their path's, all of a path at once.
     fn gather(&mut self) {
         let Some(file) = &mut self.file else { return };
         let mut grown = BTreeSet::new();
@@ -227,7 +227,7 @@ impl Fold {
                 grown.insert(i);
             }
         }
-        // What stood there is in order, and so is what was added: one merge.
+        // Both parts are in order: one merge.
         grown.into_iter().for_each(|i| file.paths[i].points.sort_by_key(|p| p.size));
     }
 
@@ -253,7 +253,7 @@ impl Fold {
         self.gather();
     }
 
-    /// Says of every point where a repeat will fall, as far as earlier runs tell.
+    /// Computes the range of a repeat of every point, from earlier runs.
     fn foretell(&mut self) {
         let Some(file) = &mut self.file else { return };
         for path in &mut file.paths {
@@ -261,7 +261,7 @@ impl Fold {
         }
     }
 
-    /// Says of every point what it cost both sides, and what each direction carried: once, when all trials are there, since it rests on the
+    /// Computes what every point cost both sides, and what each direction carried: once, when all trials are there, since it rests on the
     /// whole curve.
     fn count_costs(&mut self) {
         let Some(file) = &mut self.file else { return };
@@ -284,7 +284,7 @@ impl Fold {
         let PathRun { points, common, .. } = &mut file.paths[i];
         let of = |trials: &Trials| figures::figures(plan, kind, &trials.all().iter().collect::<Vec<_>>(), common);
         match points.binary_search_by_key(&size, |p| p.size) {
-            // NetPIPE's schedule has no rounds to work anything out from, and its files may hold figures alone.
+            // NetPIPE's schedule has no rounds to compute anything from, and its files may hold figures only.
             Ok(p) if points[p].why.is_some() && plan.schedule == Schedule::Netpipe => {}
             Ok(p) => {
                 if let Some(figures) = of(&points[p].trials) {
@@ -304,7 +304,7 @@ impl Fold {
         }
     }
 
-    /// The run, with what the reader has to say about it added to its warnings.
+    /// The run, with the reader's warnings added to its own.
     pub(crate) fn finish(mut self) -> Option<RunFile> {
         let paths: Vec<u32> = self.file.iter().flat_map(|f| f.paths.iter().map(|p| p.opened.path)).collect();
         self.stale.extend(paths);
@@ -343,7 +343,7 @@ impl Fold {
     }
 }
 
-/// Takes note of an interval of a path, if it is the worst of its size so far.
+/// Keeps an interval of a path, if it is the worst of its size so far.
 fn note_worst(path: &mut PathRun, plan: &Plan, interval: &Trial) {
     let bad = |t: &Trial| soak::badness(plan, path.opened.transport, t);
     match path.worst.binary_search_by_key(&interval.size, |t| t.size) {
@@ -354,7 +354,7 @@ fn note_worst(path: &mut PathRun, plan: &Plan, interval: &Trial) {
     }
 }
 
-/// Index of the path with this number, or where it belongs.
+/// Index of the path with this number, or where it is to be inserted.
 fn place(paths: &[PathRun], number: u32) -> Result<usize, usize> {
     paths.binary_search_by_key(&number, |p| p.opened.path)
 }

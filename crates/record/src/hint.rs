@@ -7,7 +7,7 @@ use workload::hint::{Ended, Team, steps};
 
 use crate::{PathRun, RunFile};
 
-/// What HINT found over a path.
+/// HINT's figures over a path.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hint {
     /// Processes that shared the work.
@@ -25,7 +25,7 @@ fn team(path: &PathRun) -> Team {
 }
 
 impl RunFile {
-    /// Whether its pattern scores a program: it has a score in the place of throughput.
+    /// Whether its pattern measures a program: it has a score in place of throughput.
     pub fn has_score(&self) -> bool {
         self.run.plan.pattern.facts().score.is_some()
     }
@@ -40,8 +40,8 @@ impl RunFile {
         Some(Hint { processes: team.processes, ended: self.ended(&curve, last, team, quips.peak.value), quips, last })
     }
 
-    /// HINT's curve of the path at this index: the subintervals of all processes together, so that equal sizes are equal
-    /// qualities, with QUIPS in the place of throughput. Empty for any other run.
+    /// HINT's curve of the path at this index: the subintervals of all processes together, so that equal sizes are equal qualities, with
+    /// QUIPS in place of throughput. Empty for any other run.
     pub fn quips_curve(&self, path: usize) -> Vec<CurvePoint> {
         let Some(of) = self.paths.get(path).filter(|_| self.has_score()) else { return Vec::new() };
         let processes = u64::from(team(of).processes);
@@ -49,20 +49,20 @@ impl RunFile {
     }
 
     fn ended(&self, curve: &[CurvePoint], last: u64, team: Team, peak: f64) -> Option<Ended> {
-        // Blocks visit sizes in any order: where a run was stopped, the largest one it has is no end.
+        // Rounds visit sizes in any order: where a run was stopped, the largest size measured is not the curve's end.
         self.end.as_ref().filter(|end| end.error.is_none())?;
         let plan = &self.run.plan;
         let (most, by) = steps::most(team, plan.to, plan.memory.unwrap_or(u64::MAX));
         let quips = curve.last().map_or(0.0, |p| p.throughput);
         Some(match () {
             () if last >= most => by,
-            // The survey saw it with one trial: the median may lie on either side of it.
+            // The survey decided it by one trial: the median may lie on either side of it.
             () if quips <= 1.5 * steps::TENTH * peak => Ended::Tenth,
             () => Ended::Time,
         })
     }
 
-    /// The path's curve with QUIPS in the place of throughput.
+    /// The path's curve with QUIPS in place of throughput.
     fn quips(&self, path: &PathRun) -> Vec<CurvePoint> {
         let points = path.points.iter().filter_map(|p| {
             let throughput = p.figures.quips.filter(|q| q.is_finite() && *q > 0.0)?;

@@ -1,4 +1,4 @@
-//! Opening what a person named: nothing that would hold whoever opens it, and never more than a bound is kept of it.
+//! Opens what a person named: only what can't block the open, and no more of it than a bound is kept.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -69,7 +69,7 @@ pub enum InputError {
     },
 }
 
-/// Opens a regular file, or a pipe of the shell. A FIFO without a writer would hold the open itself, and a device may have no end.
+/// Opens a regular file, or a pipe of the shell. Opening a FIFO without a writer would block, and a device may have no end.
 pub fn open(path: &Path) -> Result<File, InputError> {
     let name = || path.display().to_string();
     let failed = |source: io::Error| InputError::Open { name: name(), source };

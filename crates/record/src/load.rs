@@ -1,4 +1,4 @@
-//! Latency under load: what a path takes while it is idle and while flows load it, side by side.
+//! Latency under load: the times of a path while it is idle and while flows load it, side by side.
 
 use measure::Load;
 use measure::event::{LoadFigures, LoadOpened, TimeKind};
@@ -10,7 +10,7 @@ use stats::{Interval, quotient_interval};
 
 use crate::{Analysis, PathRun, RunFile};
 
-/// The shares of single iterations whose times are told.
+/// The percentiles that are given, as shares of single iterations.
 pub const SHARES: [f64; 3] = [0.5, 0.99, 0.999];
 
 /// An idle path and the paths that are the same but for a load of one way and size, at one of their sizes.
@@ -45,7 +45,7 @@ pub struct Loaded {
 }
 
 impl RunFile {
-    /// Whether any of its paths is loaded and stands beside the idle one that it is held against.
+    /// Whether any of its paths is loaded and has its idle path in the run, to be compared with.
     pub fn has_loaded(&self) -> bool {
         self.paths.iter().any(|path| self.idle_of(path).is_some())
     }
@@ -54,7 +54,7 @@ impl RunFile {
         self.run.plan.load(path.opened.path)
     }
 
-    /// The idle path that is the same as a loaded one but for its load; none of a path that is not loaded.
+    /// The idle path that differs from a loaded one only in its load; none of a path that is not loaded.
     fn idle_of(&self, path: &PathRun) -> Option<usize> {
         self.load_of(path)?;
         let plan = &self.run.plan;
@@ -68,7 +68,7 @@ impl RunFile {
 }
 
 impl Analysis<'_> {
-    /// Its paths under load, each group beside its idle path, by ascending size. Empty of a run that loads no path.
+    /// Its paths under load, each group with its idle path, by ascending size. Empty of a run that loads no path.
     pub fn under_load(&self) -> Vec<UnderLoad> {
         let mut groups: Vec<(usize, Vec<usize>)> = Vec::new();
         for (index, path) in self.paths.iter().enumerate() {
@@ -97,7 +97,7 @@ impl Analysis<'_> {
         found
     }
 
-    /// The loaded path held against the idle one, round by round.
+    /// The loaded path compared with the idle one, round by round.
     fn compared(&self, idle: usize, loaded: usize) -> Option<Comparison> {
         let curve = |path: usize| [self.curve(path).to_vec()];
         Comparison::of_paths(Side::of(&curve(idle)), Side::of(&curve(loaded)))
@@ -112,7 +112,7 @@ impl Analysis<'_> {
             Singles::of(&self.run().run.plan, path.opened.transport, &trials, &path.common)
         });
         let mut times = SHARES.map(|share| singles.as_ref()?.at(share).map(|(value, told)| estimate(value, told)));
-        // The 50th is the row's median, and so is its interval; it is known where single iterations were not timed, too.
+        // The 50th percentile is the row's median with its interval; it is known where single iterations were not timed, too.
         times[0] = point.map(|point| {
             let f = &point.figures;
             Estimate { value: f.median, low: f.low, high: f.high }
@@ -132,8 +132,8 @@ impl Analysis<'_> {
         }
     }
 
-    /// CPUs of a path's loading flows on which it is measured itself, on either side: there the load takes the CPU as well as the path. None
-    /// where nothing says on which CPUs which threads ran.
+    /// CPUs of a path's loading flows on which the path itself is measured, on either side: there the load takes the CPU as well as the
+    /// path. None where it is not known on which CPUs threads ran.
     pub fn shared_cpus(&self, path: usize) -> Option<Vec<u32>> {
         let opened = &self.paths.get(path)?.opened;
         let LoadOpened { near_cpus, far_cpus } = opened.load.as_ref()?;

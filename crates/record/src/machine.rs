@@ -1,5 +1,5 @@
-//! What surrounded a path while it was measured, for comparisons: the machines' calibration and what other programs took of them;
-//! and whether two runs were on the same machines.
+//! The circumstances of a path for comparisons: the machines' calibration and what other programs took of the CPUs; and whether two runs
+//! were on the same machines.
 
 use host::{Environment, Taken};
 use model::{Circumstances, MachineReadings};
@@ -8,8 +8,8 @@ use transport::Ends;
 use crate::{PathRun, RunFile};
 
 impl RunFile {
-    /// What the blocks of the path at this index read of the machines' calibration, and what was taken of the CPUs meanwhile; beyond
-    /// the paths, and where the blocks do not tell, what was taken during the run.
+    /// The machines' calibration at the rounds of the path at this index, and what others took of the CPUs meanwhile; for an index beyond
+    /// the paths, and where rounds do not record it, what was taken during the run.
     pub fn circumstances(&self, path: usize) -> Circumstances {
         let path = self.paths.get(path);
         let blocks: Vec<Taken> = path.map(|p| p.taken.iter().map(|t| t.taken).collect()).unwrap_or_default();
@@ -32,7 +32,7 @@ fn calibrations(path: &PathRun) -> Vec<MachineReadings> {
                 found.push(MachineReadings { what: format!("{side}{what}"), seconds });
             }
         };
-        // One process alone neither wakes another nor is woken.
+        // A single process neither wakes another nor is woken.
         if path.opened.transport.ends() != Ends::Copied {
             add("wake-up round trip", readings().map(|p| p.wake).collect());
             add("cache line round trip", readings().filter_map(|p| p.line).collect());
@@ -42,8 +42,8 @@ fn calibrations(path: &PathRun) -> Vec<MachineReadings> {
     found
 }
 
-/// Whether all were measured between the same machines, on the same CPUs at the same settings: only then is it their speed
-/// that changed, and not they that differ.
+/// Whether all were measured between the same machines, on the same CPUs with the same settings: only then is a difference of their
+/// calibration a change of their speed.
 pub fn same_machines<'a>(runs: impl IntoIterator<Item = (&'a RunFile, &'a PathRun)>) -> bool {
     let one = |e: &Environment| {
         let words = [&e.cpu, &e.governor, &e.clock_source, &e.hypervisor].map(Clone::clone);

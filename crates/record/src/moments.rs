@@ -1,4 +1,4 @@
-//! What `model` needs of a path's trials to tell its jitter and its LogGP parameters.
+//! A path's trials for `model`, which computes its jitter and its LogGP parameters.
 
 use std::collections::BTreeMap;
 
@@ -9,19 +9,19 @@ use model::{Drift, Jitter, Moment};
 use crate::RunFile;
 
 impl RunFile {
-    /// What the trials of the path at this index say, warm-up left out; nothing beyond the paths.
+    /// The trials of the path at this index, warm-up left out; none beyond the paths.
     fn moments(&self, path: usize) -> Vec<Moment> {
         let Some(path) = self.paths.get(path) else { return Vec::new() };
         let trials = path.points.iter().flat_map(|p| &p.trials).filter(|t| !t.warmup);
         trials.filter_map(|t| Some(moment(&t, figures::typical(&self.run.plan, path.opened.transport, &t)?))).collect()
     }
 
-    /// How a soak of the path at this index drifted; none of any other run, and where too few intervals tell it.
+    /// The drift of a soak of the path at this index; none of any other run, and where there are too few intervals.
     pub fn drift(&self, path: usize) -> Option<Drift> {
         self.run.plan.soaks().then(|| Drift::of_intervals(&self.moments(path)))?
     }
 
-    /// The jitter of the path at this index; that of no trial beyond the paths.
+    /// The jitter of the path at this index; that of no trials beyond the paths.
     pub fn jitter(&self, path: usize) -> Jitter {
         let moments = self.moments(path);
         if self.run.plan.soaks() { Jitter::of_intervals(&moments) } else { Jitter::of(&moments) }
@@ -29,8 +29,8 @@ impl RunFile {
 }
 
 impl RunFile {
-    /// How long the sender of a stream was busy with each block of the smallest size of the path at this index, in each block of
-    /// trials: (block, seconds). Empty where its receiver answered it.
+    /// How long the sender of a stream was busy with each message of the smallest size of the path at this index, in each round: (round,
+    /// seconds). Empty where its receiver answered it.
     pub fn senders(&self, path: usize) -> Vec<(u32, f64)> {
         let Some(path) = self.paths.get(path).filter(|_| self.run.plan.pattern.facts().unanswered) else {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! What comes of the rates that a sender offers: lost messages over the offered rate, and the highest rate without loss.
+//! Paths at several offered rates: lost messages over the offered rate, and the highest rate without loss.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::{Analysis, RunFile};
 
-/// Share of an offered rate that may be missing where it counts as offered, as in the warning of the run.
+/// Share of an offered rate that may be missing while it counts as offered, as in the run's warning.
 const MISSED: f64 = 0.05;
 
 /// Paths that are the same but for the rate that is offered, at one of their sizes.
@@ -64,19 +64,20 @@ impl AtRate {
 }
 
 impl RunFile {
-    /// Whether any two of its paths are the same but for the rate that is offered.
+    /// Whether any two of its paths differ only in the offered rate.
     pub fn has_rates(&self) -> bool {
         self.rate_groups().iter().any(|group| group.len() > 1)
     }
 
-    /// Indices of paths that are the same but for the rate that is offered, by ascending rate.
+    /// Indices of paths that differ only in the offered rate, by ascending rate.
     fn rate_groups(&self) -> Vec<Vec<usize>> {
         self.alike_but(|path| self.run.plan.offered_on(path), |plan| PathPlan { offered: None, ..plan })
     }
 }
 
 impl Analysis<'_> {
-    /// Its paths that differ in the offered rate, a group for each size of the lowest one's, by ascending size. Empty of a run that offers no two rates.
+    /// Its paths that differ in the offered rate, a group for each size of the lowest one's, by ascending size. Empty of a run that does
+    /// not offer two rates.
     pub fn over_rates(&self) -> Vec<OverRates> {
         let groups = self.rate_groups();
         let mut found = Vec::new();
@@ -97,11 +98,11 @@ impl Analysis<'_> {
         if self.run().run.plan.both { 2.0 } else { 1.0 }
     }
 
-    /// What came of the rate of a path; a row without figures where none of its trials of this size has any.
+    /// The figures of a path at its rate; a row without figures where none of its trials of this size has any.
     fn at_rate(&self, index: usize, size: u64) -> Option<AtRate> {
         let path = &self.paths[index];
         let point = path.points.iter().find(|point| point.size == size && point.time == TimeKind::OneWay);
-        // The survey's few messages tell nothing of a rate.
+        // The survey's few messages show nothing of a rate.
         let trials: Vec<_> = point.into_iter().flat_map(|point| &point.trials).filter(|t| !t.warmup).collect();
         let point = point.filter(|_| !trials.is_empty());
         let Lost { lost, sent, share } = Lost::of_stream(&trials.iter().map(|t| &**t).collect::<Vec<_>>());

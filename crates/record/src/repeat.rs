@@ -1,4 +1,4 @@
-//! Where a repeat of a path falls on this machine: from the earlier runs that a run file carries.
+//! The range in which a repeat of a path falls on this machine, from the earlier runs that a run file carries.
 
 use measure::earlier::Apart;
 use measure::event::Plan;
@@ -15,7 +15,7 @@ impl RunFile {
         between(&self.run.plan, self.paths.get(path)?)
     }
 
-    /// What the run tells of other runs of the path at this index, for comparisons.
+    /// The path at this index with its earlier runs, for comparisons.
     pub fn history(&self, path: usize) -> History {
         let Some(path) = self.paths.get(path) else { return History::default() };
         let points = path.points.iter().map(|p| (p.size, p.figures.median)).filter(|(_, t)| usable(*t));
@@ -24,17 +24,16 @@ impl RunFile {
     }
 }
 
-/// Ends so many times apart are no range: one earlier run that lies far off tells no more.
+/// A range whose ends lie so many times apart is not shown: one earlier run that lies far off gives no more.
 const TELLS_NOTHING: f64 = 100.0;
 
-/// Fills in the range of a repeat at every point; what a file recorded of it is not believed, as older versions took it from
-/// one run alone.
+/// Fills in the range of a repeat at every point; a recorded one is ignored, since older versions computed it from one run only.
 pub(crate) fn foretell(plan: &Plan, path: &mut PathRun) {
     let mut ranges = between(plan, path).map(|b| b.ranges(0.95)).unwrap_or_default().into_iter();
     for point in &mut path.points {
         let range = if usable(point.figures.median) { ranges.next().flatten() } else { None };
         let range = range.filter(|r| r.low > 0.0 && r.high / r.low < TELLS_NOTHING);
-        // What this run found is where a repeat may fall.
+        // The range always holds the median of this run.
         let seen = point.figures.median;
         (point.figures.repeat_low, point.figures.repeat_high) =
             (range.map(|r| r.low.min(seen)), range.map(|r| r.high.max(seen)));

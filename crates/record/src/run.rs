@@ -1,4 +1,4 @@
-//! A run as far as its events tell: its paths and their points.
+//! A run from its events: its paths and their points.
 
 use measure::Trials;
 use measure::earlier::{Apart, EarlierRun};
@@ -7,7 +7,7 @@ use measure::figures::Common;
 use measure::figures::cost::{End as Side, PointCost};
 use measure::sustained::Sustained;
 
-/// A run as far as its events tell.
+/// A run, complete or as far as its events go.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunFile {
     /// The header.
@@ -28,18 +28,18 @@ pub struct RunFile {
 pub struct PathRun {
     /// How it was opened.
     pub opened: PathOpened,
-    /// The blocks that began, in order.
+    /// The rounds that began, in order.
     pub blocks: Vec<BlockOpened>,
     /// Earlier runs of the path on this machine, the oldest first; none where the run did not look for any, or is older than
     /// that.
     pub earlier: Option<Vec<EarlierRun>>,
     /// How far runs of other paths of its hosts lay apart.
     pub others: Vec<Apart>,
-    /// What was taken of the pinned CPUs during blocks, in order; of those that could tell.
+    /// What others took of the pinned CPUs during rounds, in order; of those for which it is known.
     pub taken: Vec<BlockTaken>,
     /// The points, ascending by size.
     pub points: Vec<Point>,
-    /// Trials made long, to show what the path keeps up.
+    /// Long trials, which show what the path carries for long.
     pub sustained: Vec<Trial>,
     /// Of a soak the worst interval of each size ([`soak::badness`]), ascending by size; empty of any other run.
     pub worst: Vec<Trial>,
@@ -63,7 +63,7 @@ impl PathRun {
         }
     }
 
-    /// Seconds from the first round's start to the end of the run's last trial; none without a round.
+    /// Seconds from the first round's start to the end of the last trial of its rounds; none without a round.
     pub fn measured_for(&self) -> Option<f64> {
         let first = self.blocks.iter().find(|b| b.block > 0)?.at;
         let ends = self.points.iter().flat_map(|p| &p.trials).map(|t| t.at + t.report.seconds);
@@ -72,22 +72,22 @@ impl PathRun {
     }
 
     /// Length of the machine's states, seconds, below which the path's intervals average over them and are those of the machine; none where
-    /// its rounds do not tell ([`stats::Moves::averages_below`]). What lasts longer is of this run alone.
+    /// its rounds do not show it ([`stats::Moves::averages_below`]). Longer states are those of this run only.
     pub fn averages_below(&self) -> Option<f64> {
         let shared = self.common.shared;
         Some(shared.moves.averages_below(shared.sigma)? * self.measured_for()?)
     }
 
-    /// What the sustained trials say, ascending by size.
+    /// The figures of the sustained trials, ascending by size.
     pub fn kept_up(&self, plan: &Plan) -> Vec<Sustained> {
-        // The others' trials need not be made.
+        // The trials of other sizes are not needed.
         let long = |p: &&Point| self.sustained.iter().any(|t| t.size == p.size);
         let points = self.points.iter().filter(long).map(|p| (p.size, p.trials.all()));
         measure::sustained::sustained(plan, self.opened.transport, &self.sustained, points, &self.common)
     }
 }
 
-/// What a transfer cost each side, where any is known: few points of few files tell it, and it is large.
+/// What a transfer cost each side. Boxed, since few points of few files have it and it is large.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Costs(Option<Box<[Option<PointCost>; 2]>>);
 
@@ -116,19 +116,19 @@ impl Costs {
     }
 }
 
-/// One block size of a path.
+/// One message size of a path.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point {
-    /// Block size, bytes.
+    /// Message size, bytes (HINT: subintervals of a process).
     pub size: u64,
     /// Every trial, in order, warm-up included.
     pub trials: Trials,
-    /// Its figures: what its trials give, or, for a point without trials, what the run recorded. (Every figure that is shown comes
-    /// from the trials, so that no two can differ.)
+    /// Its figures: computed from its trials or, for a point without trials, as the run recorded them. (Every figure that is shown is
+    /// computed from the trials, so that no two can differ.)
     pub figures: Figures,
-    /// What a transfer cost each side: near, far; none where its trials don't tell it, and while the run goes on.
+    /// What a transfer cost each side: near, far; none where its trials did not record it, and during the run.
     pub costs: Costs,
-    /// Each direction, to the far side and to the near side, where messages go both ways at once; none while the run goes on.
+    /// Each direction, to the far side and to the near side, where messages go both ways at once; none during the run.
     pub ways: Option<Box<[Figures; 2]>>,
     /// Which time the figures are.
     pub time: TimeKind,

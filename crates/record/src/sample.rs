@@ -60,7 +60,7 @@ pub fn opened(path: u32, transport: Name) -> PathOpened {
     }
 }
 
-/// What 100 round trips cost a side that is busy for this share of them, a third of it in the kernel.
+/// Cost of 100 round trips to a side that is busy for this share of `seconds`, a third of it in the kernel.
 fn cost(seconds: f64, busy: f64) -> Cost {
     let elapsed_ns = (seconds * 200e9) as u64;
     let cpu_ns = (elapsed_ns as f64 * busy) as u64;

@@ -1,4 +1,4 @@
-//! What the intervals of a soak say together: the worst of them, and when the path stood still.
+//! The intervals of a soak together: the worst of them, and its stalls.
 
 use measure::event::{Figures, Plan, Trial};
 use measure::figures::{self, Common, cost};
@@ -8,11 +8,11 @@ use transport::Name;
 
 use crate::{Costs, PathRun, Point, RunFile};
 
-/// An iteration that takes so many medians, and so many seconds, is a stall: shorter ones are the machine's own interrupts.
+/// An iteration that takes so many medians, and so many seconds, is a stall: shorter ones come from the machine's own interrupts.
 const MEDIANS: f64 = 10.0;
 const LEAST: f64 = 1e-3;
 
-/// Stalls that are told with their moments: the longest.
+/// Stalls that are listed with their moments: the longest.
 const TOLD: usize = 5;
 
 /// What the intervals of one size say.
@@ -59,8 +59,8 @@ pub struct Stalls {
     pub longest: Vec<(f64, f64)>,
 }
 
-/// The mean time of an interval, seconds of the point's kind, which stalls and slow messages make longer alike: the larger, the worse.
-/// None where nothing completed.
+/// The mean time of an interval, seconds of the point's kind, which stalls and slow messages both make longer: the larger, the worse. None
+/// where nothing completed.
 pub fn badness(plan: &Plan, kind: Name, interval: &Trial) -> Option<f64> {
     let r = &interval.report;
     if r.histogram.is_empty() {
@@ -73,14 +73,14 @@ pub fn badness(plan: &Plan, kind: Name, interval: &Trial) -> Option<f64> {
     (n > 0.0).then(|| sum * 1e-9 / n / figures::transfers(plan, interval))
 }
 
-/// The figures of an interval alone; none where nothing completed.
+/// The figures of a single interval; none where nothing completed.
 pub fn figures_of(plan: &Plan, kind: Name, interval: &Trial) -> Option<Figures> {
     let found = figures::figures(plan, kind, &[interval], &Common::default())?;
-    // One interval says how its messages were, and not how the next one's will be.
+    // The interval's own messages give no interval for those of the next.
     Some(Figures { low: 0.0, high: f64::INFINITY, ..found })
 }
 
-/// An interval as a point of its own, without the times of its messages; none where nothing completed.
+/// A soak's interval as a point of its own, without the times of its messages; none where nothing completed.
 pub(crate) fn point(plan: &Plan, kind: Name, mut interval: Trial) -> Option<Point> {
     let figures = figures_of(plan, kind, &interval)?;
     (interval.report.histogram, interval.report.pauses) = (Vec::new(), Vec::new());
@@ -92,7 +92,8 @@ pub(crate) fn point(plan: &Plan, kind: Name, mut interval: Trial) -> Option<Poin
 }
 
 impl RunFile {
-    /// What the soak of the path at this index says, ascending by size; empty of any other run, and of sizes of which nothing completed.
+    /// The figures of the soak of the path at this index, ascending by size; empty of any other run, and of sizes of which nothing
+    /// completed.
     pub fn soak(&self, path: usize) -> Vec<Soak> {
         let Some(path) = self.paths.get(path).filter(|_| self.run.plan.soaks()) else { return Vec::new() };
         path.points.iter().filter_map(|point| one(&self.run.plan, path, point)).collect()

@@ -1,4 +1,4 @@
-//! Appending events to a run file so that what was measured survives whatever ends the run.
+//! Appends events to a run file so that what was measured survives however the run ends.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -51,7 +51,7 @@ pub enum WriteError {
     },
 }
 
-/// What the file holds where so many whole lines were written, and what is left of the one that could not be.
+/// A sentence about the file: how many whole lines it holds, and what is left of the one that failed.
 fn kept(lines: u64, truncated: bool) -> String {
     let part =
         |of: &str| if truncated { String::new() } else { format!(" (a part of a line may {of}, which readers skip)") };
@@ -72,13 +72,12 @@ fn remedy(source: &io::Error) -> &'static str {
     }
 }
 
-/// A run file being written. Each event is one line, written with one call and kept by the system from then on, so the
-/// end of this process takes nothing back.
+/// A run file being written. Each event is one line, written with one call, so that nothing is lost when this process ends.
 #[derive(Debug)]
 pub struct Writer {
     file: File,
     path: PathBuf,
-    /// Bytes of whole lines; `None` where there is nothing to take back (a pipe, a device).
+    /// Bytes of whole lines; `None` where nothing can be truncated (a pipe, a device).
     good: Option<u64>,
     lines: u64,
 }
@@ -96,7 +95,7 @@ impl Writer {
 
     fn open(path: &Path, over: bool) -> Result<Self, WriteError> {
         let failed = |source| WriteError::Create { path: path.to_owned(), source };
-        // create_new first: of two runs that are told the same name at the same time, one gets the file.
+        // create_new first: of two runs that are given the same name at the same time, one gets the file.
         let file = match OpenOptions::new().append(true).create_new(true).open(path) {
             Err(e) if e.kind() == ErrorKind::AlreadyExists => {
                 let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
@@ -137,8 +136,8 @@ impl Writer {
         self.lines += 1;
         if let Some(good) = &mut self.good {
             *good += line.len() as u64;
-            // Some file systems say that they are full only when they must put the bytes down. Once, at the end: a run
-            // in progress must not be disturbed by the disk.
+            // Some file systems report that they are full only when they flush. Once, at the end: the disk must not disturb a run in
+            // progress.
             if matches!(event, Event::End(_)) {
                 self.file.sync_data().map_err(|source| WriteError::Write {
                     path: self.path.clone(),

@@ -1,4 +1,4 @@
-//! The curves of the CPU graph: what a transfer takes of the CPU of each side.
+//! The curves of the CPU graph: CPU time of a transfer on each side.
 
 use measure::event::TimeKind;
 use measure::figures::cost::End;
@@ -8,12 +8,12 @@ use crate::curve::{self, HUES, Pt, Series};
 use crate::overlay::Overlay;
 use crate::words;
 
-/// Whether a run tells what it cost at any of its points.
+/// Whether a run has the CPU time of any of its points.
 pub(crate) fn told(run: &RunFile) -> bool {
     run.paths.iter().flat_map(|p| &p.points).flat_map(|p| p.costs.iter()).any(|cost| cost.cpu.is_some())
 }
 
-/// A curve for each side of each path that tells its cost: a path has one colour, and its far side is dashed.
+/// A curve for each side of each path with CPU times: a path has one colour, and its far side is dashed.
 pub(crate) fn series(runs: &[&Analysis<'_>]) -> Vec<Series> {
     let mut out = Vec::new();
     let paths = runs.iter().enumerate().flat_map(|(r, run)| (0..run.paths.len()).map(move |index| (r, run, index)));

@@ -1,4 +1,4 @@
-//! The points of each path, as pictures need them. The one place where drawing touches the shape of a run file.
+//! The points of each path for pictures: the only module that takes them from a run file.
 
 use std::collections::HashSet;
 
@@ -15,13 +15,13 @@ pub const HUES: usize = 10;
 /// The curve of one path of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// What a direct label says: the transport, with the run's letter where several runs are drawn.
+    /// Its direct label: the transport, with the run's letter where several runs are drawn.
     pub name: String,
     /// Which run, in the order given.
     pub run: usize,
     /// Which path of the run.
     pub path: u32,
-    /// What the times are.
+    /// Time kind of the points.
     pub time: TimeKind,
     /// Colour, as an index into a palette of [`HUES`].
     pub hue: usize,
@@ -47,7 +47,7 @@ pub fn series(runs: &[&Analysis<'_>]) -> Vec<Series> {
     series_with(runs, false)
 }
 
-/// The same, with what fitted models say drawn over them if `fits`.
+/// The same, with fitted models over them if `fits`.
 pub fn series_with(runs: &[&Analysis<'_>], fits: bool) -> Vec<Series> {
     let mut out = Vec::new();
     for (r, run) in runs.iter().enumerate() {
@@ -80,8 +80,8 @@ pub fn series_with(runs: &[&Analysis<'_>], fits: bool) -> Vec<Series> {
     out
 }
 
-/// Gives each curve a look of its own. Where runs share several transports, a transport keeps its colour and a run its
-/// dash, so that what is compared stands out; otherwise colours are given in order, and dashes once they are used up.
+/// Gives each curve a colour and a dash. Where runs share several transports, a transport keeps its colour and a run its dash, so that what
+/// is compared stands out; otherwise colours are given in order, and dashes once they are used up.
 fn style(series: &mut [Series], transports: &[&str]) {
     let mut distinct: Vec<&str> = Vec::new();
     for name in transports {
@@ -97,8 +97,8 @@ fn style(series: &mut [Series], transports: &[&str]) {
     }
 }
 
-/// Sizes that a warning about this path names. That a point is less sure than asked (`unsure`) is what its interval shows: in a
-/// picture a mark on each would drown the marks that matter.
+/// Sizes that a warning about this path names. That a point is less precise than asked (`unsure`) shows in its interval: marking each such
+/// point would hide the other marks.
 pub(crate) fn warned_sizes(run: &RunFile, path: u32, unsure: bool) -> HashSet<u64> {
     let of_path = run.warnings.iter().filter(|w| w.path == Some(path) && (unsure || w.code != "not-converged"));
     of_path.flat_map(|w| w.sizes.iter().copied()).collect()

@@ -1,4 +1,4 @@
-//! What a graph shows, without a pixel: axes, lines, bands, words. Which graphs there are stands in `graph.rs`.
+//! A graph without pixels: axes, lines, bands, words. Which graphs there are is in `graph.rs`.
 
 use measure::event::TimeKind;
 use record::Analysis;
@@ -12,7 +12,7 @@ use crate::words;
 /// An axis of a figure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
-    /// What it shows.
+    /// The quantity on it.
     pub quantity: Quantity,
     /// From where to where, and how.
     pub scale: Scale,
@@ -20,14 +20,14 @@ pub struct Axis {
     pub title: String,
 }
 
-/// A dot of a line: its place, the two ends of its interval, and its minimum, all in the axes' values (x, y).
+/// A dot of a line: its place, the two ends of its interval, and its minimum, all as values of the axes (x, y).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Dot {
     /// Median.
     pub mid: (f64, f64),
     /// At the lower and at the upper end of the time's interval, where it has one.
     pub interval: Option<((f64, f64), (f64, f64))>,
-    /// Its interval is narrow enough for a figure, so that the axes hold it.
+    /// Its interval is narrow enough to be shown, so that the axes include it.
     pub resolved: bool,
     /// At the shortest trial.
     pub min: (f64, f64),
@@ -44,13 +44,13 @@ pub struct Line {
     pub hue: usize,
     /// Dash pattern: 0 solid, 1 dashed, 2 dotted.
     pub dash: usize,
-    /// Dots by ascending block size.
+    /// Dots by ascending message size.
     pub dots: Vec<Dot>,
     /// Stretches of it to be marked.
     pub marks: Vec<Marked>,
     /// Fitted curves.
     pub fitted: Vec<Vec<(f64, f64)>>,
-    /// The saturation point, and what stands beside it.
+    /// The saturation point and its label.
     pub knee: Option<((f64, f64), String)>,
 }
 
@@ -61,7 +61,7 @@ pub struct Marked {
     pub dip: bool,
     /// Its places.
     pub places: Vec<(f64, f64)>,
-    /// What stands beside it.
+    /// Its label.
     pub label: String,
 }
 
@@ -80,7 +80,7 @@ pub struct Figure {
     pub lines: Vec<Line>,
     /// What a reader must know beside the lines: points left out, paths without points.
     pub notes: Vec<String>,
-    /// What to say where a curve can't speak for itself: no points, one point, all equal.
+    /// Text for a curve that shows nothing by itself: no points, one point, all equal.
     pub statement: Option<String>,
 }
 
@@ -90,7 +90,7 @@ impl Figure {
         Self::with(runs, graph, false)
     }
 
-    /// The same, with what fitted models say if `fits`.
+    /// The same, with fitted models if `fits`.
     pub fn with(runs: &[&Analysis<'_>], graph: Graph, fits: bool) -> Figure {
         let subtitles = runs.iter().enumerate().map(|(i, run)| {
             let line = words::run_line(run);
@@ -104,7 +104,7 @@ impl Figure {
         figure
     }
 
-    /// The same with a logarithmic axis of throughput, where it is linear: small messages then take as much room as large ones.
+    /// The same with a logarithmic axis of throughput instead of a linear one: small messages then take as much room as large ones.
     pub fn logarithmic(mut self) -> Figure {
         if let Some((_, y)) = &mut self.axes
             && y.quantity.is_rate()
@@ -168,11 +168,11 @@ fn dot(graph: Graph, p: &Pt) -> Dot {
     }
 }
 
-/// How far beyond the medians an axis goes for the sake of intervals, as a factor. `BEYOND` in `web/src/chart.ts` is the same.
+/// Factor by which intervals may extend an axis beyond the medians. `BEYOND` in `web/src/chart.ts` is the same.
 const BEYOND: f64 = 2.0;
 
-/// An axis that holds the medians, and of their intervals those that are resolved; none where there is nothing to draw. What goes beyond it is cut
-/// off: an interval that says nothing, and a trial that was the shortest or whose mean was longer than the median, would press all else flat.
+/// An axis that holds the medians, and of their intervals those that are resolved; none where there is nothing to draw. What goes beyond it
+/// is cut off: an unresolved interval, or a trial far from its median, would make all else flat.
 fn covering(
     spread: Spread,
     quantity: Quantity,
@@ -183,7 +183,7 @@ fn covering(
     let dots = || lines.iter().flat_map(|l| &l.dots);
     let (low, high) =
         dots().fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), d| (low.min(pick(&d.mid)), high.max(pick(&d.mid))));
-    // Percentiles of a soak, and the moments within a round, are no intervals: they are what is looked for.
+    // Percentiles of a soak, and the moments within a round, are not intervals but the data: the axis holds all of them.
     let all = graph.of_soak() || graph.of_states();
     let beyond = if all { f64::INFINITY } else { BEYOND };
     let values = dots().flat_map(|d| {
@@ -210,7 +210,7 @@ fn axis_title(series: &[Series], graph: Graph, quantity: Quantity) -> String {
     }
 }
 
-/// `RTT/2`, or which curves have which time where they differ: `RTT/2; memcpy: copy`.
+/// `RTT/2`, or the time kind of each curve where they differ: `RTT/2; memcpy: copy`.
 fn time_words(series: &[Series]) -> String {
     let mut kinds: Vec<(TimeKind, Vec<&str>)> = Vec::new();
     for s in series.iter().filter(|s| !s.points.is_empty()) {
@@ -219,7 +219,7 @@ fn time_words(series: &[Series]) -> String {
             None => kinds.push((s.time, vec![&s.name])),
         }
     }
-    // The time that most curves have goes first and without their names.
+    // The time kind of most curves goes first, without their names.
     kinds.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
     let words = kinds.iter().enumerate().map(|(i, (kind, names))| {
         let label = words::time_label(*kind);
@@ -238,7 +238,7 @@ fn notes(series: &[Series], graph: Graph) -> Vec<String> {
             notes.push(format!("{}: no points.", s.name));
         }
         let bare = s.points.iter().filter(|p| p.interval.is_none()).count();
-        // A band is of percentiles there, and where there are none the figures say so. A share of 0 has none.
+        // There a band is of percentiles, and figures without them say so. A share of 0 has none.
         if bare > 0 && !graph.of_soak() && graph != Graph::Loss {
             let of = match s.points.len() {
                 all if all == bare => "no point has".to_owned(),

@@ -8,10 +8,10 @@ use crate::curve::{self, HUES, Pt, Series};
 use crate::overlay::Overlay;
 use crate::words;
 
-/// So many sizes are drawn at most: more curves than that can't be told apart.
+/// Most sizes that are drawn: more curves than that can't be distinguished.
 const SIZES: usize = 5;
 
-/// A curve for each size of each group of paths that differ in their number of connections alone. The number stands in the place of a size.
+/// A curve for each size of each group of paths that differ only in their number of connections. The number takes the place of the size.
 pub(crate) fn series(runs: &[&Analysis<'_>]) -> Vec<Series> {
     let mut out = Vec::new();
     for (r, run) in runs.iter().enumerate() {
@@ -46,7 +46,7 @@ pub(crate) fn series(runs: &[&Analysis<'_>]) -> Vec<Series> {
     out
 }
 
-/// What varies over the runs' paths: `Flows`, `Pairs`, `Members`, or several of these.
+/// Axis title for the runs' paths: `Flows`, `Pairs`, `Members`, or several of these.
 pub(crate) fn several(runs: &[&Analysis<'_>]) -> String {
     let mut kinds: Vec<&str> = Vec::new();
     for run in runs {
@@ -65,7 +65,7 @@ pub(crate) fn several(runs: &[&Analysis<'_>]) -> String {
     words[..1].to_uppercase() + &words[1..]
 }
 
-/// Sizes evenly among these, the smallest and the largest among them.
+/// Sizes evenly chosen from these, the smallest and the largest included.
 fn some(sizes: &[u64]) -> Vec<u64> {
     if sizes.len() <= SIZES {
         return sizes.to_vec();

@@ -1,5 +1,4 @@
-//! Which graphs there are: all that is known of one stands in one place. The first three are those of the 1996 paper (`seeds/004`,
-//! section 2).
+//! The list of graphs, with all facts of each in one place. The first three are those of the 1996 paper (`seeds/004`, section 2).
 
 use record::{Analysis, RunFile};
 
@@ -10,25 +9,25 @@ use crate::{cost, flows, levels, load, rates, soak, tcp};
 /// Which graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Graph {
-    /// Throughput over transfer time, the time logarithmic. It is not univalued: a larger block can take less time (section 3), so points
+    /// Throughput over transfer time, the time logarithmic. It is not univalued: a larger message can take less time (section 3), so points
     /// stay in the order of their sizes.
     Signature,
-    /// Throughput over block size.
+    /// Throughput over message size.
     Throughput,
-    /// Block size over transfer time, both logarithmic, as the paper's saturation interval is an interval of time.
+    /// Message size over transfer time, both logarithmic, as the paper's saturation interval is an interval of time.
     Saturation,
-    /// Transfers a second, over block size (`seeds/000`, figure 8: transactions).
+    /// Transfers a second, over message size (`seeds/000`, figure 8: transactions).
     MessageRate,
-    /// Transfer time over block size, both linear: a line where time is one (`seeds/000`, figures 3 and 4; `seeds/003`,
-    /// figure 1).
+    /// Transfer time over message size, both linear: a straight line where time is one (`seeds/000`, figures 3 and 4; `seeds/003`, figure
+    /// 1).
     Latency,
-    /// Time that a layer adds, over block size ([`crate::layers`]).
+    /// Time that a layer adds, over message size ([`crate::layers`]).
     Overhead,
-    /// How far the interval reaches from the median, over block size ([`crate::precision`]).
+    /// How far the interval reaches from the median, over message size ([`crate::precision`]).
     Precision,
     /// HINT: quality improvement a second, over the time to an answer (`seeds/004`, figures 6 and 12).
     Quips,
-    /// CPU time that a transfer takes of each side, over block size (`cost.rs`).
+    /// CPU time of a transfer on each side, over message size (`cost.rs`).
     Cpu,
     /// Time of a transfer over the time since a soak's start (`soak.rs`).
     OverTime,
@@ -51,30 +50,30 @@ pub enum Graph {
 /// Runs that a graph can show.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Of {
-    /// Those of blocks.
+    /// Those with rounds.
     Blocks,
-    /// Those of blocks whose size over time is what the path carries ([`RunFile::carries`]).
+    /// Those with rounds whose size over time is what the path carries ([`RunFile::carries`]).
     Carrying,
     /// HINT's.
     Hint,
-    /// Those of blocks that tell what they cost.
+    /// Those with rounds that recorded CPU time.
     Costed,
     /// Soaks, and of them those whose size over time is what arrived.
     Soak,
     CarryingSoak,
-    /// Those whose paths are loaded.
+    /// Those with loaded paths.
     Loaded,
-    /// Those whose paths differ in their number of connections.
+    /// Those with paths that differ in their number of connections.
     Several,
-    /// Those whose paths differ in the offered rate.
+    /// Those with paths that differ in the offered rate.
     Offered,
-    /// Those that tell the state of a TCP connection.
+    /// Those that recorded the state of a TCP connection.
     Tcp,
-    /// Those of several rounds.
+    /// Those with several rounds.
     Rounds,
 }
 
-/// All that is known of a graph.
+/// All facts of a graph.
 struct Look {
     /// What a person types.
     name: &'static str,
@@ -88,9 +87,9 @@ struct Look {
     line: &'static str,
     /// What the axes show.
     axes: (Quantity, Quantity),
-    /// Where a point lies if its transfer takes so many seconds.
+    /// Place of a point whose transfer takes so many seconds.
     place: fn(&Pt, f64) -> (f64, f64),
-    /// Title of the axis of times or shares, where it has another than that of all.
+    /// Title of the axis of times or shares, where it differs from the usual one.
     time: Option<&'static str>,
     /// Both axes are linear where no curve is flat on them.
     linear: bool,
@@ -105,7 +104,7 @@ struct Look {
 enum Curves {
     /// The points of each path: fits and dips can be drawn over them.
     Paths,
-    /// A file of its own.
+    /// A module of its own.
     Own(fn(&[&Analysis<'_>]) -> Vec<Series>),
 }
 
@@ -113,7 +112,7 @@ const STRETCH: &str = "Line: median of a stretch of time; band: from the lowest 
 const LINE: &str = "Line: median; band: its 95% interval; thin line: shortest trial.";
 
 impl Graph {
-    /// The graphs of any run of blocks, in the order in which a report shows them.
+    /// The graphs of any run with rounds, in the order in which a report shows them.
     pub const ALL: [Graph; 3] = [Graph::Signature, Graph::Throughput, Graph::Saturation];
 
     /// Every graph.
@@ -219,10 +218,10 @@ impl Graph {
                 title: "Overhead graph: time that a layer adds over message size",
                 read: "What each layer adds to the one below it. Where a line is flat, the cost is one of the message; where it \
                        rises, one of its bytes (a copy, a checksum, fragments).",
-                // No trial of a difference of medians was the shortest.
+                // A difference of medians has no shortest trial.
                 line: "Line: difference of medians; band: its 95% interval.",
                 axes: (Size, Time),
-                // What is drawn stands in the place of a time.
+                // The quantity drawn takes the place of a time.
                 place: |p, seconds| (p.size as f64, seconds),
                 time: None,
                 linear: false,
@@ -267,7 +266,7 @@ impl Graph {
                        the transfer's time.",
                 line: "Line: median; band: its 95% interval.",
                 axes: (Size, Time),
-                // What is drawn stands in the place of a time.
+                // The quantity drawn takes the place of a time.
                 place: |p, seconds| (p.size as f64, seconds),
                 time: Some("CPU time of a transfer"),
                 linear: false,
@@ -312,7 +311,7 @@ impl Graph {
                        99th percentile leaves the median, some wait far longer than most.",
                 line: "Line: percentile; band: its 95% interval.",
                 axes: (Flows, Time),
-                // An idle path has no loading flow, and no point lies at 0 of what stands for a size.
+                // An idle path has no loading flow, and a size can't be 0: the number is stored plus one.
                 place: |p, seconds| (p.size as f64 - 1.0, seconds),
                 time: None,
                 linear: false,
@@ -359,7 +358,7 @@ impl Graph {
                        whose windows grow. Lighter are stretches in which segments were sent again.",
                 line: STRETCH,
                 axes: (Moment, Segments),
-                // What is drawn stands in the place of a time.
+                // The quantity drawn takes the place of a time.
                 place: |p, segments| (p.size as f64 / soak::PER_SECOND, segments),
                 time: None,
                 linear: false,
@@ -388,7 +387,7 @@ impl Graph {
                        one state; where it steps or climbs, its state changed, and intervals hold for the states that were met.",
                 line: "Line: level of a round; band: from the fastest to the slowest moment within it.",
                 axes: (Moment, Share),
-                // What is drawn stands in the place of a time.
+                // The quantity drawn takes the place of a time.
                 place: |p, level| (p.size as f64 / soak::PER_SECOND, level),
                 time: Some("Time of the round, of the middle one"),
                 linear: false,
@@ -428,7 +427,7 @@ impl Graph {
         self.look().axes
     }
 
-    /// Where a point of a curve lies if its transfer takes `seconds`.
+    /// Place of a point of a curve whose transfer takes `seconds`.
     pub fn place(self, p: &Pt, seconds: f64) -> (f64, f64) {
         (self.look().place)(p, seconds)
     }
@@ -438,7 +437,7 @@ impl Graph {
         self.look().time
     }
 
-    /// Whether a saturation point tells something: on linear axes it lies in the corner.
+    /// Whether a saturation point is drawn: on linear axes it lies in the corner.
     pub fn has_knee(self) -> bool {
         !self.look().linear
     }
@@ -448,8 +447,8 @@ impl Graph {
         self.look().of == Of::Hint
     }
 
-    /// How an axis spreads. Throughput is drawn linear, as in the paper, and time over linear sizes, unless one path would press
-    /// another flat on the axis.
+    /// Whether an axis is linear or logarithmic. Throughput is drawn linear, as in the paper, and time over linear sizes, unless one path
+    /// would make another flat.
     pub fn spread(self, series: &[Series], quantity: Quantity) -> Spread {
         let top = |s: &Series| match quantity {
             Quantity::Rate | Quantity::Quips => s.max_throughput(),
@@ -474,7 +473,7 @@ impl Graph {
         matches!(self.look().of, Of::Soak | Of::CarryingSoak)
     }
 
-    /// The curves that it shows of these runs, with what fitted models say if `fits` and if it is one of the paths' points.
+    /// The curves of these runs for this graph, with fitted models if `fits` and if they are the paths' points.
     pub fn curves(self, runs: &[&Analysis<'_>], fits: bool) -> Vec<Series> {
         match self.look().curves {
             Curves::Paths => curve::series_with(runs, fits),
@@ -482,17 +481,17 @@ impl Graph {
         }
     }
 
-    /// Whether it shows how a state moved over the time: that of TCP connections, or of the machine.
+    /// Whether it shows a state over time: that of TCP connections, or of the machine.
     pub fn of_states(self) -> bool {
         matches!(self.look().of, Of::Tcp | Of::Rounds)
     }
 
-    /// The graph of a soak that shows most of it: of messages that nothing answers, single times are not known.
+    /// The default graph of a soak: for messages that nothing answers, single times are not known.
     fn of_intervals(run: &RunFile) -> Graph {
         if run.run.plan.pattern.facts().unanswered { Graph::RateOverTime } else { Graph::OverTime }
     }
 
-    /// The graph that shows most of these runs.
+    /// The default graph of these runs.
     pub fn most_telling(runs: &[&RunFile]) -> Graph {
         if let Some(run) = runs.iter().find(|run| run.run.plan.soaks()) {
             return Graph::of_intervals(run);
@@ -508,8 +507,8 @@ impl Graph {
         }
     }
 
-    /// The graphs over message sizes that say something of these runs together, in the order in which a report shows them. None of soaks, of HINT and
-    /// where one size was measured: what is between sizes is all that they show.
+    /// The graphs over message sizes that a report of these runs has, in their order. None for soaks, for HINT and where one size was
+    /// measured: they show what lies between sizes.
     pub fn over_sizes(runs: &[&RunFile]) -> Vec<Graph> {
         let other = runs.iter().any(|run| run.run.plan.soaks() || run.has_score());
         if other || runs.iter().map(|run| sizes(run)).max() == Some(1) {
@@ -517,19 +516,19 @@ impl Graph {
         }
         let graphs: &[Graph] = match () {
             () if !runs.iter().all(|run| run.arrives()) => &[Graph::Latency, Graph::Saturation],
-            // What a message waits for among others is a time, and not what the path carries.
+            // Under load a message's time includes its wait, so that size over time is not what the path carries.
             () if runs.iter().any(|run| run.has_loaded()) => &[Graph::Latency, Graph::Saturation],
-            // At an offered rate a message takes what the rate leaves it.
+            // At an offered rate a message's time is set by the rate.
             () if !runs.iter().all(|run| run.carries()) => &[Graph::Throughput],
             () => &Graph::ALL,
         };
-        // A latency, a knee and a maximum of two sizes or three are those sizes.
+        // With two sizes or three a latency, a knee and a maximum are just these sizes.
         let few = runs.iter().all(|run| !is_curve(run) && sizes(run) > 0);
         let shape = |graph: &Graph| matches!(graph, Graph::Signature | Graph::Saturation);
         graphs.iter().copied().filter(|graph| !(few && shape(graph))).collect()
     }
 
-    /// The graphs of a run that is being measured, in the order in which a person goes through them.
+    /// The graphs of a run that is being measured, in the order in which the live screen goes through them.
     pub fn while_measuring(run: &RunFile) -> &'static [Graph] {
         if run.run.plan.soaks() {
             match Graph::of_intervals(run) {
@@ -548,7 +547,7 @@ impl Graph {
         }
     }
 
-    /// The graph that was asked for, or [`Graph::most_telling`]; or why these runs have none such.
+    /// The graph that was asked for, or [`Graph::most_telling`]; the error says why it can't show these runs.
     pub fn of_runs(runs: &[&RunFile], asked: Option<Graph>) -> Result<Graph, String> {
         let hint = runs.iter().filter(|run| run.has_score()).count();
         if hint > 0 && hint < runs.len() {
@@ -634,7 +633,7 @@ impl Graph {
     }
 }
 
-/// Sizes that make a curve.
+/// Fewest sizes that make a curve.
 const CURVE: usize = 4;
 
 /// How many sizes the path with the most of them has.
@@ -646,7 +645,7 @@ fn is_curve(run: &RunFile) -> bool {
     sizes(run) >= CURVE
 }
 
-/// So many times below the top of another, a line lies flat.
+/// Factor below the top of another line from which on a line is flat.
 const FLAT: f64 = 12.0;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What layers add: words, a table, and a picture of overhead over size.
+//! The overhead of layers: words, a table, and a picture over size.
 
 use measure::event::TimeKind;
 use model::Overhead;
@@ -63,8 +63,8 @@ pub fn table(layers: &[Layer]) -> String {
     text
 }
 
-/// Overhead over size, both axes logarithmic; sizes at which a layer costs nothing or less have no place on it, and a note
-/// says how many.
+/// Overhead over size, both axes logarithmic; sizes at which a layer costs nothing or less can't be drawn, and a note says how many there
+/// are.
 pub fn figure(layers: &[Layer], time: TimeKind, subtitles: Vec<String>) -> Figure {
     let mut notes = Vec::new();
     let series: Vec<Series> = layers

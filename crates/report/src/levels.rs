@@ -14,7 +14,7 @@ use crate::words;
 /// Fewest rounds that show how a level moved.
 const FEWEST: usize = 2;
 
-/// Whether a run tells how the level of its rounds moved.
+/// Whether a run has the levels of its rounds.
 pub(crate) fn told(run: &RunFile) -> bool {
     run.paths.iter().any(|path| path.common.levels().count() >= FEWEST)
 }
@@ -65,7 +65,7 @@ fn point(path: &PathRun, level: f64, trials: &[Cow<'_, Trial>]) -> Option<Pt> {
         seconds: level.exp(),
         interval: Some((low, high)),
         min: level.exp(),
-        // A point without a throughput is none to draw, and this graph shows none.
+        // This graph does not show throughput, but a point without one would be dropped.
         throughput: 1.0,
         warned: false,
     })

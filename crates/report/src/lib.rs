@@ -1,8 +1,8 @@
 //! Pictures: terminal, SVG, PNG and one-file HTML.
 //!
-//! A run becomes [`curve::Series`] (points with their intervals), series become a [`figure::Figure`] (what is drawn on
-//! which axes, in words and numbers), and a figure becomes a picture. Only [`curve`] knows the shape of a run file for
-//! drawing, only [`graph`] knows what a signature graph is, and the renderers know neither.
+//! A run becomes [`curve::Series`] (points with their intervals), series become a [`figure::Figure`] (what is drawn on which axes, in words
+//! and numbers), and a figure becomes a picture. Only [`curve`] takes points from a run file, only [`graph`] knows what a signature graph
+//! is, and the renderers know neither.
 //!
 //! | module | job |
 //! |---|---|

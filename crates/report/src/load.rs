@@ -10,8 +10,8 @@ use crate::words;
 /// Names of the percentiles of [`record::load::SHARES`].
 const NAMES: [&str; 3] = ["p50", "p99", "p99.9"];
 
-/// Three curves for each idle path with its loaded ones, of the smallest size: the median, the 99th and the 99.9th percentile. The number of
-/// loading flows, one more than it is, stands in the place of a size, since an idle path has none.
+/// Three curves for each idle path with its loaded ones, of the smallest size: the median, the 99th and the 99.9th percentile. The number
+/// of loading flows plus one takes the place of the size, since an idle path has none.
 pub(crate) fn series(runs: &[&Analysis<'_>]) -> Vec<Series> {
     let mut out = Vec::new();
     for (r, run) in runs.iter().enumerate() {
@@ -52,7 +52,7 @@ fn point(row: &Loaded, at: usize) -> Option<Pt> {
         seconds: time.value,
         interval: Some((time.low, time.high)),
         min: time.value,
-        // No figure of this graph is one of throughput.
+        // This graph does not show throughput.
         throughput: 1.0,
         warned: false,
     })

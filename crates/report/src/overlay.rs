@@ -1,4 +1,4 @@
-//! What is drawn over a path's curve: marks at its dips and steps and, where asked, what fitted models say.
+//! What is drawn over a path's curve: marks at its dips and steps and, where asked, fitted models.
 
 use model::{Break, Fits};
 use record::Analysis;
@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::pt::{Pt, clean};
 use crate::table::digits;
 
-/// A range of sizes worth a reader's eye.
+/// A range of sizes that is marked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Mark {
     /// What it is, in a word: `dip`, `step`.
@@ -16,7 +16,7 @@ pub struct Mark {
     pub from: u64,
     /// Last size within; of a step, as `from`.
     pub to: u64,
-    /// What stands beside it.
+    /// Its label.
     pub label: String,
 }
 
@@ -50,7 +50,7 @@ pub fn marks(run: &Analysis<'_>, path: usize) -> Vec<Mark> {
     run.breaks(path).all().into_iter().map(mark).collect()
 }
 
-/// A size in few digits: a picture shows where it lies.
+/// A size in few digits: the picture shows where it lies.
 fn size(bytes: u64) -> String {
     units::short(bytes as f64, units::Kind::Bytes)
 }
@@ -58,14 +58,14 @@ fn size(bytes: u64) -> String {
 /// The marks of a path and, if `fits`, its fitted curves over the sizes of `points`.
 pub fn overlay(run: &Analysis<'_>, path: usize, points: &[Pt], fits: bool) -> Overlay {
     let marks = marks(run, path);
-    // Models are fitted hundreds of times over for their intervals: only for whom they are drawn.
+    // Models are fitted hundreds of times for their intervals: only where they are drawn.
     match fits.then(|| run.fits(path)).flatten() {
         Some(fits) => Overlay { marks, fitted: fitted(fits, points), knee: knee(fits, points) },
         None => Overlay { marks, ..Overlay::default() },
     }
 }
 
-/// A point of a model: the size and the bits of a measured point, another time.
+/// A point of a model: the size and the bits of a measured point, with another time (seconds).
 fn modelled(p: &Pt, seconds: f64) -> Option<Pt> {
     clean(Pt { seconds, throughput: p.throughput_at(seconds), interval: None, min: seconds, warned: false, ..*p })
 }

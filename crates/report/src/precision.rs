@@ -1,4 +1,4 @@
-//! How sure a run is of each point, over size: the picture of intervals that close.
+//! How precise each point of a run is, over size: the graph of intervals during a run.
 
 use record::Analysis;
 
@@ -6,7 +6,7 @@ use crate::curve::{self, Pt, Series};
 use crate::figure::Figure;
 use crate::graph::Graph;
 
-/// Reaches beyond this are drawn here: an interval from two blocks may be a thousand times as wide as its median.
+/// Reaches beyond this are drawn here: an interval from few rounds may be a thousand times as wide as its median.
 const WIDEST: f64 = 1.0;
 
 /// Points on either side that a point of a line is smoothed with.
@@ -15,9 +15,8 @@ const NEIGHBOURS: usize = 4;
 /// Number of the line that shows what was asked for: no path has it.
 pub const ASKED: u32 = u32::MAX;
 
-/// How far the points' 95% intervals reach from their medians, as a share of these (a running median over neighbouring sizes), and
-/// the line that it was asked to fall below.
-/// Points that have no interval yet are left out.
+/// How far the points' 95% intervals reach from their medians, as a share of these (a running median over neighbouring sizes), and the line
+/// of the precision that was asked for. Points that have no interval yet are left out.
 pub fn figure(run: &Analysis<'_>) -> Figure {
     Figure { statement: None, ..Figure::from_series(&series(run), Graph::Precision, Vec::new()) }
 }
@@ -29,7 +28,7 @@ pub fn series(run: &Analysis<'_>) -> Vec<Series> {
     for (series, path) in all.iter_mut().zip(&run.paths) {
         let widths = path.points.iter().map(|p| (p.size, p.figures.reach()));
         let sure: Vec<(u64, f64)> = widths.filter(|(_, w)| w.is_finite() && *w >= 0.0).collect();
-        // The axis is logarithmic: what is far below what was asked for stands at its foot.
+        // The axis is logarithmic: what is far below the precision is drawn at its foot.
         let width = |i: usize| typical(&sure, i).clamp(asked / 10.0, WIDEST);
         series.points = (0..sure.len()).filter_map(|i| point(sure[i].0, width(i))).collect();
         series.dropped = 0;
@@ -43,8 +42,8 @@ pub fn series(run: &Analysis<'_>) -> Vec<Series> {
     all
 }
 
-/// The median reach of a point and its neighbours: what a few rounds say of one point's spread is itself
-/// uncertain, and a line through all of that hides how far the curve is.
+/// The median reach of a point and its neighbours: few rounds estimate the spread of one point poorly, and a line through single points
+/// would hide how far the curve as a whole is.
 fn typical(sure: &[(u64, f64)], i: usize) -> f64 {
     let reach = NEIGHBOURS.min(i).min(sure.len() - 1 - i);
     let mut near: Vec<f64> = sure[i - reach..=i + reach].iter().map(|(_, w)| *w).collect();

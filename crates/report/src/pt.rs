@@ -3,11 +3,11 @@
 /// One point of a curve. All figures are finite and positive: points that are not are left out and counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pt {
-    /// Block size, bytes (HINT: subintervals).
+    /// Message size, bytes (HINT: subintervals).
     pub size: u64,
     /// Median time of one transfer, seconds.
     pub seconds: f64,
-    /// Its 95% interval, seconds, lower end first; none where an end is open or the point has too few blocks for one.
+    /// Its 95% interval, seconds, lower end first; none where an end is open or the point has too few rounds for one.
     pub interval: Option<(f64, f64)>,
     /// Shortest trial, seconds a transfer.
     pub min: f64,

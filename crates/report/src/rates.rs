@@ -1,4 +1,4 @@
-//! The curves of the loss graph: the share of messages that never came, over the rate that was offered.
+//! The curves of the loss graph: the share of messages lost, over the offered rate.
 
 use record::Analysis;
 use record::rates::AtRate;
@@ -7,8 +7,8 @@ use crate::curve::{self, HUES, Pt, Series};
 use crate::overlay::Overlay;
 use crate::words;
 
-/// A curve for each group of paths that differ in the offered rate alone, of the smallest size. The rate stands in the place of a size, and one more than
-/// the share in that of a time: no point lies at 0 of either, and a share of 0 is what is hoped for.
+/// A curve for each group of paths that differ only in the offered rate, of the smallest size. The rate takes the place of the size, and
+/// the share plus one that of the time: neither may be 0, and a share of 0 is common.
 pub(crate) fn series(runs: &[&Analysis<'_>]) -> Vec<Series> {
     let mut out = Vec::new();
     for (r, run) in runs.iter().enumerate() {
@@ -44,7 +44,7 @@ fn point(row: &AtRate) -> Option<Pt> {
         seconds: loss.value + 1.0,
         interval: loss.high.is_finite().then_some((loss.low + 1.0, loss.high + 1.0)),
         min: loss.value + 1.0,
-        // No figure of this graph is one of throughput.
+        // This graph does not show throughput.
         throughput: 1.0,
         warned: !row.kept(),
     })

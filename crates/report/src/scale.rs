@@ -1,9 +1,9 @@
 //! Linear and logarithmic axes: where a value lies, which values get a tick, and what the tick says.
 
-/// What an axis shows; decides which ticks are round and how they are written.
+/// The quantity on an axis; it decides which ticks are round and how they are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantity {
-    /// Block size, bytes: ticks at powers of two.
+    /// Message size, bytes: ticks at powers of two.
     Size,
     /// Time, seconds: ticks at 1, 2, 5 of a decade.
     Time,
@@ -28,7 +28,7 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// Title of its axis, without what its values are of.
+    /// Title of its axis, without the name of what is measured.
     pub fn title(self) -> &'static str {
         match self {
             Quantity::Size => "Message size",
@@ -45,7 +45,7 @@ impl Quantity {
         }
     }
 
-    /// Whether it is what is got in a second: linear where the curves allow.
+    /// Whether it is a rate: linear where the curves allow.
     pub fn is_rate(self) -> bool {
         matches!(self, Quantity::Rate | Quantity::Quips)
     }
@@ -104,7 +104,7 @@ impl Scale {
             return None;
         }
         Some(match spread {
-            // No path has no connection.
+            // A path has at least one connection.
             Spread::Linear if quantity == Quantity::Connections && low >= 1.0 && high > 1.0 => {
                 Scale { spread, low: 1.0, high: 1.0 + (high - 1.0) * 1.06 }
             }
@@ -175,11 +175,11 @@ impl Scale {
         self.multiples(2f64.powf(raw.log2().ceil()))
     }
 
-    /// Round steps of one or more: of what is counted there is no half.
+    /// Round steps of one or more: counts are whole numbers.
     fn whole_steps(&self, about: usize) -> Vec<f64> {
         let steps = self.round_steps(about);
         let mut steps = if steps.iter().all(|v| v.fract() == 0.0) { steps } else { self.multiples(1.0) };
-        // Where the axis begins at one, so do its marks: one connection is what the others are held against.
+        // Where the axis begins at one connection, with which the others are compared, so do its marks.
         if self.low == 1.0 && steps.first().is_some_and(|first| *first > 1.0) {
             steps.insert(0, 1.0);
         }
@@ -230,7 +230,7 @@ fn decimal(m: u32, e: i32) -> f64 {
     if e < 0 { m / 10f64.powi(-e) } else { m * 10f64.powi(e) }
 }
 
-/// A value in its unit, without digits that say nothing: `10 Gbit/s`, `2.5 us`, `64 KiB`.
+/// A value in its unit, without superfluous digits: `10 Gbit/s`, `2.5 us`, `64 KiB`.
 pub fn label(quantity: Quantity, value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -242,7 +242,7 @@ pub fn label(quantity: Quantity, value: f64) -> String {
         Quantity::Share => units::Kind::Share,
         Quantity::PerSecond => units::Kind::PerSecond,
         Quantity::Quips => units::Kind::Quips,
-        // Hours and parts of a second are told in seconds alike, so that two moments of one axis compare.
+        // All moments are in seconds, so that two on one axis can be compared.
         Quantity::Moment => return format!("{} s", (value * 1e6).round() / 1e6),
         Quantity::Flows | Quantity::Connections => return value.to_string(),
         Quantity::Segments => return format!("{} segments", (value * 1e3).round() / 1e3),

@@ -1,4 +1,4 @@
-//! What paths would take over another wire or with another machine, and what they took there: table 1 of `seeds/003`.
+//! Estimates for another wire or another machine, beside what was measured there: table 1 of `seeds/003`.
 
 use measure::event::TimeKind;
 use model::scale::{Held, Scaled, Target};
@@ -63,7 +63,7 @@ fn tables(paths: &[ScaledPath]) -> Vec<Table> {
     [parts(paths), lines(paths)].into_iter().chain(sizes).collect()
 }
 
-/// The measured line, and what it is taken for.
+/// The measured line, split into wire, memory and CPU.
 fn parts(paths: &[ScaledPath]) -> Table {
     use Flush::{Left, Right};
     let mut notes = Vec::new();
@@ -72,7 +72,7 @@ fn parts(paths: &[ScaledPath]) -> Table {
         let wire = p.target.wires.map(|w| w.0);
         notes.extend(p.scaled.notes.iter().map(|n| format!("{}: {n}.", p.name)));
         let share = p.scaled.wire_per_byte / line.per_byte.value;
-        // Noise alone puts it above all.
+        // A share above all is noise.
         let share = if share < 1.0 { Share(share).to_string() } else { "all".to_owned() };
         vec![
             p.name.clone(),
@@ -103,7 +103,7 @@ fn parts(paths: &[ScaledPath]) -> Table {
     Table { title: "As measured: t0 + b B, and what it is taken for".to_owned(), head, rows, notes }
 }
 
-/// `seeds/003`, table 1, with the throughput of the largest block beside (the text above it).
+/// `seeds/003`, table 1, with the throughput of the largest message beside (the text above it).
 fn lines(paths: &[ScaledPath]) -> Table {
     use Flush::{Left, Right};
     let mut rows = Vec::new();
@@ -161,7 +161,7 @@ fn lines(paths: &[ScaledPath]) -> Table {
     Table { title: title.to_owned(), head, rows, notes }
 }
 
-/// Whether the estimate held, in words.
+/// Whether the measurement lies within the estimate, in words.
 pub fn verdict(actual: &Actual) -> String {
     let h = &actual.held;
     let held = match (h.within, h.judged) {
@@ -197,11 +197,11 @@ fn by_size(p: &ScaledPath) -> Table {
     Table { title: format!("{}, size by size", p.name), head, rows, notes: vec![] }
 }
 
-/// Bits a second of a block that takes so long.
+/// Bits a second of a message of this size that takes so long.
 fn throughput(size: u64, seconds: Estimate) -> Estimate {
     let bits = size as f64 * 8.0;
     if !seconds.high.is_finite() {
-        // The wire alone bounds it then, which is no interval.
+        // Only the wire bounds it then, which is not an interval.
         return Estimate { value: bits / seconds.value, low: 0.0, high: f64::INFINITY };
     }
     let at = |s: f64| if s > 0.0 { bits / s } else { f64::INFINITY };

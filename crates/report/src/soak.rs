@@ -9,11 +9,11 @@ use crate::curve::{self, HUES, Pt, Series};
 use crate::overlay::Overlay;
 use crate::words;
 
-/// Moments are drawn in microseconds, which stand in the place of a size.
+/// Moments are in microseconds and take the place of the size.
 pub(crate) const PER_SECOND: f64 = 1e6;
 
-/// A curve for each size of each path, a point an interval (or a stretch of them, of a long soak): its median, and from it to the 99th
-/// percentile, where that is told.
+/// A curve for each size of each path, a point an interval (or a stretch of intervals, of a long soak): its median, and the band from it to
+/// the 99th percentile, where that is known.
 pub(crate) fn series(runs: &[&Analysis<'_>]) -> Vec<Series> {
     let mut out = Vec::new();
     for (r, run) in runs.iter().enumerate() {

@@ -1,6 +1,5 @@
-//! The papers' tables, of any paths: what a message costs to start and by the byte (`seeds/000`, table 1; `seeds/003`,
-//! table 1), the bandwidth curve (`seeds/000`, tables 2 and 3), and the highest throughput beside the settings it was reached
-//! with (`seeds/001`, table 1).
+//! The papers' tables, for any paths: start-up cost and cost by the byte (`seeds/000`, table 1; `seeds/003`, table 1), the bandwidth curve
+//! (`seeds/000`, tables 2 and 3), and the highest throughput beside its settings (`seeds/001`, table 1).
 
 mod grid;
 
@@ -47,7 +46,7 @@ pub struct Layer {
 pub fn layers(runs: &[(String, Analysis<'_>)]) -> Vec<Layer> {
     let mut all: Vec<(Layer, &str)> = Vec::new();
     for (file, run) in runs {
-        // Costs that a transfer has alone are not told by flows that share the path.
+        // Flows that share the path don't show the costs of a single transfer.
         let alone = |path: &&PathRun| run.run.plan.alone(path.opened.path);
         for (i, path) in run.paths.iter().enumerate().filter(|(_, path)| alone(path)) {
             let (Some(first), Some(summary), Some(fits)) = (path.points.first(), run.summary(i), run.fits(i)) else {
@@ -58,7 +57,7 @@ pub fn layers(runs: &[(String, Analysis<'_>)]) -> Vec<Layer> {
             let layer = Layer {
                 name: format!("{}{}", path.opened.name(), if run.run.plan.reverse { " reversed" } else { "" }),
                 transport: path.opened.transport.as_str(),
-                // What a setting was asked for reaches only those paths that have it.
+                // A setting applies only to the paths that have it.
                 buffer: Setting {
                     asked: asked.whole("sockbuf").filter(|_| effective.send_buffer.is_some()),
                     effective: effective.send_buffer,
@@ -105,7 +104,7 @@ fn tables(layers: &[Layer]) -> Vec<Table> {
         let title = |what| format!("Start-up and per-byte cost: least squares of {what}");
         all.extend(what.and_then(|what| startup(&title(what), &of(*pattern))));
     }
-    // Of the patterns that tell no start-up cost the curve is all that is told.
+    // Patterns without a start-up cost have only the table of the curve.
     let mut curves = Pattern::ALL.to_vec();
     curves.sort_by_key(|pattern| pattern.facts().startup.is_some());
     for pattern in curves {
@@ -127,7 +126,7 @@ fn startup(title: &str, layers: &[&Layer]) -> Option<Table> {
             let line: Option<&LatencyLine> =
                 if small { layer.fits.latency.small.as_ref() } else { layer.fits.latency.all.as_ref() };
             let s = &layer.summary;
-            // A smallest block of several bytes is no start-up cost by itself: its size stands beside it.
+            // The smallest message of several bytes is not the start-up cost itself: its size is shown, too.
             let size = if s.latency_size > 1 { format!(" ({})", Bytes(s.latency_size)) } else { String::new() };
             let actual = estimate(s.latency, Kind::Seconds).replacen('\n', &format!("{size}\n"), 1);
             rows.push(vec![
@@ -189,7 +188,7 @@ fn carried(layer: &Layer, cell: String) -> String {
     if layer.carries { cell } else { "-".to_owned() }
 }
 
-/// `seeds/001`, table 1: what the settings brought.
+/// `seeds/001`, table 1: settings and the highest throughput with them.
 fn tuned(layers: &[Layer]) -> Option<Table> {
     use Flush::{Left, Right};
     let bytes = |n: Option<u64>| n.map_or(String::new(), |n| Bytes(n).to_string());

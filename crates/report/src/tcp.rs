@@ -1,4 +1,4 @@
-//! The curves of the graphs of TCP's own state over the time of a run: what the kernel told at the end of each trial (`TCP_INFO`).
+//! The curves of the graphs of TCP's own state over the time of a run: the kernel's figures at the end of each trial (`TCP_INFO`).
 
 use measure::Tcp;
 use record::{Analysis, PathRun, RunFile};
@@ -29,18 +29,18 @@ impl State {
     }
 }
 
-/// Whether a run tells the state of a TCP connection.
+/// Whether a run has the state of a TCP connection.
 pub(crate) fn told(run: &RunFile) -> bool {
     run.paths.iter().any(|path| trials(path).next().is_some())
 }
 
-/// The moments of a path's trials that tell the state of its connection.
+/// The moments (seconds) of a path's trials that recorded the state of its connection.
 pub(crate) fn trials(path: &PathRun) -> impl Iterator<Item = (f64, Tcp)> {
     path.points.iter().flat_map(|p| &p.trials).filter(|t| !t.warmup).filter_map(|t| Some((t.at, t.report.tcp?)))
 }
 
-/// A curve for each path that tells it, a point a stretch of the run's time: the median of its trials, and from the lowest to the highest.
-/// A stretch in which segments were sent again is doubtful.
+/// A curve for each path with such states, a point a stretch of the run's time: the median of its trials, and from the lowest to the
+/// highest. A stretch in which segments were sent again counts as warned.
 pub(crate) fn series(runs: &[&Analysis<'_>], state: State) -> Vec<Series> {
     let mut out = Vec::new();
     let paths = runs.iter().enumerate().flat_map(|(r, run)| run.paths.iter().map(move |path| (r, path)));
@@ -77,7 +77,7 @@ fn point(trials: &[(f64, Tcp)], state: State) -> Option<Pt> {
         seconds: median,
         interval: Some((low, high)),
         min: median,
-        // A point without a throughput is none to draw, and this graph shows none.
+        // This graph does not show throughput, but a point without one would be dropped.
         throughput: 1.0,
         warned: trials.iter().any(|(_, tcp)| tcp.retransmits > 0),
     })

@@ -1,4 +1,4 @@
-//! Words in lines of so many columns: broken between words, what follows a paragraph's first line under a hanging indent.
+//! Wraps text: lines of so many columns, broken between words, with a hanging indent.
 
 use crate::words;
 
@@ -32,12 +32,12 @@ pub fn hanging(lead: &str, text: &str, indent: usize, width: usize) -> String {
     out
 }
 
-/// Parts of a text with an empty line between two: those that say something.
+/// The parts of a text that are not empty, with an empty line between two.
 pub fn parts(all: impl IntoIterator<Item = String>) -> String {
     all.into_iter().filter(|part| !part.trim().is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// A command that ends a line and is meant to be copied stands behind this.
+/// What precedes a command at the end of a line, which is meant to be copied.
 const COMMAND: &str = ": pipegauge ";
 
 /// A text whose lines of prose are broken to `width` columns, further in than they begin. A command at a line's end stays whole, on a line of its own

@@ -5,7 +5,7 @@ use measure::topology::Role;
 use record::{PathRun, RunFile};
 pub use units::received::{odd, plain, unseen};
 
-/// What a time is, as it stands beside every latency.
+/// Label of a time kind, as it stands beside every latency.
 pub fn time_label(time: TimeKind) -> &'static str {
     match time {
         TimeKind::HalfRoundTrip => "RTT/2",
@@ -20,7 +20,7 @@ pub fn time_label(time: TimeKind) -> &'static str {
     }
 }
 
-/// A mean rate: transactions a second that were achieved, as every place writes it. Whole ones, where there are many.
+/// A mean rate: transactions a second, in one form everywhere. Whole numbers where they are large.
 pub fn mean_rate(rate: f64) -> String {
     if rate >= 100.0 { format!("{rate:.0}/s") } else { format!("{rate:.2}/s") }
 }
@@ -42,17 +42,17 @@ pub fn letter(run: usize) -> String {
     if run < 26 { letter.to_string() } else { format!("{letter}{}", run / 26 + 1) }
 }
 
-/// What a path is called without the rate that is offered on it.
+/// A path's name without its offered rate.
 pub fn without_rate(opened: &measure::event::PathOpened) -> String {
     without(opened, &["offered="])
 }
 
-/// What a path is called without its number of connections.
+/// A path's name without its number of connections.
 pub fn without_flows(opened: &measure::event::PathOpened) -> String {
     without(opened, &["flows=", "pairs=", "fan-in=", "fan-out="])
 }
 
-/// A path's name without an option, of which it stands at the end.
+/// A path's name without an option at its end.
 fn without(opened: &measure::event::PathOpened, options: &[&str]) -> String {
     let name = opened.name();
     let bare = |option: &&str| name.find(option).and_then(|at| name[..at].strip_suffix([':', ',']));
@@ -83,7 +83,7 @@ pub fn run_line(run: &RunFile) -> String {
     plain(&parts.join(" · ")).replace('\n', " ")
 }
 
-/// Which CPUs the two sides were bound to, as each said of itself: what was asked for is another matter.
+/// Which CPUs the two sides were bound to, as each reports it, which may differ from what was asked for.
 pub fn pinning(run: &RunFile) -> String {
     let far = run.paths.iter().find_map(|p| p.opened.far.as_ref());
     if let Some(spread) = spread(run) {
@@ -153,7 +153,7 @@ pub fn date(started: &str) -> Option<String> {
     Some(if plain { format!("{} {} UTC", &started[..10], &started[11..16]) } else { started.to_owned() })
 }
 
-/// A command line as a shell takes it: words of other than plain characters stand in quotes.
+/// A command line for a shell: words with other than plain characters are quoted.
 pub fn command(words: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_./@%+:,=-".contains(c);
     let word = |word: &String| match !word.is_empty() && word.chars().all(plain) {

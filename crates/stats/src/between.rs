@@ -1,9 +1,8 @@
-//! Where a repeat falls on this machine: what one run can't know, and what earlier runs of the same path tell.
+//! The range in which the median of a repeated run falls on this machine, estimated from earlier runs of the same path.
 //!
-//! A machine stands at another level in each run (virtual CPUs that are moved, frequency, where memory came to lie), and no
-//! number of blocks within one run shows how far apart those levels lie. So the range of a repeat has two parts, each between
-//! runs: how far whole curves lie apart, which is one number a run and known with as many degrees of freedom as there are runs
-//! but one; and what each size does beyond its run's level, pooled over the sizes.
+//! The machine's level differs from run to run (virtual CPUs that are moved, clock frequency, placement of memory), and no number of rounds
+//! within one run shows by how much. So the range of a repeat has two parts, both between runs: how far whole curves lie apart (one level a
+//! run, so the degrees of freedom are the runs but one), and how far each size lies from its run's level, pooled over the sizes.
 //!
 //! A curve is pairs of a size and the median time there, seconds, ascending by size. Runs need not have their sizes in common:
 //! between two near sizes a curve is read off a straight line on logarithmic axes.
@@ -15,15 +14,15 @@ use crate::spread::{StandardError, log_spread, pooled_log_sigma};
 
 /// Sizes further apart than this ratio are not read between: the schedules' own lie 0.045 decades (1.11) apart.
 const NEAR: f64 = 1.25;
-/// What a time may fall, or rise faster than its size, between two near sizes before it is a jump, as a logarithm.
+/// Log change of the time between two near sizes beyond which it is a jump: a fall by so much, or a rise by so much more than the size's.
 const JUMP: f64 = 0.1;
-/// Share of a run's sizes that another run must tell of: a level is one of whole curves.
+/// Share of a run's sizes that another run must have before it has a level against it: a level is a median over the whole curve.
 const ENOUGH: f64 = 0.5;
 
 /// One size of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
-    /// Size.
+    /// Message size, bytes.
     pub size: u64,
     /// Median time, seconds, positive.
     pub seconds: f64,
@@ -57,8 +56,8 @@ struct At {
 }
 
 impl Between {
-    /// From this run, ascending by size, and the curves of earlier ones. None without an earlier run that tells of half of
-    /// this run's sizes.
+    /// From this run, ascending by size, and the curves of earlier ones. None without an earlier run that has at least half of this run's
+    /// sizes.
     pub fn of(run: &[Measured], earlier: &[&[(u64, f64)]]) -> Option<Self> {
         let curve: Vec<(u64, f64)> = run.iter().map(|m| (m.size, m.seconds)).collect();
         let (used, mut levels): (Vec<_>, Vec<f64>) =
@@ -81,13 +80,14 @@ impl Between {
         Some(Self { levels, sizes, shared, level_error: None, alike: Vec::new() })
     }
 
-    /// The same, where the standard error of this run's own level is known: runs that agree better than that do so by luck.
+    /// Sets the standard error of this run's own level. The ranges are then at least as wide as it makes them: runs that agree better do so
+    /// by chance.
     pub fn with_level_error(self, error: StandardError) -> Self {
         Self { level_error: Some(error), ..self }
     }
 
-    /// The same, where it is known how far runs of other paths of the machine lie apart ([`level_spread`]): so far, more or less, runs
-    /// of this one will, too.
+    /// Sets how far runs of other paths of the machine lie apart ([`level_spread`]): where that is more than runs of this path show, it
+    /// widens the ranges.
     pub fn with_alike(self, alike: Vec<StandardError>) -> Self {
         Self { alike, ..self }
     }
@@ -102,15 +102,14 @@ impl Between {
         StandardError { value: variance(&self.levels).sqrt(), degrees: self.earlier() as f64 }
     }
 
-    /// The range in which a repeat's median falls at `confidence` (0.95), for each size of this run in order. None where no
-    /// earlier run tells of the size.
+    /// The range in which a repeat's median falls at `confidence` (0.95), seconds, for each size of this run in order. None where no
+    /// earlier run has the size.
     ///
-    /// It is a prediction interval about the mean of all runs, of the levels and of the size itself, in quadrature. How far levels lie
-    /// apart few runs hardly tell, and what is usual counts beside them (`foretold`). The size itself has Student's t with its degrees,
-    /// times the spread, times `sqrt(1 + 1/n)` for n runs. The part of the levels is at least what the error of this run's own level
-    /// makes of it, and a size's own part at least what
-    /// its error within this run makes of it: a repeat has that error too, whatever few runs happen to agree on. And where
-    /// a run has fallen, a repeat may fall: of a machine with stray runs the range holds those that were seen.
+    /// It is a prediction interval about the mean of all runs. Its half-width is the levels' part and the size's own part, added in
+    /// quadrature. Few runs estimate the spread of the levels poorly, so that what is usual counts beside them (`foretold`). The size's own
+    /// part is Student's t times its spread times `sqrt(1 + 1/n)` for n runs. Each part is at least what the error of this run makes of it
+    /// (of its level, of the size within it): a repeat has that error too, even where few runs agree by chance. The range also holds every
+    /// time that was seen, since what happened to a stray run may happen to a repeat.
     pub fn ranges(&self, confidence: f64) -> Vec<Option<Interval>> {
         let reach = |spread: StandardError, runs: usize| match spread.value {
             // Nothing was seen to vary (and 0 times infinity would be NaN).
@@ -127,7 +126,8 @@ impl Between {
             }
             let unknown = StandardError { value: 0.0, degrees: 0.0 };
             let (own, within) = (log_spread(&at.levelled, self.shared).unwrap_or(unknown), at.error.unwrap_or(unknown));
-            // What few blocks say of their own error is a floor; how sure it is, all runs together say.
+            // The error within this run is a lower bound of the spread; its degrees of freedom are those of the spread between runs, which
+            // rests on all of them.
             let degrees = if own.value > 0.0 { own.degrees } else { within.degrees };
             let own = reach(StandardError { value: own.value.max(within.value), degrees }, n);
             let middle = mean(&at.levelled.iter().map(|t| t.ln()).collect::<Vec<_>>());
@@ -139,8 +139,8 @@ impl Between {
     }
 }
 
-/// How far whole curves of these runs lie apart: the standard deviation of the logarithms of their levels, with as many degrees
-/// of freedom as there are runs but one. None of fewer than two runs that tell of the same sizes as the last.
+/// How far whole curves of these runs lie apart: the standard deviation of the logarithms of their levels, with as many degrees of freedom
+/// as there are runs but one. None unless another run has at least half of the sizes of the last.
 pub fn level_spread(runs: &[&[(u64, f64)]]) -> Option<StandardError> {
     let (last, others) = runs.split_last()?;
     let mut levels: Vec<f64> = others.iter().filter_map(|r| level(last, r)).collect();
@@ -151,7 +151,7 @@ pub fn level_spread(runs: &[&[(u64, f64)]]) -> Option<StandardError> {
     Some(StandardError { value: variance(&levels).sqrt(), degrees: (levels.len() - 1) as f64 })
 }
 
-/// Squared deviations summed, and their degrees of freedom.
+/// A sum of squared deviations of logarithms, and its degrees of freedom.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Squares {
     /// Sum of squares.
@@ -161,7 +161,7 @@ pub struct Squares {
 }
 
 impl Squares {
-    /// Both together.
+    /// The sum of both.
     pub fn and(self, other: Self) -> Self {
         Self { sum: self.sum + other.sum, degrees: self.degrees + other.degrees }
     }
@@ -171,7 +171,7 @@ impl Squares {
     }
 }
 
-/// What these runs do at each of `sizes` beyond their levels: squared deviations of logarithms. The noise within runs is in them.
+/// Squared deviations of the runs' log times at each of `sizes`, after each run's level is taken off. They hold the noise within runs, too.
 pub fn squares_beyond_levels(runs: &[&[(u64, f64)]], sizes: &[u64]) -> Vec<Squares> {
     let none = || vec![Squares::default(); sizes.len()];
     let Some((last, others)) = runs.split_last() else { return none() };
@@ -191,13 +191,14 @@ pub fn squares_beyond_levels(runs: &[&[(u64, f64)]], sizes: &[u64]) -> Vec<Squar
     sizes.iter().map(at).collect()
 }
 
-/// Sizes on either side of one that tell how far runs lie apart there: few runs tell it poorly of a single size.
+/// Sizes on either side of one that are pooled with it: few runs estimate the spread at a single size poorly.
 const AROUND: usize = 4;
 
-/// Standard errors by which a neighbourhood must vary more than the noise within runs, before runs are said to differ there by more.
+/// Standard errors by which the variance between runs must exceed the noise within them in a neighbourhood, before runs are said to differ
+/// there.
 const BEYOND: f64 = 2.0;
 
-/// A size and those about it.
+/// The element at this index and its neighbours on either side.
 fn about<T>(all: &[T], i: usize) -> &[T] {
     &all[i.saturating_sub(AROUND)..(i + AROUND + 1).min(all.len())]
 }
@@ -206,9 +207,9 @@ fn pooled(squares: &[Squares]) -> Squares {
     squares.iter().fold(Squares::default(), |sum, s| sum.and(*s))
 }
 
-/// Standard deviation of runs at each size beyond the noise within them, whose variance at each size is `within`: from its own squares beside
-/// those of its neighbourhood, since few runs tell it poorly of a single size, and single sizes may vary more than others. None where the
-/// neighbourhood varies no more than chance lets the noise do.
+/// Standard deviation between runs at each size, as a logarithm, without the noise within runs, whose variance at each size is `within`. A
+/// size's own squares are pooled with those of its neighbourhood, since few runs estimate it poorly at a single size, and single sizes may
+/// vary more than others. 0 where the neighbourhood varies no more than the noise may by chance.
 pub fn spread_beyond(squares: &[Squares], within: &[f64]) -> Vec<StandardError> {
     let at = |(i, (own, noise)): (usize, (&Squares, &f64))| {
         let (near, of_noise) = (pooled(about(squares, i)), mean(about(within, i)));
@@ -222,14 +223,15 @@ pub fn spread_beyond(squares: &[Squares], within: &[f64]) -> Vec<StandardError> 
     squares.iter().zip(within).enumerate().map(at).collect()
 }
 
-/// Standard deviation at each size: of its neighbourhood, or of all sizes where that is more. A state may touch a part of the sizes.
+/// Standard deviation between runs at each size, as a logarithm: of its neighbourhood, or of all sizes where that is more. A state may
+/// touch a part of the sizes only.
 pub fn windowed(squares: &[Squares]) -> Vec<f64> {
     let all = pooled(squares).variance();
     (0..squares.len()).map(|i| pooled(about(squares, i)).variance().max(all).sqrt()).collect()
 }
 
-/// How far `other` as a whole lies above `curve`, as a logarithm: the median over the sizes of `curve`, so that what single
-/// sizes do cancels out. None where it tells of fewer than half of them.
+/// How far `other` as a whole lies above `curve`, as a logarithm: the median over the sizes of `curve`, so that what single sizes do
+/// cancels out. None where `other` has fewer than half of them.
 fn level(curve: &[(u64, f64)], other: &[(u64, f64)]) -> Option<f64> {
     let apart: Vec<f64> = curve.iter().filter_map(|(size, t)| Some(read(other, *size)? - t.ln())).collect();
     let enough = !apart.is_empty() && apart.len() as f64 >= ENOUGH * curve.len() as f64;

@@ -1,11 +1,11 @@
-//! Between which order statistics a quantile lies, as shares of a sample that count for so many independent values.
+//! Intervals of a quantile between order statistics, as shares of a sample that counts for a number of independent values.
 
 use statrs::distribution::{ChiSquared, ContinuousCDF, Normal};
 use statrs::function::beta::checked_beta_reg;
 
 use crate::moves::Moves;
 
-/// Values expected on either side of the quantile from which on the binomial is as good as normal.
+/// Expected values on the smaller side of the quantile above which the binomial is replaced by its normal limit.
 const NORMAL: f64 = 60.0;
 /// Halvings by which an end is found: to 1e-15 of the sample.
 const HALVINGS: usize = 60;
@@ -19,10 +19,11 @@ pub struct Beyond {
     pub high: Option<f64>,
 }
 
-/// Shares of a sample beyond the ends of the interval, at `confidence` (0.95), of the value that a share `beyond` (above 0, below 1) of all that
-/// could have been drawn exceeds. The sample counts for `independent` values, which need not be a whole number: of those, a binomial
-/// number lies beyond the true value (Wilks 1948, *Order Statistics*, Bulletin of the American Mathematical Society 54:6-50), and where not one
-/// of them may do so, no value seen is an end. Between whole numbers the binomial is the incomplete beta function.
+/// The confidence interval, at `confidence` (0.95), of the value that a share `beyond` (above 0, below 1) of the population exceeds: as the
+/// shares of the sample that lie beyond its ends. The sample counts for `independent` values, which need not be a whole number. How many of
+/// them exceed the true value is binomial (Wilks 1948, *Order Statistics*, Bulletin of the American Mathematical Society 54:6-50); between
+/// whole numbers the binomial is the incomplete beta function. Where it is too probable that none of them does, no value of the sample is
+/// an end.
 pub fn beyond(beyond: f64, independent: f64, confidence: f64) -> Beyond {
     let (n, p, miss) = (independent, beyond, (1.0 - confidence) / 2.0);
     if !(n > 0.0 && p > 0.0 && p < 1.0 && miss > 0.0) {
@@ -35,8 +36,8 @@ pub fn beyond(beyond: f64, independent: f64, confidence: f64) -> Beyond {
     Beyond { low: fewest(n, 1.0 - p, miss).map(|share| 1.0 - share), high: fewest(n, p, miss) }
 }
 
-/// The share of `n` values that at most lies beyond a value which a share `p` exceeds, with probability `miss`; none where even none of them
-/// lying beyond is likelier.
+/// The largest share `c / n` for which it has probability `miss` or less that only `c` of `n` values lie beyond a value which a share `p`
+/// of the population exceeds; none where that is more probable even for `c` = 0.
 fn fewest(n: f64, p: f64, miss: f64) -> Option<f64> {
     if n * (-p).ln_1p() > miss.ln() {
         return None;
@@ -51,21 +52,23 @@ fn fewest(n: f64, p: f64, miss: f64) -> Option<f64> {
     Some(low / n)
 }
 
-/// How much further apart levels may lie than those of the rounds seen, at `confidence` (0.95, one-sided) and as the root of a difference of
-/// variances: what is added to each to stand for all that could have been met. 0 where they do not move, or where there are too few.
+/// By how much the spread of levels may exceed that of the rounds seen, at `confidence` (0.95, one-sided, chi-squared): the standard
+/// deviation, as a logarithm, of what must be added to each level seen to reach it. 0 where levels do not differ, or where there are too
+/// few.
 pub fn spread_beyond_seen(moves: &Moves, confidence: f64) -> f64 {
     let degrees = (moves.effective - 1.0).max(1.0);
     if moves.few() || moves.spread <= 0.0 {
         return 0.0;
     }
-    // The variance about the run's own mean leaves out how far that strays.
+    // The variance about the run's own mean lacks the variance of that mean.
     let variance =
         moves.spread.powi(2) / (1.0 - 1.0 / moves.effective.max(2.0)) * (1.0 - 1.0 / f64::from(moves.rounds));
     let most = ChiSquared::new(degrees).map_or(0.0, |chi| degrees / chi.inverse_cdf(1.0 - confidence));
     (variance * most - moves.spread.powi(2)).max(0.0).sqrt()
 }
 
-/// So many values, each as likely as the others, that stand for a normal distribution of deviation 1.
+/// `n` equally probable values that stand for a normal distribution of standard deviation 1: its quantiles at the middles of `n` equal
+/// shares.
 pub fn normal_levels(n: usize) -> impl Iterator<Item = f64> {
     (0..n).map(move |i| Normal::standard().inverse_cdf((i as f64 + 0.5) / n as f64))
 }

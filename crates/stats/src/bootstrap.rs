@@ -1,4 +1,5 @@
-//! The bootstrap: what the estimate would have been, had other pairs or blocks been drawn.
+//! The bootstrap (Efron 1979, Annals of Statistics 7:1-26): how far an estimate varies when its pairs or rounds are drawn again with
+//! replacement.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

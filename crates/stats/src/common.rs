@@ -1,4 +1,4 @@
-//! What the points of a path have in common: the noise of a block, and how far whole blocks lie apart.
+//! What the points of a path have in common: the noise of a round, and how far whole rounds lie apart.
 
 use std::collections::BTreeMap;
 
@@ -7,23 +7,22 @@ use crate::lasting::lasting;
 use crate::moves::Moves;
 use crate::spread::pooled_log_sigma;
 
-/// What a path's points share, from their blocks.
+/// What a path's points share, from their rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shared {
-    /// Log standard deviation between blocks, pooled over the points ([`pooled_log_sigma`]); 0 if unknown.
+    /// Log standard deviation between rounds, pooled over the points ([`pooled_log_sigma`]); 0 if unknown.
     pub sigma: f64,
-    /// Log standard deviation of the blocks' levels ([`block_levels`]): how far the whole curve moves from one moment of
-    /// the machine to another; 0 if unknown.
+    /// Log standard deviation of the rounds' levels ([`block_levels`]): how far the whole curve moves from round to round; 0 if unknown.
     pub between: f64,
     /// Levels that `between` rests on.
     pub levels: u32,
-    /// How the rounds' levels moved, in the order of time.
+    /// How the rounds' levels moved, in order of time.
     pub moves: Moves,
-    /// How many times as far as for normal noise a median errs, because few rounds lie near the middle: 1 or more. Where trials
-    /// fall into one of two states by turns, the median of some is one of the two, and never what lies between.
+    /// Standard error of a median over that under normal noise of the same spread, because few rounds lie near the middle: 1 or more. Where
+    /// trials alternate between two states, the median of a few is one of the two and never a value between them.
     pub hollow: f64,
-    /// How many times as far as of independent rounds a median errs, because each size has states of its own that last for some rounds:
-    /// 1 or more.
+    /// Standard error of a median over that of independent rounds, because each size has states of its own that last for some rounds: 1 or
+    /// more.
     pub lasting: f64,
 }
 
@@ -34,15 +33,14 @@ impl Default for Shared {
 }
 
 impl Shared {
-    /// From each point's block medians with the number of their block. The same number at two points must mean the same
-    /// moment.
+    /// From each point's round medians with the number of their round. The same number at two points must mean the same round.
     pub fn of(points: &[Vec<(u32, f64)>]) -> Self {
         let levels: Vec<f64> = block_levels(points).into_iter().map(|(_, level)| level).collect();
         let between = if levels.len() > 1 { variance(&levels).sqrt() } else { 0.0 };
         Self { between, levels: levels.len() as u32, moves: Moves::of(&levels), ..Self::noise_of(points) }
     }
 
-    /// The same where the numbers of blocks mean nothing: only the noise.
+    /// Only the noise, for points whose rounds have numbers that mean nothing.
     pub fn noise_of(points: &[Vec<(u32, f64)>]) -> Self {
         let times: Vec<Vec<f64>> = points.iter().map(|p| p.iter().map(|(_, t)| *t).collect()).collect();
         Self { sigma: pooled_log_sigma(&times), hollow: hollow(&times), lasting: lasting(&times), ..Self::default() }
@@ -51,14 +49,13 @@ impl Shared {
 
 /// Half a standard deviation about the mean holds this share of normal values.
 const NORMAL_SHARE: f64 = 0.3829;
-/// Normal values that are added to those seen: so many tell nothing yet.
+/// Normal values that are added to those seen, so that a few values show no shape by chance.
 const ADDED: f64 = 100.0;
-/// Below this the shape is that of normal values, as far as a few hundred tell.
+/// Factors below this count as that of normal noise: a few hundred values do not tell them apart.
 const TELLING: f64 = 1.3;
 
-/// How many times as far as of normal noise of the same spread the median of such values errs: its error is inverse to the share
-/// of values near the middle (Kendall and Stuart, The Advanced Theory of Statistics 1, 10.10). The points' logarithms are pooled,
-/// each about its mean and divided by its spread.
+/// [`Shared::hollow`]: the error of a median is inverse to the share of values near the middle (Kendall and Stuart, The Advanced Theory of
+/// Statistics 1, 10.10). The points' logarithms are pooled, each about its point's mean and divided by its point's spread.
 fn hollow(points: &[Vec<f64>]) -> f64 {
     let (mut near, mut all) = (0.0, 0.0);
     for times in points.iter().filter(|t| t.len() >= 4 && t.iter().all(|t| *t > 0.0)) {
@@ -71,20 +68,19 @@ fn hollow(points: &[Vec<f64>]) -> f64 {
     if factor > TELLING { factor } else { 1.0 }
 }
 
-/// How far each block as a whole lies from the run's middle, as a logarithm: the median over the points of a block's
-/// distance from its point's median, in block order. What single sizes do cancels out; what the machine does to the whole
-/// curve stays. Values of 0 or less are left out.
+/// The level of each round (number, level), in their order, as a logarithm: the median over the points of a round's distance from its
+/// point's median. What single sizes do cancels out; what moves the whole curve stays. Values of 0 or less are left out.
 ///
-/// [`Levels`](crate::Levels) tells the same from trials and their moments, where these are known: it takes off within a round what
-/// neighbours in time share, for which medians of rounds are too late.
+/// [`Levels`](crate::Levels) estimates the same from single trials where it is known when each was measured. It removes states shorter than
+/// a round, too, which medians of rounds no longer show.
 pub fn block_levels(points: &[Vec<(u32, f64)>]) -> Vec<(u32, f64)> {
     let distances = block_distances(points.iter().map(Vec::as_slice), |_| 0.0);
     distances.into_iter().map(|(block, d)| (block, median(&d))).collect()
 }
 
-/// How far each block lies from its point's median, as logarithms, a list a block: what a level is made of. The medians are of what is
-/// left once `level`, which is known of blocks so far, is off; the distances hold it. Values of 0 or less, and points of a single
-/// block, are left out.
+/// Log distances of each round from the medians of its points, a list a round: the median of a list is the round's level. Points' medians
+/// are taken after `level`, an estimate of a round's level so far, is subtracted; the distances still hold it. Values of 0 or less, and
+/// points of a single round, are left out.
 pub fn block_distances<'a>(
     points: impl Iterator<Item = &'a [(u32, f64)]>,
     level: impl Fn(u32) -> f64,

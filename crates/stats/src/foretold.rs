@@ -1,47 +1,46 @@
 //! How far a further value may lie from the mean of a few: a machine's level in a run to come, from those of the runs so far.
 //!
-//! Two or three values hardly tell how far such values lie apart, and Student's t, which knows nothing else, reaches so far that its
-//! range is of no use. But how far runs of one path lie apart is known of machines in general: mostly by 5 to 25%. So the spread has a
-//! prior distribution, half-t as is usual for the spread between groups (Gelman 2006, *Prior distributions for variance parameters in
-//! hierarchical models*, Bayesian Analysis 1:515-534). Few values leave the prior to decide, many leave it no part; and since it is
-//! heavy at its end, values that lie further apart than usual are believed.
+//! Two or three values estimate their spread so poorly that a range by Student's t is too wide to be of use. But the spread between runs of
+//! one path is known of machines in general: mostly 5 to 25%. So it has a prior distribution, half-t as is usual for the spread between
+//! groups (Gelman 2006, *Prior distributions for variance parameters in hierarchical models*, Bayesian Analysis 1:515-534). With few values
+//! the prior decides, with many it hardly matters; and since its tail is heavy, values that lie further apart than usual outweigh it.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::spread::StandardError;
 
-/// Scale of the prior, as a logarithm, and its degrees of freedom, which tell how heavy its end is. Default TCP runs lay within x1.24 one
-/// after another and within x2.12 over an hour, ten of each (`bench/RESULTS.md`): standard deviations of about 7% and 24%, since ten
-/// normal values lie 3.1 of them apart. With these constants ranges hold at least 90 of 100 further runs for spreads of 3 to 40%, from one
-/// earlier run on (`tests/between.rs`).
+/// Scale of the prior, as a logarithm, and its degrees of freedom, which say how heavy its tail is. Default TCP runs lay within x1.24 one
+/// after another and within x2.12 over an hour, ten of each (`bench/RESULTS.md`): standard deviations of about 7% and 24%, since ten normal
+/// values lie 3.1 of them apart. With these constants ranges hold at least 90 of 100 further runs for spreads of 3 to 40%, from one earlier
+/// run on (`tests/between.rs`).
 const USUAL: f64 = 0.22;
 const DEGREES: f64 = 2.0;
 
-/// Degrees of freedom that the spreads of other paths of the same machine count for at most, one as well as all together. Paths of one
-/// machine have the same neighbours and frequencies, but not the same spread: it is taken to differ by a factor of 1.65 from one to the
-/// next (a logarithm's standard deviation of a half, which is that of a spread known with two degrees of freedom). Those of one command
-/// ran in the same minutes, and share their luck. So others count only where they warn: a quiet path says nothing of one that is not.
+/// Most degrees of freedom that the spreads of other paths of the same machine count for, each alone and all together. Paths of one machine
+/// have the same neighbours and frequencies, but not the same spread: it is taken to differ by a factor of 1.65 from one to the next (a
+/// logarithm's standard deviation of a half, which is that of a spread known with two degrees of freedom). Those of one command ran in the
+/// same minutes and are not independent. Others count only where their spread is larger: a quiet path says nothing of one that is not.
 const ALIKE: f64 = 2.0;
 
-/// Spreads that are weighed, evenly on a logarithmic scale between these ends.
+/// Grid of spreads on which the posterior is computed: so many, evenly on a logarithmic scale between these ends.
 const LEAST: f64 = 1e-5;
 const MOST: f64 = 20.0;
 const STEPS: usize = 200;
 
-/// So many values of a machine in one of two states, each as likely as the other, are all of one state in one case of four and more, and a
-/// further one is then of the other in every other case: more than one of ten. States may lie as far apart as a factor of two, and up to
-/// there the range reaches then. Of four values 94 of 100 further ones keep to what was seen.
+/// Up to so many values the range reaches at least to a second state. Of a machine in one of two states, each as likely as the other, three
+/// values are all of one state with probability 1/4, and a further one is then of the other with 1/2: a miss in more than one of ten.
+/// States may lie as far apart as a factor of two. With four values, 94 of 100 further ones lie within what was seen.
 const FEW: usize = 3;
 const STATES: f64 = std::f64::consts::LN_2;
 
-/// Half-width of the range about the mean of `values` values in which a further one lies at `confidence`, where the values' spread is
-/// `seen` (logarithms) and other paths of the machine have the spreads `alike`. Of two and three values it is a factor of two at least, and
-/// so it is where they are equal: two runs read the same off a coarse clock. 0 where more values do not differ at all; infinite where nothing
-/// bounds it.
+/// Half-width, as a logarithm, of the range about the mean of `values` values in which a further one lies at `confidence`, where the
+/// values' spread is `seen` (logarithms) and other paths of the machine have the spreads `alike`. Up to three values it is a factor of two
+/// at least, also where they are equal: two runs timed by a coarse clock may be. 0 where more values do not differ at all; infinite where
+/// nothing bounds it.
 pub(crate) fn reach(confidence: f64, seen: StandardError, values: usize, alike: &[StandardError]) -> f64 {
     let least = if (1..=FEW).contains(&values) { STATES } else { 0.0 };
     if seen.value <= 0.0 || values == 0 {
-        // Many values that are one and the same are those of a path without noise.
+        // Many equal values are those of a path without noise.
         return least;
     }
     if !seen.value.is_finite() || confidence.is_nan() || confidence >= 1.0 {
@@ -61,9 +60,9 @@ pub(crate) fn reach(confidence: f64, seen: StandardError, values: usize, alike: 
     high.max(least)
 }
 
-/// Spreads and how probable each is, which sum to 1: prior times likelihood.
+/// Posterior of the spread, prior times likelihood: each spread of the grid with its probability; these sum to 1.
 fn weighed(seen: StandardError, alike: &[StandardError]) -> Vec<(f64, f64)> {
-    let told = |spread: f64, of: StandardError| -of.degrees * (spread.ln() + (of.value / spread).powi(2) / 2.0);
+    let log_p = |spread: f64, of: StandardError| -of.degrees * (spread.ln() + (of.value / spread).powi(2) / 2.0);
     let mut others: Vec<StandardError> = alike
         .iter()
         .filter(|o| o.degrees > 0.0 && o.value.is_finite() && o.value > seen.value)
@@ -74,7 +73,7 @@ fn weighed(seen: StandardError, alike: &[StandardError]) -> Vec<(f64, f64)> {
     let log_weight = |spread: f64| {
         let prior = -(DEGREES + 1.0) / 2.0 * ((spread / USUAL).powi(2) / DEGREES).ln_1p();
         // Steps of a logarithmic scale grow with the spread.
-        spread.ln() + prior + told(spread, seen) + others.iter().map(|o| told(spread, *o)).sum::<f64>()
+        spread.ln() + prior + log_p(spread, seen) + others.iter().map(|o| log_p(spread, *o)).sum::<f64>()
     };
     let step = (MOST / LEAST).ln() / (STEPS - 1) as f64;
     let all: Vec<(f64, f64)> =

@@ -1,4 +1,4 @@
-//! Where the true median lies, from the medians of independent blocks.
+//! Where the true median lies, from the medians of independent rounds.
 
 use crate::basic::{mean, median, variance};
 use crate::common::Shared;
@@ -52,11 +52,11 @@ pub fn median_interval(blocks: &[f64], confidence: f64) -> Interval {
 /// Independent rounds from which on a median is taken to lie between the shortest and the longest of them.
 const EXTREMES: f64 = 7.0;
 
-/// Standard errors of the mean level by which it lies off the median one where no noise about one level explains that: of normal
-/// levels half of one is typical.
+/// Standard errors between the mean level and the median level beyond which noise about one level does not explain their distance: half of
+/// one is typical of normal levels.
 const APART: f64 = 1.5;
 
-/// Standard error, of the spread, whose 95% interval reaches from either of two equally likely states to the middle of them.
+/// Standard error, in units of the spread, whose 95% interval reaches from either of two equally likely states to the middle between them.
 const HALF_APART: f64 = 0.55;
 
 /// Interval of a point's median in this run, at `confidence` (0.95), from what its rounds read at one level of the machine
@@ -86,13 +86,14 @@ pub fn point_interval(rounds: &[f64], shared: &Shared, confidence: f64) -> Optio
     if moves.effective < EXTREMES || (rounds.len() as f64) < EXTREMES {
         return Some(found);
     }
-    // No assumption is needed for this: of seven rounds all lie on one side of the median once in 64 runs. Where they agree by luck, the
-    // noise of all sizes counts.
+    // Needs no assumption on the noise: seven rounds all lie on one side of the median in one run of 64. Where rounds agree by chance, the
+    // noise pooled over all sizes widens the bounds.
     let of_level = student_t(confidence, moves.error.degrees.max(1.0)) * moves.error.value;
     let usual = shared.sigma * (std::f64::consts::FRAC_PI_2 / rounds.len() as f64).sqrt();
     let of_noise = student_t(confidence, both.degrees) * usual.hypot(moves.error.value);
     let seen = |pick: fn(f64, f64) -> f64| rounds.iter().copied().reduce(pick).unwrap_or(middle);
-    // About the mean level and about the median one where these surely differ: of two states each is the middle one in every other run.
+    // Where mean and median level differ by more than noise explains, the bounds hold both: of two states either may be the median one by
+    // chance.
     let off = if moves.mean.abs() > APART * moves.error.value { moves.mean } else { 0.0 };
     let (below, above) = (off.min(0.0), off.max(0.0));
     let least = (seen(f64::min) * (below - of_level).exp()).min(middle * (below - of_noise).exp());
@@ -100,22 +101,22 @@ pub fn point_interval(rounds: &[f64], shared: &Shared, confidence: f64) -> Optio
     Some(Interval { low: found.low.max(least), high: found.high.min(most) })
 }
 
-/// Standard error of the logarithm of a point's median, from what its rounds read at one level of the machine: [`median_log_error`],
-/// more where rounds fall into one of two states by turns ([`Shared::hollow`]). None as of that.
+/// Standard error of the logarithm of a point's median, from what its rounds read at one level of the machine: [`median_log_error`], more
+/// where rounds alternate between two states ([`Shared::hollow`]) or states last ([`Shared::lasting`]). None as of that.
 pub fn own_error(rounds: &[f64], shared: &Shared) -> Option<StandardError> {
     let mut own = median_log_error(rounds, shared.sigma)?;
     own.value *= shared.lasting;
     if shared.hollow > 1.0 {
-        // Between two states by turns the median can't err farther than half their distance, which is the spread.
+        // Between two alternating states the median can't err farther than half their distance, which is the spread.
         let spread = log_spread(rounds, shared.sigma)?.value;
         own.value = own.value.max((own.value * shared.hollow).min(HALF_APART * spread));
     }
     Some(own)
 }
 
-/// Interval of a median from its rounds alone, at `confidence` (0.95), where nothing else was measured by which the machine's
-/// states could be told from the rounds' noise: all of their spread is taken for states, which may last. None from fewer than
-/// four rounds, or where one change of the level is all that they show; rounds of 0 or less have no logarithm and no interval.
+/// Interval of a median from its rounds alone, at `confidence` (0.95), where no other sizes were measured that would tell the machine's
+/// states from the rounds' noise: all of the spread is taken for states, which may last. None from fewer than four rounds, or where one
+/// change of the level is all that they show; rounds of 0 or less have no logarithm and no interval.
 pub fn rounds_interval(rounds: &[f64], confidence: f64) -> Option<Interval> {
     if rounds.iter().any(|t| t.is_nan() || *t <= 0.0) {
         return None;

@@ -1,28 +1,30 @@
-//! States that each size has of its own and that last for some rounds: how much farther medians err than of independent rounds.
+//! States that each size has of its own and that last for some rounds: how much they add to the standard error of medians.
 //!
-//! The rounds of one size hardly tell how alike neighbours are, and those of all sizes together do. Each size's rounds are held against
-//! their own mean, which makes neighbours look less alike than they are, and the rounds as a whole nearer to it than the truth is (Kendall
-//! 1954). So what was seen is held against what a first-order autoregression among independent noise would show: rounds that are as alike at
-//! two rounds' distance as at one are states among much noise, and such states last longer than neighbours alone tell.
+//! The rounds of one size estimate the correlation of neighbours poorly; those of all sizes together do it well. Each size's rounds are
+//! taken about their own mean, which makes neighbours look less alike than they are (Kendall 1954) and hides the variance of the mean
+//! itself. So the correlations seen are compared with those that a first-order autoregression among independent noise would show about its
+//! own mean. Rounds that are as alike at a distance of two rounds as of one are states among much noise, and such states last longer than
+//! the correlation of neighbours alone says.
 
 use crate::basic::{mean, median};
 use crate::spread::pooled_log_sigma;
 
-/// Standard errors of a pooled correlation beyond which it is no chance, and the most that is believed.
+/// Standard errors beyond which a pooled correlation is not taken for chance, and the largest correlation that is used.
 const SURE: f64 = 3.0;
 const MOST_ALIKE: f64 = 0.95;
 
-/// Standard deviations of all sizes' noise beyond which a round counts only so far.
+/// A round farther from its median than so many standard deviations of all sizes' noise is clamped to that distance.
 const FAR: f64 = 3.0;
 
-/// Distances, in rounds, at which they are held against each other: one and two.
+/// Lags, in rounds, at which the correlation is computed: one and two.
 const LAGS: usize = 2;
 
-/// Halvings of the range in which the correlation lies.
+/// Bisection steps of the search for a correlation.
 const HALVINGS: usize = 30;
 
-/// How many times as far as of independent rounds the medians of such values err, in the order of time: by the correlation of a size's
-/// neighbouring rounds, pooled over all sizes. 1 where that may be chance.
+/// Standard error of the medians of such values, in order of time, over that of independent rounds
+/// ([`Shared::lasting`](crate::Shared::lasting)): by the correlation of a size's neighbouring rounds, pooled over all sizes. 1 where that
+/// may be chance.
 pub(crate) fn lasting(points: &[Vec<f64>]) -> f64 {
     let scale = pooled_log_sigma(points);
     if scale <= 0.0 {
@@ -46,7 +48,7 @@ pub(crate) fn lasting(points: &[Vec<f64>]) -> f64 {
     }
     let seen = products.map(|sum| sum / squares);
     let first_order = seen[0] + (1.0 + 3.0 * seen[0]) * sizes / rounds;
-    // A few sizes that vary more than the others tell as much as all, and are no more than a few.
+    // Effective number of pairs: where a few sizes vary more than the others, the sums are mostly theirs.
     let telling = pairs * squares * squares / (sizes * of_squares);
     if first_order <= SURE / telling.sqrt() {
         return 1.0;
@@ -55,8 +57,8 @@ pub(crate) fn lasting(points: &[Vec<f64>]) -> f64 {
     Mixed::of(seen, rounds).lasting(rounds)
 }
 
-/// The logarithms of a size's rounds about their mean, none farther than so far from their median: a delay without bounds is one round's,
-/// however long it is.
+/// The logarithms of a size's rounds about their mean, after clamping to `far` about their median: one very long delay must count as one
+/// round.
 fn about_mean(times: &[f64], far: f64) -> Vec<f64> {
     let logs: Vec<f64> = times.iter().map(|t| t.ln()).collect();
     let middle = median(&logs);
@@ -65,18 +67,18 @@ fn about_mean(times: &[f64], far: f64) -> Vec<f64> {
     near.into_iter().map(|l| l - centre).collect()
 }
 
-/// What a stationary series of variance 1 shows about its own mean.
+/// Expected sums of a stationary series of variance 1 that is taken about its own mean.
 #[derive(Debug, Clone, Copy)]
 struct Shown {
     /// Variance of the mean.
     of_mean: f64,
-    /// Expected sum of the products of rounds so far apart, and of the squares.
+    /// Expected sum of the products at each lag, and of the squares.
     products: [f64; LAGS],
     squares: f64,
 }
 
 impl Shown {
-    /// Of a first-order autoregression of so many rounds; independent where `alike` is 0.
+    /// Of a first-order autoregression with correlation `alike` over so many rounds; independent where it is 0.
     fn of(alike: f64, rounds: i32) -> Self {
         let n = f64::from(rounds);
         let with_mean = |t: i32| (1.0 + alike - alike.powi(t + 1) - alike.powi(rounds - t)) / (1.0 - alike) / n;
@@ -89,7 +91,7 @@ impl Shown {
         Self { of_mean, products, squares: n * (1.0 - of_mean) }
     }
 
-    /// Of the sum of both, of which the second has this share of the variance.
+    /// Of the sum of two independent series, of which the second has this share of the variance.
     fn with(self, other: Self, share: f64) -> Self {
         let mix = |a: f64, b: f64| a + share * (b - a);
         Self {
@@ -109,10 +111,10 @@ impl Shown {
 struct Mixed(Shown);
 
 impl Mixed {
-    /// Those that show these correlations: of all that show the first one, those that come nearest to the second.
+    /// The mixture that shows the correlation seen at lag one, and comes nearest to the one seen at lag two.
     fn of(seen: [f64; LAGS], rounds: i32) -> Self {
         let noise = Shown::of(0.0, rounds);
-        let without_noise = halved(0.0, |alike| Shown::of(alike, rounds).correlation(1) < seen[0]);
+        let without_noise = bisected(0.0, |alike| Shown::of(alike, rounds).correlation(1) < seen[0]);
         let among_noise = |alike: f64| {
             let states = Shown::of(alike, rounds);
             // The share of states at which the first correlation is the one seen.
@@ -120,18 +122,18 @@ impl Mixed {
             let share = excess(&noise) / (excess(&noise) - excess(&states));
             noise.with(states, if share.is_finite() { share.clamp(0.0, 1.0) } else { 1.0 })
         };
-        Self(among_noise(halved(without_noise, |alike| among_noise(alike).correlation(2) < seen[1])))
+        Self(among_noise(bisected(without_noise, |alike| among_noise(alike).correlation(2) < seen[1])))
     }
 
-    /// How many times as far as of independent rounds of the same spread the mean errs.
+    /// Standard error of the mean over that of independent rounds of the same spread.
     fn lasting(&self, rounds: i32) -> f64 {
-        // The spread about the mean leaves out how far the mean strays.
+        // The spread about the mean lacks the variance of the mean.
         (f64::from(rounds - 1) * self.0.of_mean / (1.0 - self.0.of_mean)).max(1.0).sqrt()
     }
 }
 
-/// The correlation up to which `more` holds, from `least` on.
-fn halved(least: f64, more: impl Fn(f64) -> bool) -> f64 {
+/// By bisection: the correlation, from `least` on, up to which `more` holds.
+fn bisected(least: f64, more: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (least, MOST_ALIKE);
     for _ in 0..HALVINGS {
         let middle = (low + high) / 2.0;

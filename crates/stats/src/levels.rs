@@ -1,8 +1,8 @@
-//! What the machine did at each moment, told from trials of many sizes.
+//! The machine's state at each moment, estimated from trials of many sizes.
 //!
-//! The logarithm of a trial's time is its size's, plus the machine's state at that moment, plus noise. A round visits sizes in
-//! random order, so the trials just before and after one are of other sizes: where they all took longer than their sizes do,
-//! the machine was slow. What they say is taken off the trial, as far as such neighbours foretell a trial at all.
+//! The logarithm of a trial's time is its size's, plus the machine's state at that moment, plus noise. A round visits sizes in random
+//! order, so the trials just before and after one are of other sizes: where they all took longer than their sizes do, the machine was slow.
+//! The median of these neighbours is subtracted from the trial, times a factor that says how well neighbours predict a trial on this path.
 
 use std::collections::BTreeMap;
 
@@ -12,31 +12,32 @@ use crate::interval::student_t;
 /// Neighbours on each side that tell a moment's state. With fewer, noise comes in; with more, short states are missed.
 const NEIGHBOURS: usize = 4;
 
-/// Times that sizes and states are told from each other in turn; it settles after two.
+/// Iterations in which sizes and states are estimated in turn; the result settles after two.
 const TURNS: usize = 3;
 
-/// Residuals beyond this many typical ones count only so far.
+/// Residuals are clamped to so many typical ones.
 const FAR: f64 = 5.0;
 
-/// Confidence from which on a round's level is what its trials say, whatever the other rounds' levels are.
+/// Confidence at which a round's level differs from the typical one, so that it is not shrunk towards it.
 const SURE: f64 = 0.999;
 
-/// Trials of the other rounds that tell a round's noise beside its own.
+/// Weight, in trials, of the noise of all rounds beside a round's own.
 const OF_OTHERS: f64 = 4.0;
 
-/// Standard deviation of a normal variable whose mean distance from the middle is 1, and how much farther a median errs than a mean.
+/// Standard deviation of a normal variable over its mean distance from the middle, and standard error of a median over that of a mean: both
+/// are the root of pi / 2.
 const DEVIATION: f64 = 1.2533;
 
 /// One trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moment {
-    /// What was measured: trials of one size are alike but for noise and state.
+    /// Message size, bytes: trials of one size are alike but for noise and state.
     pub size: u64,
     /// Number of its round.
     pub round: u32,
-    /// When, seconds.
+    /// When it was measured, seconds from any one moment.
     pub at: f64,
-    /// Natural logarithm of its time.
+    /// Natural logarithm of its time, seconds.
     pub log: f64,
 }
 
@@ -81,8 +82,8 @@ impl Levels {
                 rounds.insert(*round, level);
             }
             let told = shrunk(&rounds, &by_round, &rest, |i| visits[i]);
-            // The whole level goes off a round's trials, before levels are told about their middle: what was left of it would be the
-            // same in all trials, and neighbours would foretell it as if it were a state.
+            // The whole level is subtracted from a round's trials, and not the shrunk one: the rest of it would be the same in all trials
+            // of the round, and would look like a state that neighbours share.
             rest.iter_mut().zip(trials).for_each(|(r, t)| *r -= rounds[&t.round]);
             rounds = told;
             let centre = median(&rounds.values().copied().collect::<Vec<_>>());
@@ -93,10 +94,10 @@ impl Levels {
     }
 }
 
-/// The levels, each as far as its round tells it. A round that visited few sizes, or sizes that hardly another round visited, has a median
-/// that may be anything where trials were stopped: unless it surely lies off, it is drawn towards the typical level as far as it errs more
-/// than levels differ (empirical Bayes: Efron and Morris 1973, *Stein's Estimation Rule and Its Competitors*, Journal of the American
-/// Statistical Association 68:117-130).
+/// The levels, each shrunk towards the typical one by how poorly its round tells it: as far as it errs more than levels differ (empirical
+/// Bayes: Efron and Morris 1973, *Stein's Estimation Rule and Its Competitors*, Journal of the American Statistical Association
+/// 68:117-130). The level of a round that visited few sizes, or sizes that hardly another round visited, may be anything where trials were
+/// stopped. A level that differs from the typical one with confidence [`SURE`] is kept.
 fn shrunk(
     rounds: &BTreeMap<u32, f64>,
     by_round: &BTreeMap<u32, Vec<usize>>,
@@ -108,7 +109,7 @@ fn shrunk(
         (sum + of.iter().map(|i| distance(*round, i)).sum::<f64>(), n + of.len() as f64)
     });
     let usual = if trials > 0.0 { all / trials } else { 0.0 };
-    // (level, its error, trials that tell it): of a size that one round visited nothing is told of the round.
+    // (level, its standard error, effective trials): a size that only one round visited says nothing of the round.
     let seen = by_round.iter().map(|(round, of)| {
         let telling: f64 = of.iter().map(|i| 1.0 - 1.0 / visits(*i) as f64).sum();
         let own: f64 = of.iter().map(|i| distance(*round, i)).sum();
@@ -131,7 +132,7 @@ fn shrunk(
     seen.into_iter().map(one).collect()
 }
 
-/// What the neighbours of each trial say of its moment, as far as neighbours foretell trials on this path.
+/// The state at each trial: the median residual of its neighbours, times how well neighbours predict trials on this path.
 fn moments(trials: &[Moment], by_round: &BTreeMap<u32, Vec<usize>>, rest: &[f64]) -> Vec<f64> {
     let mut said = vec![0.0; trials.len()];
     let mut near = Vec::with_capacity(2 * NEIGHBOURS);
@@ -146,7 +147,7 @@ fn moments(trials: &[Moment], by_round: &BTreeMap<u32, Vec<usize>>, rest: &[f64]
             }
         }
     }
-    // Wiener's share: what is state in the neighbours' word, and not their noise, shows in the trial between them.
+    // Wiener's factor: the share of the neighbours' variance that is state and not their own noise, and so shows in the trial between them.
     let limit = |values: &[f64]| FAR * median(&values.iter().map(|v| v.abs()).collect::<Vec<_>>());
     let (far, far_said) = (limit(rest), limit(&said));
     let (both, squares) = rest.iter().zip(&said).fold((0.0, 0.0), |(both, squares), (r, s)| {

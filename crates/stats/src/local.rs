@@ -1,10 +1,10 @@
 //! What neighbouring sizes have in common in a round, beyond the level of the whole curve.
 //!
-//! Some states of a machine touch a part of the sizes alone: a neighbour on the memory's bandwidth slows large messages, and small
-//! ones hardly. The level of the whole curve knows nothing of it, and each size by itself takes it for noise of its own, which many
-//! rounds average away. But sizes that such a state touches go up and down together, and a whole run may have seen more of it than
-//! another. So neighbouring sizes are held against each other: noise of their own is as often alike as opposite, and the mean
-//! product of what they show in the same round is the variance of what they share.
+//! Some states of a machine touch a part of the sizes only: another user of the memory's bandwidth slows large messages, and small ones
+//! hardly. The level of the whole curve does not show it, and a single size can't tell it from noise of its own, which many rounds average
+//! away. But sizes that such a state touches go up and down together, and one whole run may have met more of it than another. So the
+//! covariance of neighbouring sizes is computed: noise of their own has none, and the mean product of their deviations in the same round is
+//! the variance of what they share.
 
 use std::collections::BTreeMap;
 
@@ -16,16 +16,16 @@ use crate::spread::StandardError;
 
 /// Sizes that are neighbours of each other.
 const NEAR: usize = 8;
-/// Beyond this many typical distances from its size's middle a round counts only so far: a delay without bounds is no state.
+/// Rounds are clamped to so many typical distances from their size's middle: one very long delay is no state.
 const FAR: f64 = 5.0;
-/// And no less than so many times the distance that this share of the rounds stays within: two states by turns lie far apart, though most
-/// rounds of one of them lie near each other.
+/// But not closer than so many times the distance within which the share [`OFTEN`] of the rounds lies: two alternating states lie far
+/// apart, though most rounds may lie near one of them.
 const OFTEN_FAR: f64 = 1.5;
 const OFTEN: f64 = 0.85;
-/// Pairs that show nothing in common, added to those seen: a few pairs tell little.
+/// Pairs without covariance that are added to those seen, so that a few pairs show little.
 const ADDED: f64 = 20.0;
-/// Standard errors beyond which what neighbours share is no chance: of three hundred neighbourhoods of a quiet machine one in a
-/// hundred runs has one that lies farther off.
+/// Standard errors beyond which a covariance is not taken for chance: on a quiet machine one run in a hundred has any beyond it among its
+/// three hundred neighbourhoods.
 const SURE: f64 = 4.0;
 
 /// A state that a size shares with its neighbours and not with the whole curve: the level of each round about the curve's.
@@ -33,11 +33,12 @@ const SURE: f64 = 4.0;
 pub struct Local {
     /// Standard deviation of the levels, as logarithms, freed of the sizes' own noise.
     pub spread: f64,
-    /// Level of each round beyond the whole curve's, as a logarithm about their middle, drawn in as far as the sizes' own noise makes it vary.
+    /// Level of each round beyond the whole curve's, as a logarithm about their middle, shrunk by the share of its variance that is the
+    /// sizes' own noise.
     levels: BTreeMap<u32, f64>,
     /// How these levels moved, in the order of time.
     pub alone: Moves,
-    /// How the whole curve's levels and these together moved: what the figures of such a size went through.
+    /// How the levels of such a size moved: the whole curve's and these together, or these alone where their mean errs more.
     pub moves: Moves,
 }
 
@@ -71,7 +72,7 @@ impl Local {
         rounds.iter().map(|(round, t)| t / self.level(*round).exp()).collect()
     }
 
-    /// How many times as far as that of independent rounds the mean of these levels errs, squared: 1 or more.
+    /// Variance of the mean of these levels over that of as many independent rounds: 1 or more.
     pub fn inflation(&self) -> f64 {
         let independent = self.alone.spread.powi(2) / f64::from(self.alone.rounds.max(1));
         if independent > 0.0 { (self.alone.error.value.powi(2) / independent).max(1.0) } else { 1.0 }
@@ -101,7 +102,7 @@ pub fn freed(points: &[Vec<(u32, f64)>], local: &[Option<Local>]) -> Vec<Vec<(u3
     points.iter().zip(local).map(free).collect()
 }
 
-/// The rounds of all sizes, about their middles, and what each few neighbours of them show.
+/// The rounds of all sizes, centred, and what each window of `near` neighbouring sizes has in common.
 struct Neighbours<'a> {
     sizes: &'a [Vec<(u32, f64)>],
     near: usize,
@@ -114,8 +115,8 @@ impl<'a> Neighbours<'a> {
         Self { sizes, near, seen: sizes.windows(near).map(Seen::of).collect() }
     }
 
-    /// The neighbours of the size at this index, of which there is one. A state's edge lies anywhere: those below and those above are
-    /// asked apart, and the more alike ones count.
+    /// The window for the size at this index: the one that begins with it or the one that ends with it, whichever has more in common, since
+    /// a state may begin or end at any size. There must be a size.
     fn at(&self, i: usize) -> (&'a [Vec<(u32, f64)>], &Seen) {
         let (above, below) = (i.min(self.seen.len() - 1), (i + 1).saturating_sub(self.near));
         let first = if self.seen[above].shared >= self.seen[below].shared { above } else { below };
@@ -123,13 +124,13 @@ impl<'a> Neighbours<'a> {
     }
 }
 
-/// What some neighbouring sizes show.
+/// Variance and covariance of a window of neighbouring sizes.
 struct Seen {
     /// Variance of what they share in a round.
     shared: f64,
     /// Variance of all that they show.
     all: f64,
-    /// Pairs of sizes in a round that tell it.
+    /// Pairs of sizes in the same round that `shared` is computed from.
     pairs: f64,
 }
 
@@ -141,7 +142,7 @@ impl Seen {
         Self { shared: (products / (pairs + ADDED)).max(0.0), all, pairs }
     }
 
-    /// Noise of the sizes' own shows as much in common now and then.
+    /// Whether independent noise of the sizes could show this covariance by chance.
     fn is_chance(&self) -> bool {
         self.shared <= SURE * self.all / self.pairs.max(1.0).sqrt()
     }
@@ -161,7 +162,8 @@ impl Seen {
         let middle = median(&series(&levels, level));
         levels.values_mut().for_each(|l| *l -= middle);
         let (alone, both) = (Moves::of(&series(&levels, &|_| 0.0)), Moves::of(&series(&levels, level)));
-        // Sizes that the curve's level does not move have the opposite of it, and a median at that level errs as it does.
+        // Sizes that the curve's state does not touch have its level with the opposite sign here, so that the sum varies too little: then
+        // these alone count.
         let moves = if both.error.value < alone.error.value { alone } else { both };
         Some(Local { spread: self.shared.sqrt(), levels, alone, moves })
     }
@@ -175,7 +177,7 @@ pub fn shared_nearby(rest: &[Vec<(u32, f64)>]) -> Vec<f64> {
     (0..rest.len()).map(|i| neighbours.at(i).1.shared.sqrt()).collect()
 }
 
-/// A size's rounds about their middle, with none too far out; none of a single round.
+/// A size's rounds about their middle, clamped; none of a single round.
 fn centred(rounds: &[(u32, f64)]) -> Vec<(u32, f64)> {
     if rounds.len() < 2 {
         return Vec::new();
@@ -186,7 +188,7 @@ fn centred(rounds: &[(u32, f64)]) -> Vec<(u32, f64)> {
     let limit = (FAR * median(&distances)).max(OFTEN_FAR * quantile(&distances, OFTEN));
     let near: Vec<f64> = logs.iter().map(|log| (log - middle).clamp(-limit, limit)).collect();
     let centre = mean(&near);
-    // The mean is taken off with them, which makes so many rounds vary too little.
+    // Subtracting their own mean makes few rounds vary too little (Bessel's correction).
     let grown = (rounds.len() as f64 / (rounds.len() - 1) as f64).sqrt();
     rounds.iter().zip(near).map(|((k, _), log)| (*k, (log - centre) * grown)).collect()
 }

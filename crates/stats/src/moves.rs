@@ -1,10 +1,9 @@
 //! How a machine moved from round to round, and how many rounds that leaves to average over.
 //!
-//! A machine has states that last: a neighbour, a frequency, a placement. The levels of successive rounds are then alike, and
-//! k rounds say less than k independent ones would. What they say is told by two estimates of the variance of their mean,
-//! of which the larger counts: one from the correlation of neighbouring rounds, and one from the slowest waves of the
-//! series, which needs no model of it (equal-weighted cosines: Lazarus, Lewis, Stock and Watson 2018, *HAR Inference*, Journal
-//! of Business and Economic Statistics 36:541-559).
+//! A machine has states that last: another user, a clock frequency, a placement of memory. The levels of successive rounds are then alike,
+//! and k rounds say less than k independent ones would. The variance of their mean is estimated in two ways, of which the larger counts:
+//! from the correlation of neighbouring rounds, and from the slowest waves of the series, which needs no model of it (equal-weighted
+//! cosines: Lazarus, Lewis, Stock and Watson 2018, *HAR Inference*, Journal of Business and Economic Statistics 36:541-559).
 
 use crate::basic::{mean, median, variance};
 use crate::spread::StandardError;
@@ -13,48 +12,49 @@ use crate::student::student_t;
 /// Fewest rounds that an interval is made of.
 pub const FEWEST_ROUNDS: usize = 4;
 
-/// Correlation of neighbouring rounds that machines are taken to have before anything is known, and the number of rounds
-/// that this counts for: nine rounds alone can't tell a correlation of a half from none.
+/// Prior of the correlation of neighbouring rounds, and the number of rounds that it counts for: nine rounds alone can't tell a correlation
+/// of a half from none.
 const USUAL: f64 = 0.35;
 const USUAL_WEIGHT: f64 = 8.0;
 
-/// Waves that the long-run variance is read from, as a share of k^(2/3). A simulation of independent, autoregressive and
-/// two-state rounds chose it (`tests/truth`).
+/// Cosine waves that the long-run variance is computed from, as a share of k^(2/3) for k rounds. A simulation of independent,
+/// autoregressive and two-state rounds chose it (`tests/truth`).
 const WAVES: f64 = 0.65;
 
-/// Correlation beyond which a longer series would be needed to tell it from 1.
+/// Largest correlation that is used: beyond it, only a longer series could tell it from 1.
 const MOST_ALIKE: f64 = 0.97;
 
-/// Share of the levels' squares beyond which one change that stayed is all that happened.
+/// Share of the levels' squares that one lasting change explains, beyond which it counts as all that happened.
 const ONE_CHANGE: f64 = 0.9;
 
-/// Rounds that lie within this share of one size's noise are alike, and so are those that lie within [`ALIKE`].
+/// Levels whose spread is within this share of one size's noise, or within [`ALIKE`], count as one state.
 const OF_NOISE: f64 = 0.5;
 const ALIKE: f64 = 0.01;
 
-/// Fewer effective rounds than this share of all: states last for some rounds.
+/// States last for some rounds where the effective rounds are fewer than this share of all.
 const LASTING: f64 = 0.6;
 
-/// Effective rounds from which on states are said to be averaged over, and the standard errors (each one over the square root of the
-/// rounds) by which neighbours may be more alike than they seem, with 95% confidence.
+/// Effective rounds from which on states count as averaged over; and by how many standard errors (each one over the square root of the
+/// rounds) the true correlation of neighbours may exceed the one seen, with 95% confidence.
 const AVERAGED: f64 = 4.0;
 const ABOVE: f64 = 1.645;
 
-/// Length of the states that such rounds surely average over, in rounds. Of runs whose rounds seem to average, those hold the machine's centre
-/// that met short states; one whose states last for some rounds seems so where it met few of them, and then holds what it met. With mean
-/// lengths up to this, nine of ten runs that seem so hold the centre of two states x1.5 apart, from twelve rounds on (the test below);
-/// with 1.8 rounds 76% of runs of twelve do and 84% of runs of thirty, with three rounds 45 and 55%.
+/// Length, in rounds, of the states that such rounds average over with confidence. Rounds seem independent where the run met short states,
+/// and its interval then holds the machine's centre; they also seem so where it met only a few of states that last for some rounds, and its
+/// interval then holds the centre of those it met. With mean lengths up to this, nine of ten runs that seem so hold the centre of two
+/// states x1.5 apart, from twelve rounds on (the test below); with 1.8 rounds 76% of runs of twelve do and 84% of runs of thirty, with
+/// three rounds 45 and 55%.
 const SHORT: f64 = 0.5;
 
-/// Confidence beyond which the slowest wave is a drift and no chance.
+/// Confidence beyond which the slowest wave is a drift and not chance.
 const NO_DRIFT: f64 = 0.99;
 
 /// A lone round lies far off where it lies a quarter off the median and so many times as far as any other.
 const FAR_OFF: f64 = 0.223;
 const FARTHER: f64 = 3.0;
 
-/// Rounds from which on the farthest is drawn in, and how far off one of fewer must lie for that: one of four may be a state that comes as
-/// often as another, and states may lie as far apart as a factor of two.
+/// Rounds from which on the farthest is clamped to the distance of the next; and how far off, as a logarithm, the farthest of fewer must
+/// lie for that: one of four may be a state that comes as often as another, and states may lie as far apart as a factor of two.
 const DRAWN: usize = 5;
 const STATES: f64 = std::f64::consts::LN_2;
 
@@ -62,7 +62,7 @@ const STATES: f64 = std::f64::consts::LN_2;
 /// to which the 95% interval of their mean reaches (1.96 over the 1.253 by which a median errs more).
 const RANKS: f64 = 1.56;
 
-/// What a run's rounds saw of the machine: one decision for all that is said of it.
+/// Which states of the machine a run's rounds met: one decision, on which all that is said of it rests.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Saw {
     /// Too few rounds to tell.
@@ -94,20 +94,20 @@ pub struct Moves {
     pub one_change: f64,
     /// Share of the levels' squares about their mean that the slowest wave explains, half a period of which the run covers: a drift.
     pub drift: f64,
-    /// The mean level less the median one.
+    /// The mean level less the median one, as a logarithm.
     pub mean: f64,
-    /// How far below and above the median level seen the true one may lie, as logarithms of 0 or less and of 0 or more: order statistics
-    /// of as many rounds as are effective. Where rounds saw two states it knows the noise of each, which the error of the mean does not.
+    /// How far below and above the median level seen the true one may lie, as logarithms of 0 or less and of 0 or more: order statistics of
+    /// as many rounds as are effective. Where rounds met two states it holds the noise of each, which the error of the mean does not.
     pub ends: (f64, f64),
     /// How far the farthest round lies from the median, as a logarithm, where it lies far beyond all others; else 0.
     pub far: f64,
-    /// Standard error of the mean level.
+    /// Standard error of the mean level, as a logarithm.
     pub error: StandardError,
 }
 
 impl Moves {
-    /// From the levels of the rounds in the order of time, as logarithms. Of five rounds or more, the one that lies farthest
-    /// from the median counts only as far out as the next one; of four, one that lies alone beyond a factor of two does.
+    /// From the levels of the rounds in the order of time, as logarithms. The round farthest from the median is clamped to the distance of
+    /// the next: of five rounds or more always, of four only where it lies alone beyond a factor of two.
     pub fn of(levels: &[f64]) -> Self {
         let k = levels.len();
         let rounds = k as u32;
@@ -132,11 +132,11 @@ impl Moves {
         let alike = (raw + (1.0 + 3.0 * raw) / kf).clamp(-0.5, MOST_ALIKE);
         let weighed = ((kf * alike + USUAL_WEIGHT * USUAL) / (kf + USUAL_WEIGHT)).clamp(0.0, MOST_ALIKE);
         let inflation = 1.0 + 2.0 * (1..k).map(|lag| (1.0 - lag as f64 / kf) * weighed.powi(lag as i32)).sum::<f64>();
-        // The spread about the run's own mean leaves out how far that mean strays.
+        // The spread about the run's own mean lacks the variance of that mean.
         let marginal = squares / kf / (1.0 - inflation / kf).max(0.15);
         let waves = (WAVES * kf.powf(2.0 / 3.0)).round().clamp(2.0, kf - 1.0);
         let (by_alike, by_waves) = (marginal * inflation, slowest_waves(&series, waves as usize));
-        // The correlation is told by all rounds, but not as well as it seems: half-way between both counts.
+        // All rounds estimate the correlation, but it is uncertain itself: half-way between the waves and the effective rounds.
         let degrees = if by_waves > by_alike { waves } else { waves.max((waves + kf / inflation - 1.0) / 2.0) };
         let error = StandardError { value: (by_alike.max(by_waves) / kf).sqrt(), degrees };
         Self {
@@ -153,10 +153,10 @@ impl Moves {
         }
     }
 
-    /// How far below and above a figure the truth may lie, as differences of 0 or less and of 0 or more (logarithms of one that is a
-    /// ratio), where the figure follows the level by `follows` (a time by 1, a throughput by -1). The mean level and the median one may
-    /// lie apart, and both are held: the mean as far as `reach`, the half-width with all errors, and the median as far as its own ends
-    /// and `own`, the half-width without the level's error.
+    /// How far below and above a figure the truth may lie, as differences of 0 or less and of 0 or more (logarithms of a figure that is a
+    /// ratio). The figure follows the level by `follows` (a time by 1, a throughput by -1). The mean level and the median one may differ,
+    /// and the interval holds both: the mean within `reach`, the half-width with all errors, and the median within its own ends and `own`,
+    /// the half-width without the level's error.
     pub fn held(&self, follows: f64, own: f64, reach: f64) -> (f64, f64) {
         let (mean, ends) = (follows * self.mean, (follows * self.ends.0, follows * self.ends.1));
         let (below, above) = (ends.0.min(ends.1), ends.0.max(ends.1));
@@ -177,10 +177,10 @@ impl Moves {
         !self.few() && few && self.spread > OF_NOISE * noise
     }
 
-    /// The rounds tell that states change often enough to average over: even were neighbours as alike as this many rounds leave
-    /// possible, they would count as four, and they do so as well by the slowest waves of their series. Fewer than twelve rounds never
-    /// tell that: eight leave a correlation of 0.6 possible where they show none. And the slowest wave of all explains no more than
-    /// chance lets it: a drift that the run saw a part of moves all rounds by little from one to the next, so that neighbours hardly tell.
+    /// Whether states change often enough to average over. The rounds must count as four or more by the correlation seen, by the highest
+    /// one that this many rounds leave possible, and by the slowest waves of their series. Fewer than twelve rounds never do: where eight
+    /// show no correlation, one of 0.6 is still possible. And the slowest wave must explain no more than chance does: a drift changes
+    /// levels by little from one round to the next, so that the correlation of neighbours hardly shows it.
     pub fn averaged(&self) -> bool {
         let rounds = f64::from(self.rounds);
         let most = (self.alike.max(0.0) + ABOVE / rounds.sqrt()).min(MOST_ALIKE);
@@ -191,15 +191,15 @@ impl Moves {
         !self.few() && !drifts && least >= AVERAGED
     }
 
-    /// Length of the machine's states, as a share of the run, below which the intervals average over them and are those of the machine; of
-    /// longer ones the run may have met one alone, and whatever it saw is of this run. None where rounds tell nothing of it: but for
-    /// [`Saw::Changing`] all that is said is said of this run's states.
+    /// Length of the machine's states, as a share of the run, below which the intervals average over them and are those of the machine. Of
+    /// longer states the run may have met a single one. None where rounds do not show it: of all but [`Saw::Changing`], figures are of the
+    /// states that this run met.
     pub fn averages_below(&self, noise: f64) -> Option<f64> {
         let told = self.saw(noise) == Saw::Changing && self.averaged();
         told.then(|| SHORT / f64::from(self.rounds))
     }
 
-    /// What the rounds saw of the machine, beside `noise`, the standard deviation of one size's rounds about the level.
+    /// Which states the rounds met, given `noise`, the standard deviation of one size's rounds about the level.
     pub fn saw(&self, noise: f64) -> Saw {
         let apart = self.spread > OF_NOISE * noise;
         match () {

@@ -4,10 +4,10 @@ use crate::Interval;
 
 /// The interval of `second` over `first`, two positive figures with independent errors, at the confidence of their own intervals.
 ///
-/// How far each figure's logarithm may err towards either side is what its own interval says; the two add as errors do, towards each side by
-/// itself (the method of variance estimates recovery: Zou and Donner 2008, *Construction of confidence limits about effect measures*, Statistics in
-/// Medicine 27:1693-1702). Unbounded towards a side where one of the intervals is. Errors that both figures share make the ratio surer than
-/// this says.
+/// How far each figure's logarithm may err towards either side is what its own interval says; the two are added in quadrature, towards each
+/// side by itself (the method of variance estimates recovery: Zou and Donner 2008, *Construction of confidence limits about effect
+/// measures*, Statistics in Medicine 27:1693-1702). Unbounded towards a side where one of the intervals is. Where both figures share an
+/// error, the interval is wider than need be.
 pub fn quotient_interval(first: (f64, Interval), second: (f64, Interval)) -> Interval {
     let ratio = second.0 / first.0;
     if !(ratio > 0.0 && ratio.is_finite()) {

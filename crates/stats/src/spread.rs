@@ -1,4 +1,4 @@
-//! How far the blocks of a point lie apart, and how sure its median is: from its own blocks and those of all points.
+//! The spread of a point's rounds and the standard error of its median: from its own rounds and those of all points.
 
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
@@ -22,7 +22,7 @@ impl StandardError {
     pub fn of_sum(parts: &[(f64, f64)]) -> Self {
         let variance: f64 = parts.iter().map(|p| p.0).sum();
         let degrees = variance * variance / parts.iter().map(|p| p.0 * p.0 / p.1.max(1.0)).sum::<f64>();
-        // Parts that are certain have no end of degrees; a part that is unknown has one.
+        // Certain parts have unlimited degrees of freedom; an unknown one counts as one.
         let degrees = match degrees {
             d if d.is_finite() => d,
             _ if variance.is_finite() && variance > 0.0 => 1e9,
@@ -31,8 +31,8 @@ impl StandardError {
         Self { value: variance.sqrt(), degrees }
     }
 
-    /// A point's own standard deviation, pooled with that of its neighbours or of all points, which counts for some degrees, and for less the
-    /// more the own one exceeds it; never below it.
+    /// This standard deviation, a point's own, pooled with `shared`, that of its neighbours or of all points. `shared` counts for some
+    /// degrees of freedom, and for fewer the more the own one exceeds it; the result is never below `shared`.
     pub(crate) fn beside(self, shared: f64) -> Self {
         let shared_degrees = match shared {
             0.0 => 0.0,
@@ -47,7 +47,7 @@ impl StandardError {
         Self { value: (squares / degrees).sqrt().max(shared), degrees }
     }
 
-    /// What is left once a variance that is a part of it is off: the smaller the rest, the less well it is known.
+    /// What is left after `variance`, a part of this one's, is subtracted: the smaller the rest, the fewer its degrees of freedom.
     pub fn without(self, variance: f64) -> Self {
         let all = self.value * self.value;
         let rest = (all - variance).max(0.0);
@@ -55,8 +55,8 @@ impl StandardError {
         Self { value: rest.sqrt(), degrees: self.degrees * share * share }
     }
 
-    /// The same error as large as it may be at `confidence`, 0 to 1: few degrees of freedom let an error seem smaller than it is by
-    /// luck, at worst so often (the upper end of a chi-squared interval). Infinite where nothing bounds it.
+    /// Upper limit of this error at `confidence` (0 to 1, one-sided, chi-squared): an error known with few degrees of freedom may have come
+    /// out too small by chance. Infinite where nothing bounds it.
     pub fn at_most(self, confidence: f64) -> f64 {
         if self.value <= 0.0 {
             return 0.0;
@@ -104,12 +104,12 @@ fn own_spread(mut logs: Vec<f64>) -> (f64, f64) {
     logs.sort_unstable_by(|a, b| (a - middle).abs().total_cmp(&(b - middle).abs()));
     let limit = (logs[k - 2] - middle).abs();
     logs[k - 1] = logs[k - 1].clamp(middle - limit, middle + limit);
-    // Less is left to tell it by (within 0.3 degrees of a simulation for 5 to 50 blocks).
+    // Clamping leaves fewer degrees of freedom (within 0.3 of a simulation for 5 to 50 rounds).
     (variance(&logs).sqrt() * drawn_in(k), k as f64 - 2.4)
 }
 
-/// How many times as large as it seems the spread of so many normal values is where the one farthest from the median was drawn in to the next
-/// one's distance (within 0.5% of a simulation for 5 to 50 values).
+/// Correction of the standard deviation of so many normal values after the one farthest from the median is clamped to the next one's
+/// distance (within 0.5% of a simulation for 5 to 50 values).
 fn drawn_in(values: usize) -> f64 {
     let k = values as f64;
     1.0 + 0.85 / k + 2.2 / (k * k)

@@ -1,16 +1,15 @@
-//! What a coarse clock allows to be known.
+//! The error that a coarse clock adds.
 
 use super::{timed_there, transfers};
 use crate::event::{Calibration, Plan, Trial};
 
-/// Rounds this near to each other, as a share of a grain, read the same; so many of them, and this share of all at least, tell that readings stand on
-/// a grid.
+/// Rounds this near to each other, as a share of a grain, read the same; so many of them, and at least this share of all, show that
+/// readings lie on the clock's grid.
 const SAME: f64 = 0.1;
 const TIED: usize = 4;
 const SHARE: f64 = 1.0 / 3.0;
 
-/// The smallest difference that the clock can tell in a trial's typical time, seconds of the point's kind; 0 where the clock's
-/// step is not known.
+/// The clock's resolution in a trial's typical time, seconds of the point's kind; 0 where the clock's step is not known.
 pub(super) fn grain(plan: &Plan, used: &[&Trial], clock: &Calibration) -> f64 {
     if !(clock.clock_step_ns > 0.0 && clock.clock_step_ns.is_finite()) {
         return 0.0;
@@ -26,7 +25,7 @@ pub(super) fn grain(plan: &Plan, used: &[&Trial], clock: &Calibration) -> f64 {
             // A stream's receiver reads it once before and once after all blocks.
             return step * t.size as f64 / r.far.bytes as f64;
         }
-        // Single iterations leave a histogram; chunks are as long as reading the clock is cheap beside them.
+        // Trials of single iterations have a histogram; else a chunk is as long as it takes for reading the clock to be cheap.
         let chunk = match r.histogram.is_empty() && r.median > 0.0 {
             true => (clock.clock_cost_ns * 1e-9 * 100.0 / r.median).ceil().clamp(1.0, r.repeats.max(1) as f64),
             false => 1.0,
@@ -37,10 +36,10 @@ pub(super) fn grain(plan: &Plan, used: &[&Trial], clock: &Calibration) -> f64 {
     if grains.is_empty() { 0.0 } else { stats::median(&grains) }
 }
 
-/// How far the truth may lie off all rounds, seconds: where they read the same to within a `grain`, all of them are rounded the
-/// same way, half a grain at most, however many there are. The same holds where they spread over some grains and many read what their
-/// median does (`at_level`: at the run's typical level): the median of what stands on a grid is the grid's nearest place, whichever side of it
-/// the truth lies on. Where levels of rounds tell them apart each is rounded another way, and their spread holds that error already: 0.
+/// How far the truth may lie off all rounds, seconds. Where they read the same to within a `grain`, all of them are rounded the same way,
+/// half a grain at most, however many there are. The same holds where they spread over some grains and many read what their median does
+/// (`at_level`: at the run's typical level): the median of values on a grid is the nearest place of the grid, whichever side of it the
+/// truth lies on. Where the levels of rounds differ, each is rounded another way, and their spread holds that error already: 0.
 pub(super) fn rounding(median: f64, rounds: &[f64], at_level: &[f64], grain: f64) -> f64 {
     if grain > 0.0 && (span(rounds, median) <= grain * 1.25 || stands_on(at_level, median, grain)) {
         grain / 2.0
@@ -49,8 +48,8 @@ pub(super) fn rounding(median: f64, rounds: &[f64], at_level: &[f64], grain: f64
     }
 }
 
-/// Whether so many of the rounds read the same as their median (of an even number, as either of the two about it) that the clock's grid decides
-/// it: more than noise as wide as the grid leaves there, where it moves them off the grid.
+/// Whether so many rounds read the same as their median (of an even number, as either of the two about it) that the clock's grid decides
+/// it: more than if noise as wide as the grid moved them off it.
 fn stands_on(at_level: &[f64], median: f64, grain: f64) -> bool {
     let mut off: Vec<f64> = at_level.iter().map(|t| (t - median).abs()).collect();
     off.sort_unstable_by(f64::total_cmp);
@@ -67,7 +66,7 @@ pub(super) fn widened(found: stats::Interval, median: f64, rounding: f64) -> sta
     stats::Interval { low: found.low.min(median - rounding).max(0.0), high: found.high.max(median + rounding) }
 }
 
-/// Distance from the shortest to the longest round; of five and more without the one that lies farthest off.
+/// Distance from the shortest to the longest round, seconds; of five and more without the one that lies farthest off.
 fn span(rounds: &[f64], median: f64) -> f64 {
     let mut sorted = rounds.to_vec();
     sorted.sort_unstable_by(|a, b| (a - median).abs().total_cmp(&(b - median).abs()));

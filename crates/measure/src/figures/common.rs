@@ -9,33 +9,33 @@ use transport::Name;
 use super::{by_round, typical};
 use crate::event::{Calibration, Plan, Schedule, Trial};
 
-/// What the points of a path have in common. The short looks of the survey and of warming up say nothing here: only rounds do.
+/// What the points of a path have in common. Only rounds count for it, not the short trials of the survey and of warming up.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Common {
     /// Noise of a round about its level, and how the rounds' levels moved.
     pub shared: Shared,
-    /// What the clock that timed them can tell.
+    /// The clock's cost and resolution.
     pub clock: Calibration,
-    /// How the state of each trial's moment differs from its round's, as a logarithm, by (bits of its time, size).
+    /// State of each trial's moment less its round's level, as a logarithm, by (bits of its time, size).
     within: Vec<((u64, u64), f64)>,
     /// Level of each round, as a logarithm.
     rounds: BTreeMap<u32, f64>,
-    /// Rounds of so few sizes that they tell no level of the machine's.
+    /// Rounds of so few sizes that they show no level of the machine.
     thin: Vec<u32>,
     /// By size: a state that it shares with its neighbours and not with the whole curve.
     local: BTreeMap<u64, Local>,
-    /// By size: how far each of its trials lay off their median, as a logarithm, whatever the machine's state.
+    /// By size: how far each of its trials lay off their median, as a logarithm, with the machine's states in it.
     off: BTreeMap<u64, Vec<f64>>,
 }
 
-/// A round tells the machine's level where it visited this share of what the middle one did: two sizes of a hundred may have a fate of
-/// their own.
+/// A round shows the machine's level where it visited at least this share of the sizes that the median round did: two sizes of a hundred
+/// may have levels of their own.
 const TELLS: f64 = 0.2;
 
 /// Sizes on either side of one that count as near it.
 const NEARBY: usize = 4;
 
-/// What is looked at of a trial that is no warm-up.
+/// What is used of a trial that is no warm-up.
 struct Seen {
     size: u64,
     round: u32,
@@ -44,7 +44,7 @@ struct Seen {
 }
 
 impl Common {
-    /// From all trials of a path, a slice a size, and what the clock can tell. No slice is looked at twice.
+    /// From all trials of a path, a slice a size, and the clock's calibration. Each slice is read once.
     pub fn of<T: Borrow<[Trial]>>(
         plan: &Plan,
         kind: Name,
@@ -63,12 +63,12 @@ impl Common {
         seen.sort_by_key(|t| t.size);
         let untold = Self { clock, ..Self::default() };
         match plan.schedule {
-            // The third trial of one size is no moment that it has in common with the third of another.
+            // Trials of one number at two sizes were not measured at the same moment.
             Schedule::Netpipe => Self { shared: Shared::noise_of(&untold.rounds_of(plan, &sizes, &seen)), ..untold },
-            // Nothing else was measured by which the states of the machine could be told from those of the path: each size is left to
-            // its own intervals, however alike neighbours are.
+            // Nothing else was measured that would tell the machine's states from those of the path: each size keeps its own intervals,
+            // however alike neighbours are.
             Schedule::Soak => untold,
-            // Of trials that follow each other HINT keeps the best, which no moment's state may make better.
+            // HINT keeps the best of successive trials, and no state of the machine makes that better than it is.
             Schedule::Hint => {
                 let by_point = untold.rounds_of(plan, &sizes, &seen);
                 let levels = stats::block_levels(&by_point).into_iter().collect();
@@ -117,7 +117,7 @@ impl Common {
             let middle = stats::median(&visits.values().copied().collect::<Vec<_>>());
             self.thin = visits.into_iter().filter(|(_, n)| *n < TELLS * middle).map(|(round, _)| round).collect();
         }
-        // Sizes of one round each tell no noise and nothing that they share: there may be a million of them.
+        // Sizes of one round each show neither noise nor what they share: there may be a million of them.
         if points.iter().all(|rounds| rounds.len() < 2) {
             points.clear();
         }
@@ -129,8 +129,8 @@ impl Common {
         self
     }
 
-    /// (number, level) of each round that tells one, as logarithms about the run's middle, in the order of time: of all but those that
-    /// visited hardly any size.
+    /// (number, level) of each round that shows one, as logarithms about the run's middle, in order of time: of all but those that visited
+    /// hardly any size.
     pub fn levels(&self) -> impl Iterator<Item = (u32, f64)> {
         let told = |(round, _): &(&u32, &f64)| !self.thin.contains(round);
         self.rounds.iter().filter(told).map(|(round, level)| (*round, *level))
@@ -151,14 +151,14 @@ impl Common {
         self.local.iter().map(|(size, local)| (*size, local))
     }
 
-    /// How far the trials of the sizes near this one lay off their sizes' medians, as logarithms, whatever the machine's state.
+    /// How far the trials of the sizes near this one lay off their sizes' medians, as logarithms, with the machine's states in it.
     pub(super) fn nearby(&self, size: u64) -> Vec<f64> {
         let below = self.off.range(..size).rev().take(NEARBY);
         let above = self.off.range(size + 1..).take(NEARBY);
         below.chain(above).flat_map(|(_, logs)| logs.iter().copied()).collect()
     }
 
-    /// How the state of a trial's moment differs from its round's, as a logarithm; 0 of a trial that is not known.
+    /// State of a trial's moment less its round's level, as a logarithm; 0 of a trial that is not known.
     pub fn within(&self, trial: &Trial) -> f64 {
         self.state(trial.at, trial.size)
     }

@@ -1,7 +1,7 @@
 //! What a transfer costs each side: CPU time, and how often its thread gave up its CPU.
 //!
-//! A trial's CPU time goes through the same estimators as its time: rounds, freed of the machine's states, and an interval that comes
-//! from them. A transfer is what the point's time counts, so that both figures are of the same thing.
+//! A trial's CPU time goes through the same estimators as its time: rounds, without the machine's states, and an interval from these. A
+//! transfer is the one that the point's time is of, so that both figures are of the same thing.
 
 use std::borrow::Borrow;
 
@@ -12,17 +12,17 @@ use crate::cost::Cost;
 use crate::event::{Calibration, Plan, Trial};
 use crate::{FarReport, TrialReport, Trials};
 
-/// Reading the counters costs up to a microsecond of CPU time: a trial below this would say more of them than of the path, nanoseconds.
+/// Shortest CPU time of a trial that is used, nanoseconds: reading the counters costs up to a microsecond.
 const RESOLVED: u64 = 20_000;
-/// Ticks from which on a share is told: it is then known to a tenth, 95%.
+/// Ticks from which on a share of system time is given: it is then known to a tenth, 95%.
 const TICKS: f64 = 100.0;
 
 /// Which side of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// The one that asks.
+    /// The side that asks.
     Near,
-    /// The one that answers.
+    /// The side that answers.
     Far,
 }
 
@@ -61,7 +61,7 @@ pub struct Cpu {
 /// What a point cost a side.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PointCost {
-    /// CPU time of a transfer; none where it is not resolved: trials took too little of it to tell it from that of reading it.
+    /// CPU time of a transfer; none where it is not resolved: trials took too little of it beside that of reading it.
     pub cpu: Option<Cpu>,
     /// CPU time over the time that passed, as a share of one CPU; none likewise. The rest the thread was idle: it waited, or waited for
     /// its CPU.
@@ -78,7 +78,7 @@ pub struct PointCost {
     pub instructions: Option<f64>,
 }
 
-/// What each point of a path, a slice of trials each, cost a side, in their order; none of points whose trials don't tell it.
+/// What each point of a path, a slice of trials each, cost a side, in their order; none of points whose trials did not record it.
 pub fn costs<T: Borrow<[Trial]>>(
     plan: &Plan,
     kind: Name,
@@ -89,8 +89,8 @@ pub fn costs<T: Borrow<[Trial]>>(
     points.zip(cpu).map(move |(trials, times)| point(plan, kind, end, trials.borrow(), &times.all(), &common))
 }
 
-/// What each point of a path cost one of the processes of a side, whose number is `rank`, from 1, of the `of` that are there; none of points
-/// whose trials don't tell it.
+/// What each point of a path cost one process of a side, number `rank`, from 1, of the `of` processes of that side; none of points whose
+/// trials did not record it.
 pub fn of_process<T: Borrow<[Trial]>>(
     plan: &Plan,
     kind: Name,
@@ -135,8 +135,8 @@ pub fn cpu_rounds<T: Borrow<[Trial]>>(
     cpu.iter().map(|times| rounds(plan, kind, &times.all().iter().collect::<Vec<_>>(), &common)).collect()
 }
 
-/// Share of the CPU time of all of a path's trials that a side spent in the kernel; none where it is not resolved. The kernel divides
-/// CPU time at its ticks, so that only the sum over many of them tells anything.
+/// Share of the CPU time of all of a path's trials that a side spent in the kernel; none where it is not resolved. The kernel divides CPU
+/// time at its ticks, so that only the sum over many of them is meaningful.
 pub fn system_share<T: Borrow<Trial>>(end: End, trials: impl Iterator<Item = T>) -> Option<f64> {
     let (mut user, mut system, mut ticks) = (0.0, 0.0, 0.0);
     for cost in trials.filter_map(|t| end.of(t.borrow()).copied()) {
@@ -158,7 +158,7 @@ fn curve<T: Borrow<[Trial]>>(
         let trials = trials.borrow();
         let all: Vec<&Trial> = trials.iter().collect();
         let costs = counted(&all).into_iter().filter_map(|t| Some(end.of(t)?.cpu_ns)).collect::<Vec<_>>();
-        // A mean over all of them: leaving out short trials alone would leave the costly ones.
+        // A mean over all of them: leaving out only the short trials would keep the costly ones.
         let sum: u64 = costs.iter().fold(0, |sum, ns| sum.saturating_add(*ns));
         let resolved = sum >= RESOLVED.saturating_mul(costs.len() as u64);
         trials.iter().filter(|_| resolved).filter_map(|t| as_time(plan, kind, end, t)).collect()
@@ -203,7 +203,7 @@ fn point(plan: &Plan, kind: Name, end: End, trials: &[Trial], times: &[Trial], c
     let (elapsed, made) = (sum(|c| c.elapsed_ns), sum(|c| c.iterations) * transfers(plan, sample));
     (made > 0.0).then(|| PointCost {
         cpu,
-        // The two clocks are read one after the other, so that CPU time may seem to be a little more than passed.
+        // The two clocks are read one after the other, so that CPU time may exceed the time that passed by a little.
         busy: cpu.filter(|_| elapsed > 0.0).map(|_| (sum(|c| c.cpu_ns) / elapsed).min(1.0)),
         system: system_share(end, used.iter().map(|(t, _)| *t)),
         waits: sum(|c| c.voluntary) / made,

@@ -1,4 +1,4 @@
-//! How many messages never came, and how certain their share is.
+//! How many messages never came, and the interval of their share.
 
 use stats::Interval;
 
@@ -35,8 +35,8 @@ impl Lost {
     }
 }
 
-/// The interval of a ratio of sums over rounds (Cochran 1977, *Sampling Techniques*, section 2.11), on the scale of log odds, where it can't leave
-/// the range from 0 to 1, and wider by what neighbouring rounds have in common.
+/// The interval of a ratio of sums over rounds (Cochran 1977, *Sampling Techniques*, section 2.11), as log odds, which keeps it within 0 to
+/// 1, widened by the correlation of neighbouring rounds.
 fn interval(rounds: &[(f64, f64)]) -> Option<Interval> {
     let k = rounds.len();
     let (lost, sent) = rounds.iter().fold((0.0, 0.0), |(l, n), r| (l + r.0, n + r.1));
@@ -47,10 +47,10 @@ fn interval(rounds: &[(f64, f64)]) -> Option<Interval> {
     let apart: Vec<f64> = rounds.iter().map(|(l, n)| l - share * n).collect();
     let squares: f64 = apart.iter().map(|d| d * d).sum();
     let follows: f64 = apart.windows(2).map(|two| two[0] * two[1]).sum();
-    // So few rounds estimate a correlation too low by about one of their number.
+    // So few rounds estimate a correlation too low by about one over their number.
     let follows = if squares > 0.0 { (follows / squares + 1.0 / k as f64).clamp(0.0, 0.9) } else { 0.0 };
     let error = (k as f64 / (k - 1) as f64 * squares * (1.0 + follows) / (1.0 - follows)).sqrt() / sent;
-    // Rounds that happen to lose alike know no better than as many independent messages.
+    // Rounds that lose alike by chance: the error is at least that of as many independent messages.
     let error = error.max((share * (1.0 - share) / sent).sqrt());
     let reach = stats::student_t(0.95, (k - 1) as f64) * error / (share * (1.0 - share));
     let at = |odds: f64| 1.0 / (1.0 + (-odds).exp());

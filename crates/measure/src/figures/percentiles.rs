@@ -1,4 +1,4 @@
-//! Percentiles of single iterations: one rule for a point's row and for every other figure that is told of them.
+//! Percentiles of single iterations: one rule for a point's row and for every other figure of them.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub struct Singles {
     longest: f64,
     /// Interval of the point's median, where `p50` is that.
     median: Option<Interval>,
-    /// What the intervals of the others need beside the iterations.
+    /// What the intervals of the others need besides the iterations.
     beside: Beside,
 }
 
@@ -42,9 +42,9 @@ impl Singles {
 
     /// Of the trials that count, of a point with this median.
     ///
-    /// The 50th percentile answers the median's question and is the same figure, at the run's typical level. (A median over
-    /// the best of each round is another question.) The others are for the tail, of which a slow state of the
-    /// machine is a part that users wait for: they are of the iterations as they were.
+    /// The 50th percentile is the same figure as the median, at the run's typical level. (A median over the best of each round is another
+    /// figure.) The others are for the tail, and a slow state of the machine is a part of it that users wait for: they are of the
+    /// iterations as they were timed.
     pub(super) fn about(plan: &Plan, used: &[&Trial], median: f64) -> Option<Self> {
         if used.is_empty() || used.iter().any(|t| t.report.histogram.iter().all(|(_, n)| *n == 0)) {
             return None;
@@ -62,19 +62,19 @@ impl Singles {
             rounds.iter().flat_map(|r| r.iter().map(|(t, n)| (*t, *n as f64 * share(r)))).collect();
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
         let longest = used.iter().map(|t| t.report.max).fold(0.0, f64::max) / each;
-        // The median of several flows is the time between two transfers of any of them, and no flow's own time.
+        // The median of several flows is the time between two transfers of any of them, not the time of one flow.
         let several = used.iter().any(|t| t.report.flows.is_some());
         let p50 = if plan.pattern.facts().keeps_best || several { quantile(&all, 0.5) } else { median };
         Some(Self { rounds, all, p50: p50.min(longest), longest, median: None, beside: Beside::default() })
     }
 
-    /// The time that a share `q` (0 to 1) of single iterations stays within, and its 95% interval. None where so few were timed that none
-    /// may lie beyond it, or the longest would stand for a percentile that it is not. Above the 50th no less than it, below no more, and
-    /// none above the longest, which is that of `q` = 1.
+    /// The time that a share `q` (0 to 1) of single iterations stays within, seconds, and its 95% interval. None where so few were timed
+    /// that none may lie beyond it: the longest would pass for a percentile that it is not. Above the 50th percentile it is no less than
+    /// that, below no more, and none is above the longest, which is that of `q` = 1.
     pub fn at(&self, q: f64) -> Option<(f64, Interval)> {
         let value = self.value(q)?;
         if q >= 1.0 {
-            // Longer ones may come.
+            // Longer ones may come: no upper bound.
             return Some((value, Interval { low: value, high: f64::INFINITY }));
         }
         let of_row = self.median.filter(|_| q == 0.5);
@@ -84,7 +84,7 @@ impl Singles {
         Some((value, Interval { low: told.low.min(value), high: told.high.max(value) }))
     }
 
-    /// [`Singles::at`] without the interval, which costs a look at every round.
+    /// [`Singles::at`] without the interval, which takes a pass over every round.
     fn value(&self, q: f64) -> Option<f64> {
         let beyond = 1.0 - q;
         if beyond <= 0.0 {

@@ -1,24 +1,23 @@
-//! Where the true percentile of single iterations lies.
+//! Confidence intervals of percentiles of single iterations.
 //!
-//! Iterations of a round are alike: a round has a level of its own, and may have met a slow state of the machine that others did not.
-//! So rounds are the evidence, and three things keep an interval from being surer than they are. Iterations count for as many
-//! independent ones as the rounds' shares beyond the percentile tell ([`Tail::independent`]), and where one or two rounds hold all that
-//! lies beyond, nothing bounds it above. Levels may lie further apart than those of a few rounds did ([`Tail::spread_out`]). And a slow
-//! state that the size's own trials missed may show in those of the sizes nearby ([`Tail::last`]).
+//! Iterations of a round are alike: a round has a level of its own, and may have met a slow state of the machine that others did not. So
+//! rounds are the evidence, and three things keep an interval from being too narrow. Iterations count for as many independent ones as the
+//! spread of the rounds' shares beyond the percentile says ([`Tail::independent`]), and where one or two rounds hold all that lies beyond,
+//! it has no upper bound. Levels may lie further apart than those of a few rounds did ([`Tail::spread_out`]). And a slow state that the
+//! size's own trials missed may show in those of the sizes nearby ([`Tail::last`]).
 
 use stats::{Interval, Moves, StandardError};
 
-/// A time was counted into a bucket that reaches so far or up to twice as far to either side of the time that stands for it, as a share
-/// ([`stats::Histogram`]).
+/// Half-width of a histogram's bucket about the time that it is named by, as a share; it may be up to twice as much ([`stats::Histogram`]).
 const BUCKET: f64 = 1.0 / 512.0;
-/// Fewer rounds than this never tell that those that follow each other are not alike ([`Moves::averaged`]): then the variance of a share beyond
-/// may be so many times what they show. A simulation chose it (`tests/truth`): of autoregressive rounds (0.5), nine, 14% of the intervals of
-/// p90 had two ends without it, of which 81% held, and have in 5% with it, of which 90% hold.
+/// With fewer rounds than this it is never shown that successive ones are not alike ([`Moves::averaged`]), and the variance of a share
+/// beyond may be so many times what they show. A simulation chose it (`tests/truth`): of nine autoregressive rounds (0.5), 14% of the
+/// intervals of p90 had two ends without it, of which 81% held, and 5% have with it, of which 90% hold.
 const ROUNDS: f64 = 12.0;
 const HIDDEN: f64 = 1.6;
-/// Levels that stand for a normal distribution of them, each as likely as the others.
+/// Equally likely levels that stand for a normal distribution of them.
 const LEVELS: usize = 24;
-/// Halvings by which a time is found.
+/// Bisection steps of the search for a time.
 const HALVINGS: usize = 30;
 
 /// Iterations of a point, by round and all together.
@@ -27,14 +26,14 @@ pub(super) struct Tail<'a> {
     pub rounds: &'a [Vec<(f64, u64)>],
     /// (seconds, share of all) over the rounds, ascending; each round weighs alike.
     pub all: &'a [(f64, f64)],
-    /// What else tells of it.
+    /// What else it rests on.
     pub beside: &'a Beside,
 }
 
-/// What the interval of a percentile needs beside the iterations.
+/// What the interval of a percentile needs besides the iterations.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Beside {
-    /// How far a reading of the clock may lie off the time that it stands for, seconds of the point's kind.
+    /// How far a reading of the clock may lie off the true time, seconds of the point's kind.
     pub rounding: f64,
     /// Typical time of each trial, seconds, ascending.
     pub typical: Vec<f64>,
@@ -43,8 +42,8 @@ pub(super) struct Beside {
 }
 
 impl Tail<'_> {
-    /// Where the true time lies that a share `q` stays within: between those of the times seen whose shares beyond as many independent
-    /// iterations could have, as there are in effect ([`stats::beyond`]). None as of [`stats::point_interval`].
+    /// The 95% interval of the time that a share `q` stays within: between order statistics, of as many independent iterations as there are
+    /// in effect ([`stats::beyond`]). None as of [`stats::point_interval`].
     pub fn interval(&self, q: f64) -> Option<Interval> {
         let seen = stats::beyond(1.0 - q, self.independent(q)?, 0.95);
         let low = seen.low.map_or(0.0, |share| quantile(self.all, 1.0 - share));
@@ -53,15 +52,15 @@ impl Tail<'_> {
         Some(Interval { low: (low * (1.0 - BUCKET) - off).max(0.0), high: high * (1.0 + BUCKET) + off })
     }
 
-    /// How many independent iterations these count for at a share `q`: as the shares of the rounds lie apart (Kish 1965, *Survey Sampling*,
+    /// How many independent iterations these count for at a share `q`: by the spread of the rounds' shares (Kish 1965, *Survey Sampling*,
     /// 8.2; Woodruff 1952, *Confidence Intervals for Medians and Other Position Measures*, Journal of the American Statistical Association
-    /// 47:635-646) as a series in time, and so many fewer as that itself is known from few rounds (Korn and Graubard 1998, *Confidence
-    /// Intervals for Proportions with Small Expected Number of Positive Counts Estimated from Survey Data*, Survey Methodology
-    /// 24:193-201). Never more than they are, never fewer than their rounds count for.
+    /// 47:635-646) as a series in time, reduced since few rounds estimate that spread poorly (Korn and Graubard 1998, *Confidence Intervals
+    /// for Proportions with Small Expected Number of Positive Counts Estimated from Survey Data*, Survey Methodology 24:193-201). Never
+    /// more than there are, never fewer than their rounds count for.
     fn independent(&self, q: f64) -> Option<f64> {
         let (k, at) = (self.rounds.len() as f64, quantile(self.all, q));
         let each = self.rounds.iter().map(|r| 1.0 / many(r) as f64).sum::<f64>() / (k * k);
-        // Many may read the same, as of rounds each of which is all alike: it counts which of them lie below as well.
+        // Many may read the same, as where a whole round does: then the shares strictly below count as well.
         let [with, without] = [|t: f64, at: f64| t <= at, |t: f64, at: f64| t < at].map(|inside| {
             let share = |r: &Vec<(f64, u64)>| {
                 let inside = r.iter().take_while(|(t, _)| inside(*t, at));
@@ -88,8 +87,8 @@ impl Tail<'_> {
         Some(fewest.max(rounds).min(1.0 / each))
     }
 
-    /// The shortest time beyond which no more than this share lies; none where all that was seen lies below it. A slow state that
-    /// this point's trials missed by luck and those of the sizes nearby met is a part of the share.
+    /// The shortest time beyond which no more than this share lies; none where all that was measured lies below it. A slow state that this
+    /// point's trials missed by chance and those of the sizes nearby met is part of the share.
     fn last(&self, share: f64) -> Option<f64> {
         let Beside { typical, nearby, .. } = self.beside;
         let beyond = |sorted: &[f64], least: f64| {
@@ -105,8 +104,8 @@ impl Tail<'_> {
         found.map(|(t, _)| *t)
     }
 
-    /// The time that a share `q` stays within where the levels of rounds lie as high and as far apart as the few that were seen leave
-    /// possible: those of a tail come seldom, and rounds that met none of them look alike.
+    /// The time that a share `q` stays within where the levels of rounds lie as far apart, and as high, as the few that were seen leave
+    /// possible: slow levels are rare, and rounds that met none of them look alike.
     fn spread_out(&self, q: f64) -> f64 {
         let logs: Vec<f64> = self.rounds.iter().map(|r| middle(r).max(f64::MIN_POSITIVE).ln()).collect();
         let moves = Moves::of(&logs);

@@ -1,7 +1,7 @@
 //! Each direction of a path whose sides both send at once.
 //!
-//! A trial of one direction is the whole trial with that direction's flows alone: the common time of all flows and what these did in it. So its
-//! figures go through the same estimators as those of all flows, with intervals from the same rounds.
+//! A trial of one direction is the whole trial with that direction's flows only: the common time of all flows and what these did in it. So
+//! its figures go through the same estimators as those of all flows, with intervals from the same rounds.
 
 use std::borrow::Borrow;
 
@@ -11,8 +11,8 @@ use super::{Common, figures};
 use crate::event::{Calibration, Figures, Plan, Trial};
 use crate::{FarReport, Flows, TrialReport, Trials};
 
-/// What each point of a path, a slice of trials each, shows of the direction to the far side and of that to the near side; none where messages go
-/// one way at a time, or no trial tells it.
+/// What each point of a path, a slice of trials each, shows of the direction to the far side and of that to the near side; none where
+/// messages go one way at a time, or where no trial has both.
 pub fn ways<T: Borrow<[Trial]>>(
     plan: &Plan,
     kind: Name,
@@ -33,7 +33,7 @@ pub fn ways<T: Borrow<[Trial]>>(
     there.into_iter().zip(back).map(|(there, back)| Some(Box::new([there?, back?]))).collect()
 }
 
-/// The trial with the flows of one direction alone. None of a trial that has no flows.
+/// The trial with the flows of one direction only. None of a trial that has no flows.
 fn way(trial: &Trial, back: bool) -> Option<Trial> {
     let all = trial.report.flows.as_ref()?;
     let flows = Flows { each: all.way(back).to_vec(), ..all.clone() };

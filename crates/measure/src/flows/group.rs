@@ -1,4 +1,4 @@
-//! What the members of a group found, as one report: one of them casts, and all others receive what it cast.
+//! The reports of a group's members as one: one of them casts, and all others receive what it cast.
 
 use transport::LinkError;
 
@@ -8,7 +8,8 @@ use crate::cost::Cost;
 use crate::pattern::InGroup;
 use crate::{FarReport, SessionError, TrialReport, TrialSpec};
 
-/// The casting member's report and those of the receiving ones as one. `told` is what all that timed what they received did at once.
+/// The casting member's report and those of the receiving ones as one. `told` is what all receivers that timed what they received did at
+/// the same time.
 pub fn of_group(
     spec: &TrialSpec,
     near: TrialReport,
@@ -22,7 +23,7 @@ pub fn of_group(
     }
 }
 
-/// Receivers that each timed what they received are as flows, whose sender is one: what it found counts once.
+/// Receivers that each timed what they received count as flows with one sender: its report counts once.
 fn each(spec: &TrialSpec, near: TrialReport, far: Vec<FarReport>, told: Option<Flows>) -> TrialReport {
     let TrialReport { repeats, seconds, cost, .. } = near;
     let handed_over = || TrialReport { repeats, seconds, ..TrialReport::default() };
@@ -30,7 +31,7 @@ fn each(spec: &TrialSpec, near: TrialReport, far: Vec<FarReport>, told: Option<F
     TrialReport { cost, ..joined(spec, halves, far, told) }
 }
 
-/// The casting member timed iterations of all: its times are the trial's. A receiver tells how many casts came.
+/// The casting member timed iterations of all: its times are the trial's. A receiver reports how many casts came.
 fn whole(spec: &TrialSpec, near: TrialReport, far: Vec<FarReport>) -> TrialReport {
     let made = spec.repeats.saturating_add(spec.warmup);
     let each: Vec<FlowReport> = far

@@ -2,8 +2,8 @@
 
 use crate::{Cost, TrialReport};
 
-/// The report of a trial with what it cost each process: the near ones, and the far ones or, of one that has all connections, its threads. A
-/// single process of a side is all of it, so that its cost is that of the side and stands there alone.
+/// The report of a trial with what it cost each process: the near ones, and the far ones or, of one that has all connections, its threads.
+/// Where a side has a single process, its cost is that of the side and is not repeated.
 pub fn with_costs(mut report: TrialReport, near: &[Option<Cost>], far: &[Option<Cost>]) -> TrialReport {
     let Some(flows) = &mut report.flows else { return report };
     let all = flows.each.len();

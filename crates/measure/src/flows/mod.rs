@@ -1,9 +1,9 @@
 //! Several flows of one trial at once, each on a connection and a thread of its own.
 //!
 //! Every flow does the whole trial: the same warm-up and the same number of iterations, agreed before the first byte moves. The flows of a
-//! side begin together, and how far each had come at which moment is kept by the side that times it ([`Course`]). What counts is the
-//! *common time* ([`window`]): from the moment when the last flow had begun what is timed to the moment when the first was done with it.
-//! Only then were all of them on the path, so that a flow which begins late or ends early neither flatters nor blames the others.
+//! side begin together, and the side that times a flow records how far it had come at which moment ([`Course`]). What counts is the *common
+//! time* ([`window`]): from the moment when the last flow had begun what is timed to the moment when the first was done with it. Only then
+//! did all of them share the path, so that a flow which begins late or ends early does not distort the figures of the others.
 
 mod group;
 mod members;
@@ -99,7 +99,7 @@ impl Flows {
         (all > 0.0).then(|| (ends(f64::min, f64::INFINITY) / all, ends(f64::max, 0.0) / all))
     }
 
-    /// Whether its numbers can be a trial's: a file may hold any.
+    /// Whether a trial can have these numbers: a file may hold any.
     pub(crate) fn sound(&self) -> bool {
         let time = |t: f64| t == 0.0 || (1e-18..1e15).contains(&t);
         let few = (2..=MOST as usize).contains(&self.each.len());

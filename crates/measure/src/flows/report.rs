@@ -13,8 +13,8 @@ use crate::samples::Samples;
 use crate::workspace::Halt;
 use crate::{FarReport, SessionError, Tcp, TrialReport, TrialSpec, Workspace};
 
-/// Runs the near half of `spec` on `links`, a flow on each, with `buffers` and a CPU of `cpus` each where there are any: the report of
-/// each flow. One flow is run on this thread as ever. Where both sides send, `sent` is called when this side has sent all, on any thread.
+/// Runs the near half of `spec` on `links`, a flow on each, with `buffers` and a CPU of `cpus` each where there are any: the report of each
+/// flow. A single flow runs on the calling thread. Where both sides send, `sent` is called when this side has sent all, on any thread.
 pub fn near(
     links: &mut [AnyLink],
     spec: &TrialSpec,
@@ -54,13 +54,13 @@ pub fn far(
     at_once(jobs.collect(), cpus, halt)
 }
 
-/// What is done when a side has sent all, while it still receives.
+/// Called when a side has sent all, while it still receives.
 pub type Sent<'a> = &'a (dyn Fn() + Sync);
 
 /// Counts the senders of a side that are not done, where both sides send.
 struct Senders<'a> {
     left: AtomicU32,
-    /// Which direction is this side's to send.
+    /// Which direction this side sends.
     reverse: bool,
     sent: Sent<'a>,
 }
@@ -80,14 +80,14 @@ impl<'a> Senders<'a> {
     }
 }
 
-/// What the far side tells of all flows, where it timed them.
+/// The far side's report of all flows, where it timed them.
 pub fn told(each: &[FarReport]) -> Option<Flows> {
     let courses: Option<Vec<&Course>> = each.iter().map(|flow| flow.course.as_ref()).collect();
     courses.filter(|courses| courses.len() > 1).map(|courses| of(&courses).0)
 }
 
-/// The near side's report of each flow and the far side's as one of the whole trial. `told` is what the far side says of all flows. Where both
-/// sides timed what they received, the far side's courses are by this side's clock.
+/// The near side's report of each flow and the far side's as one of the whole trial. `told` is the far side's report of all flows. Where
+/// both sides timed what they received, the far side's courses are by this side's clock.
 pub fn joined(spec: &TrialSpec, near: Vec<TrialReport>, far: Vec<FarReport>, told: Option<Flows>) -> TrialReport {
     let halves = (0..).zip(near.into_iter().zip(far));
     let mut each: Vec<TrialReport> = halves.map(|(number, (near, far))| near.joined(&spec.flow(number), far)).collect();
@@ -103,7 +103,7 @@ pub fn joined(spec: &TrialSpec, near: Vec<TrialReport>, far: Vec<FarReport>, tol
     let receiver_counts = spec.pattern.facts().unanswered;
     flows.each.resize(each.len(), FlowReport::default());
     for (flow, report) in flows.each.iter_mut().zip(&each) {
-        // What is no far side's to tell.
+        // A far side must not set these.
         (flow.near_cost, flow.far_cost) = (None, None);
         flow.lost = if receiver_counts { report.far.lost } else { report.lost };
         flow.retransmits = report.tcp.map_or(0, |tcp| tcp.retransmits);
@@ -154,7 +154,7 @@ pub fn joined(spec: &TrialSpec, near: Vec<TrialReport>, far: Vec<FarReport>, tol
     }
 }
 
-/// The common time of flows that went on so, and the times of what was timed by itself in it: (nanoseconds, iterations).
+/// The common time of flows with these courses, and the times in it of what was timed by itself: (nanoseconds, iterations).
 fn of(courses: &[&Course]) -> (Flows, Vec<(u64, u64)>) {
     let (window, done) = window(courses);
     let times = courses.iter().flat_map(|course| course.timed(&window)).map(|step| (step.took, step.iterations));

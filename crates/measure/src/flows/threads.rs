@@ -10,7 +10,7 @@ use transport::LinkError;
 use crate::SessionError;
 use crate::workspace::Halt;
 
-/// Ends the other flows where one did not come to its end, whatever kept it.
+/// Ends the other flows where one ends without completing, whatever the reason.
 struct Ends<'a>(Option<&'a Halt>);
 
 impl Drop for Ends<'_> {
@@ -21,8 +21,9 @@ impl Drop for Ends<'_> {
     }
 }
 
-/// Does `jobs` at once: the first on this thread, each other one on a thread of its own, on its CPU of `cpus` where it has one there. None
-/// begins before all can. Where one fails `halt` ends the others, and the error names the flow that met the cause ([`near_to_the_cause`]).
+/// Does `jobs` at once: the first on this thread, each other one on a thread of its own, on its CPU of `cpus` where there is one. None
+/// begins before all are ready. Where one fails `halt` ends the others, and the error names the flow that met the cause
+/// ([`near_to_the_cause`]).
 pub(super) fn at_once<T, J>(jobs: Vec<J>, cpus: &[u32], halt: &Halt) -> Result<Vec<T>, SessionError>
 where
     T: Send,
@@ -47,7 +48,7 @@ where
                 or_end(halt, failures, || {
                     placed
                         .map_err(|e| LinkError::io("choosing the CPU of a flow's thread (--pin none leaves it)", e))?;
-                    // Whether the flag is up is its own affair: on a path that loses messages what has come is taken first.
+                    // A job reads the flag by itself: on a path that loses messages what has arrived is received first.
                     job()
                 })
             };
@@ -57,7 +58,7 @@ where
                 LinkError::io("starting a thread for a flow (fewer --flows need fewer)", e)
             }));
         }
-        // Each says once that it is here; one that could not be started says nothing.
+        // Each thread reports once that it is ready; one that could not be started reports nothing.
         threads.iter().filter(|thread| thread.is_ok()).for_each(|_| {
             let _ = arrivals.recv();
         });
@@ -84,19 +85,19 @@ where
     }
     match failed {
         None => Ok(done),
-        // Nobody's fault in particular.
+        // All failures are consequences: no flow is to be named.
         Some((_, Failure { e, .. })) if consequence(&e) => Err(e),
         Some((number, Failure { e, .. })) => Err(SessionError::Flow { number, of, source: Box::new(e) }),
     }
 }
 
-/// How a flow ended, and how many had failed before it.
+/// Why a flow failed, and how many had failed before it.
 struct Failure {
     order: u32,
     e: SessionError,
 }
 
-/// Does one job; where it fails, or ends by a bug, the other flows end.
+/// Does one job; where it fails or panics, the other flows end.
 fn or_end<T>(halt: &Halt, failures: &AtomicU32, job: impl FnOnce() -> Result<T, SessionError>) -> Result<T, Failure> {
     let mut ends = Ends(Some(halt));
     let done = job().map_err(|e| Failure { order: failures.fetch_add(1, Ordering::Relaxed), e })?;
@@ -104,8 +105,8 @@ fn or_end<T>(halt: &Halt, failures: &AtomicU32, job: impl FnOnce() -> Result<T, 
     Ok(done)
 }
 
-/// What sorts failures, the cause first: what a flow met of its own, then that its peer closed it, which a far side does to all flows once one has
-/// failed, then that it was ended; of the same kind the first.
+/// Order of failures, the cause first: an error of the flow itself, then that its peer closed it (a far side closes all flows once one has
+/// failed), then that it was ended; of the same kind the first.
 fn near_to_the_cause(failure: &Failure) -> (u8, u32) {
     let kind = match failure.e.root() {
         e if consequence(e) => 2,

@@ -1,22 +1,22 @@
 //! How long a trial of several flows must last, so that there is a time in which all of them run. Pure.
 //!
-//! Flows that share CPUs begin when the scheduler gives each its first turn, and processes later than threads. How far apart that is only trials
-//! tell, so trials become longer until all run at once for longer than they began apart, and shorter again where that suffices.
+//! Flows that share CPUs begin when the scheduler first runs each, and processes later than threads. Only trials show how far apart that
+//! is, so trials become longer until all run at once for longer than they began apart, and shorter again where that suffices.
 
 use super::Flows;
 
-/// A trial lasts so long at least for each flow, seconds: a shorter one might lie within the turns that a scheduler gives their threads.
+/// Shortest trial for each flow, seconds: a shorter one might lie within the time slices that a scheduler gives their threads.
 const TURN: f64 = 0.005;
-/// Up to this for all of them, before any trial tells more.
+/// At most this for all of them together, before any trial shows more, seconds.
 const FIRST: f64 = 0.1;
-/// A trial gets no longer than this, seconds, nor than a share of the budget: what remains must suffice for rounds.
+/// Longest trial, seconds, also limited to a share of the budget: enough must remain for rounds.
 const LONGEST: f64 = 1.0;
 const SHARE: f64 = 0.1;
-/// A trial is aimed at so many times what its flows began apart.
+/// A trial's length is aimed at so many times the time that its flows began apart.
 const BEYOND: f64 = 3.0;
-/// What a trial that sufficed takes off the length of the next.
+/// Factor of the next trial's length after one that sufficed.
 const SHORTER: f64 = 0.9;
-/// A trial whose flows all ran for a smaller share of it does not tell how long an iteration takes while they do.
+/// A trial whose flows all ran for a smaller share of it does not show how long an iteration takes while they do.
 const TELLS: f64 = 0.25;
 /// No iteration takes less, seconds.
 const SHORTEST: f64 = 1e-10;
@@ -30,7 +30,7 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// Before the first trial of so many connections, those that load the path among them.
+    /// Before the first trial of so many connections, those that load the path included.
     pub(crate) fn of(connections: u32, budget: f64) -> Self {
         let first = if connections > 1 { (TURN * f64::from(connections)).min(FIRST) } else { 0.0 };
         Self { first, least: first, most: (budget * SHARE).min(LONGEST).max(first) }
@@ -41,7 +41,7 @@ impl Turns {
         self.least
     }
 
-    /// Learns from a trial that was to last so long.
+    /// Updates the length by a trial that was to last so long.
     pub(crate) fn saw(&mut self, flows: &Flows) {
         let next = match flows.seconds > flows.apart {
             true => (SHORTER * self.least).max(BEYOND * flows.apart),
@@ -51,15 +51,16 @@ impl Turns {
     }
 }
 
-/// Seconds that one of `repeats` iterations of a flow takes while all flows run, as a trial tells it: surely, where most of the trial was common to
-/// all, and else between what a flow takes by itself and what all take one after another. Where messages of a stream were lost, as a sender took to hand
-/// one over.
+/// Seconds that one of `repeats` iterations of a flow takes while all flows run, by a trial: known (`sure`) where most of the trial was
+/// common to all, and else between what a flow takes by itself and what all take one after another. Where messages of a stream were lost,
+/// what a sender took to hand one over.
 pub(crate) fn each(flows: &Flows, repeats: u64) -> Each {
     let (all, count) = (flows.iterations(), flows.each.len().max(1) as f64);
     let slowest = flows.each.iter().map(|flow| flow.sent).filter(|sent| *sent > 0.0).fold(f64::INFINITY, f64::min);
     let handed_over = slowest.recip();
     if handed_over > 0.0 && flows.each.iter().any(|flow| flow.lost > 0) {
-        // Receivers that miss messages tell how few came: their time may be none at all, and the next trial without end.
+        // Receivers that miss messages count few: by their time an iteration might take none or take so long that the next trial would not
+        // end.
         return Each { seconds: handed_over.max(SHORTEST), sure: true };
     }
     if flows.seconds > TELLS * flows.span && all > 0.0 {
@@ -70,11 +71,11 @@ pub(crate) fn each(flows: &Flows, repeats: u64) -> Each {
     Each { seconds: between.max(handed_over).max(SHORTEST), sure: false }
 }
 
-/// What an iteration takes.
+/// Time of an iteration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Each {
     pub seconds: f64,
-    /// Whether the flows ran at once for long enough to tell it.
+    /// Whether the flows ran at once for long enough to know it.
     pub sure: bool,
 }
 

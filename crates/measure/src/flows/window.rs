@@ -1,18 +1,18 @@
 //! The time in which all flows of a trial ran, and what each did in it. Pure.
 
-/// How a flow went on, by the clock of the process that timed it.
+/// The course of a flow, by the clock of the process that timed it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Course {
-    /// Nanoseconds at which what is timed began.
+    /// Nanoseconds at which its timed part began.
     pub begin: u64,
     /// Its steps, one after another; the last one's end is the flow's.
     pub steps: Vec<Step>,
 }
 
-/// A part of a flow: from the end of the one before it.
+/// A part of a flow, which begins where the one before it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// Nanoseconds at which it was done.
+    /// Nanoseconds at which it ended.
     pub end: u64,
     /// Iterations in it that completed.
     pub iterations: u64,
@@ -38,7 +38,7 @@ impl Course {
         self.steps.last().map_or(self.begin, |step| step.end)
     }
 
-    /// Iterations that were done in `window`; of a step that lies in it in part, that part.
+    /// Iterations that were done in `window`; of a step that lies in it in part, a part in proportion.
     fn done(&self, window: &Window) -> f64 {
         let mut from = self.begin;
         let mut all = 0.0;

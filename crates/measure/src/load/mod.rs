@@ -2,7 +2,7 @@
 //!
 //! A loading flow has a connection of its own, with the settings of the path, and a thread on each side. Its messages go one way, one after
 //! another, as fast as the path takes them. All of them run before the first trial of a round begins and until its last one is over, and
-//! what they carried while a trial ran is told with the trial ([`Carried`]).
+//! what they carried while a trial ran is recorded with the trial ([`Carried`]).
 
 mod running;
 
@@ -16,7 +16,7 @@ pub use running::Loading;
 
 /// Most connections of a load: with the one that is measured as many as a path of flows has.
 pub const MOST: u32 = flows::MOST - 1;
-/// Size of a loading flow's messages where nobody asked for another, bytes.
+/// Default size of a loading flow's messages, bytes.
 pub const SIZE: u64 = 128 << 10;
 /// No path that exists moves bytes faster, bytes a second.
 const FASTEST: f64 = 1e12;
@@ -81,7 +81,7 @@ impl Load {
         number < self.ways().0
     }
 
-    /// Whether it can be: the error says what can't.
+    /// Whether such a load is possible; the error says what is not.
     pub fn check(&self) -> Result<(), String> {
         match self {
             Self { flows: 0, .. } => Err("a load has at least 1 loading flow".to_owned()),
@@ -123,19 +123,19 @@ pub struct Carried {
 }
 
 impl Carried {
-    /// What came of `load`, of which the far side received `there` bytes a second and the near side `back`.
+    /// What `load` carried: the far side received `there` bytes a second and the near side `back`.
     pub fn of(load: &Load, there: f64, back: f64) -> Self {
         let (flows_there, flows_back) = load.ways();
         Self { there: (flows_there > 0).then_some(there), back: (flows_back > 0).then_some(back) }
     }
 
-    /// Whether something was carried each way that was loaded. A trial during which nothing was, was not made under load.
+    /// Whether something was carried in each direction that was loaded. A trial during which nothing was, was not made under load.
     pub fn any(&self) -> bool {
         let mut ways = self.there.iter().chain(&self.back).peekable();
         ways.peek().is_some() && ways.all(|rate| *rate > 0.0)
     }
 
-    /// Whether its numbers can be a trial's: a file or a far side may tell any.
+    /// Whether a trial can have these numbers: a file or a far side may hold any.
     pub fn sound(&self) -> bool {
         self.there.iter().chain(&self.back).all(|rate| (0.0..=FASTEST).contains(rate))
     }

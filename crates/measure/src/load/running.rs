@@ -15,7 +15,7 @@ use crate::workspace::Halt;
 const ALIGN: usize = 4096;
 /// Time that the flows run for before they count as a load, so that the buffers of the path are full.
 const FILLING: Duration = Duration::from_millis(50);
-/// Time between two looks at flows that have yet to carry something.
+/// Time between two checks of flows that have yet to carry something.
 const LOOK: Duration = Duration::from_millis(1);
 
 /// One side's threads of the loading flows of a path. They end with this value at the latest.
@@ -56,8 +56,8 @@ impl Visit for Fill {
                 Ok(()) => {
                     self.moved.fetch_add(self.size, Ordering::Relaxed);
                 }
-                // What is lost loads the path as far as it came. Where the end of a trial interrupts waits, so that nobody waits for
-                // what was lost, it is not this flow's end.
+                // What is lost loads the path as far as it came. At the end of a trial waits for lost messages are interrupted; that does
+                // not end this flow.
                 Err(LinkError::Lost | LinkError::Interrupted) if !reliable => {}
                 Err(e) => return Err(e),
             }
@@ -67,8 +67,8 @@ impl Visit for Fill {
 }
 
 impl Loading {
-    /// Begins the flows of `load` on `links`, a connection each, on the near side or the far one, each on its CPU of `cpus` where it has one
-    /// there. `halt` is the flag that the links' patience looks at: raised, it ends flows that wait for the path.
+    /// Begins the flows of `load` on `links`, a connection each, on the near side or the far one, each on its CPU of `cpus` where there is
+    /// one. `halt` is the flag that the links check while they wait: once raised, it ends flows that wait for the path.
     pub fn begin(
         links: Vec<AnyLink>,
         load: &Load,
@@ -140,7 +140,7 @@ impl Loading {
 
     fn of_flow(&self, number: usize, source: LinkError) -> SessionError {
         match source {
-            // Nobody's fault in particular.
+            // The other side or the end of the run ended it: no flow is to be named.
             LinkError::Interrupted => LinkError::Interrupted.into(),
             source => {
                 let source = Box::new(source.into());
@@ -149,7 +149,7 @@ impl Loading {
         }
     }
 
-    /// Ends all flows and closes their connections. What they met at their end is of no interest: the other side may have ended first.
+    /// Ends all flows and closes their connections. Errors are ignored: the other side may have ended first.
     pub fn end(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         self.halt.raise();

@@ -23,7 +23,7 @@ pub(super) const FACTS: Facts = Facts {
     ..Facts::new(Some(HELP), TimeKind::Exchange, |_| FarRole::Mirror)
 };
 
-/// A block each way at once.
+/// A message each way at once.
 struct Exchange;
 
 impl<L: Link> Turn<L> for Exchange {

@@ -1,5 +1,5 @@
-//! Burst: a number of sends, then one one-byte answer (`seeds/000`, 4.2.2). Reversed: a one-byte request, then a number of sends of the
-//! far side. Both are timed by the near side, and both cost the blocks one way and a byte the other.
+//! Burst: a number of sends, then one one-byte answer (`seeds/000`, 4.2.2). Reversed: a one-byte request, then a number of sends of the far
+//! side. Both are timed by the near side, and both cost the messages one way and a byte the other.
 
 use transport::clock::Clock;
 use transport::theory::FarRole;
@@ -29,7 +29,7 @@ pub(super) const FACTS: Facts = Facts {
     ..Facts::new(Some(HELP), TimeKind::OneWay, |spec| FarRole::Burst { count: spec.burst })
 };
 
-/// One burst of so many blocks.
+/// One burst of so many messages.
 struct Blocks(u64);
 
 impl<L: Link> Turn<L> for Blocks {
@@ -54,7 +54,7 @@ impl<L: Link> Turn<L> for Blocks {
     }
 }
 
-/// One request for so many blocks.
+/// One request for so many messages.
 struct Asked(u64);
 
 impl<L: Link> Turn<L> for Asked {
@@ -118,7 +118,7 @@ pub(super) fn far<L: Link>(end: &mut End<L>, spec: &TrialSpec, workspace: &mut W
     side.done()
 }
 
-/// Sends so many blocks for each request.
+/// Sends so many messages for each request.
 fn answer<L: Link>(mut side: Side<'_, L>, burst: u64) -> Answered {
     let mut i = 0;
     for end in side.parts() {

@@ -1,5 +1,6 @@
-//! Cast: a message to all other members of a group, each of which answers when it is there. The time is that until the slowest has answered
-//! (`seeds/002`, section 10, measures a group by casts). One-way times need no answers: that is [`super::stream`], which casts in a group, too.
+//! Cast: a message to all other members of a group, each of which answers when it has arrived. The time is that until the slowest has
+//! answered (`seeds/002`, section 10, measures a group by casts). One-way times need no answers: that is [`super::stream`], which casts in
+//! a group, too.
 
 use transport::clock::Clock;
 use transport::theory::{FarRole, TheoryLink};
@@ -46,7 +47,7 @@ impl<L: Group> Turn<L> for Cast {
         let mut awaited = all_others(link.members());
         while awaited != 0 {
             let from = link.answered(answer)?;
-            // An answer to an earlier cast, which was given up, is none to this one.
+            // An answer to an earlier cast, which was given up, does not answer this one.
             if *answer == number {
                 awaited &= !bit(from);
             }
@@ -112,7 +113,7 @@ pub(super) fn far<L: Link>(end: &mut End<L>, spec: &TrialSpec, side: &mut Worksp
     link.visit_group(Far { spec, halt, out, into }).unwrap_or(Err(LACKING.into()))
 }
 
-/// A trial on the modelled group, whose other members don't report what they warmed up with.
+/// A trial on the modelled group, whose other members don't report their warm-up.
 fn modelled(end: &mut End<TheoryLink>, spec: &TrialSpec, _: f64, workspace: &mut Workspace) -> Timed {
     let clock = end.clock();
     let report = near::run(end, &clock, spec, workspace)?;

@@ -47,7 +47,7 @@ pub(super) fn far<L: Link>(_: &mut End<L>, _: &TrialSpec, _: &mut Workspace) -> 
     Err(KEPT.into())
 }
 
-/// Transactions of whatever makes them, against any clock.
+/// The transactions of a trial, each by a call of `transaction`, against any clock.
 fn transact<C: Clock>(
     clock: &C,
     spec: &TrialSpec,

@@ -13,8 +13,8 @@ use crate::flows::MOST;
 use crate::workspace::{Halt, Workspace};
 use crate::{FarReport, Load, SessionError, TrialReport, TrialSpec, amounts, near};
 
-/// A pattern's facts: what it needs of a path and of a plan, what it moves, what its figures are, and which tables tell of it. A pattern
-/// names those that differ from [`Facts::new`]'s.
+/// A pattern's facts: what it needs of a path and of a plan, what it moves, what its figures are, and which tables it is in. A pattern
+/// gives those that differ from [`Facts::new`]'s.
 pub struct Facts {
     /// One line for `--pattern`; none where the pattern has a command of its own.
     pub help: Option<&'static str>,
@@ -26,7 +26,7 @@ pub struct Facts {
     pub refuses: fn(&Capabilities) -> Option<&'static str>,
     /// Whether such a path has what the plan asks of it; the error says what is missing.
     pub room: fn(&Plan, &Capabilities) -> Result<(), String>,
-    /// Whether a trial has what it needs; the error says what is missing.
+    /// Whether a trial is complete for it; the error says what is missing.
     pub whole: fn(&TrialSpec) -> Result<(), String>,
     /// How it runs where each iteration has a connection of its own; none where all run on one.
     pub anew: Option<Anew>,
@@ -39,45 +39,46 @@ pub struct Facts {
     pub under_load: bool,
     /// Whether its answers have a size of their own (`--response`): then an iteration is a transaction.
     pub responds: bool,
-    /// Whether an iteration has as many blocks as `--burst` says.
+    /// Whether an iteration has as many messages as `--burst` says.
     pub bursts: bool,
-    /// Whether its blocks go one way, which can be turned (`--reverse`).
+    /// Whether its messages go one way, which can be turned (`--reverse`).
     pub reverses: bool,
-    /// Whether nothing comes back: the receiver times and counts what arrives, and the sender knows only how fast it handed over.
+    /// Whether nothing comes back: the receiver times and counts what arrives, and the sender knows only how fast it handed messages over.
     pub unanswered: bool,
     /// Whether the far side sends back what it received, or has it where the near side can look.
     pub echoes: bool,
     /// Whether the near side accesses memory that the far side exposes: the far side takes no part, and no message travels.
     pub one_sided: bool,
-    /// Whether its sends are posted: a path that can tells of how many calls it made a copy nevertheless.
+    /// Whether its sends are posted: a path that can counts the calls that made a copy nevertheless.
     pub posts: bool,
-    /// Whether it passes the decorators, which stand around sends and receives, by.
+    /// Whether it bypasses the decorators, which wrap sends and receives.
     pub undecorated: bool,
-    /// Bytes of a block from the near side to the far, and of one back.
+    /// Bytes of a message from the near side to the far, and of one back.
     pub blocks: fn(&TrialSpec) -> (u64, u64),
-    /// Memory of a side beside its blocks, bytes.
+    /// Memory of a side besides its messages, bytes.
     pub memory: fn(&TrialSpec) -> u128,
     /// Seconds of work in an iteration that no processor can go below.
     pub least_work: fn(&TrialSpec) -> f64,
     /// The largest size that a plan asks for over a path.
     pub largest: fn(&Plan, &Capabilities) -> u64,
-    /// An iteration's time divided by this is the point's time; of a trial on a schedule or not, with so many blocks in a burst.
+    /// An iteration's time divided by this is the point's time; for a trial on a schedule or not, with so many messages in a burst.
     pub transfers: fn(rated: bool, burst: u64) -> f64,
-    /// Ways of the path that an iteration takes, one after another, with so many blocks in a burst.
+    /// Times that an iteration crosses the path, one after another, with so many messages in a burst.
     pub ways: fn(burst: u64) -> u64,
     /// Fewest iterations of a trial that counts; of more than [`amounts::FEWEST`] as many as a part of the budget has time for.
     pub fewest: u64,
-    /// Iterations that a trial makes beside those that it times, where they are as long as any.
+    /// Iterations that a trial makes besides those that it times, where they are as long as any.
     pub beside: f64,
-    /// What the modelled far side does.
+    /// What the modelled far side does in a trial.
     pub role: fn(&TrialSpec) -> FarRole,
-    /// A trial on the modelled path, whose far side has its role by now. A modelled process works for so many seconds at a subinterval.
+    /// A trial on the modelled path, whose far side has its role by then. A modelled process works for `work` seconds at a subinterval.
     pub modelled: fn(&mut End<TheoryLink>, &TrialSpec, work: f64, &mut Workspace) -> Timed,
-    /// A trial of one process without a path.
+    /// A trial of one process without a path (HINT).
     pub alone: fn(&Monotonic, &TrialSpec, &mut Workspace) -> Timed,
-    /// What only the receiver can have seen of a trial, by what it says it received; the near side's time for all of it is `elapsed`.
+    /// What only the receiver can have seen of a trial, given what it reports to have received; the near side's time for all of it is
+    /// `elapsed` seconds.
     pub seen: fn(&FarReport, &TrialSpec, elapsed: f64) -> Seen,
-    /// Whether what both sides found in a trial is the same.
+    /// Whether both sides found the same in a trial.
     pub agree: fn(&TrialReport, &FarReport) -> Result<(), SessionError>,
     /// Time for what is still in buffers when the near half of a trial is over.
     pub drain: fn(&TrialSpec) -> Duration,
@@ -85,24 +86,25 @@ pub struct Facts {
     pub bytes: fn(&Trial, rated: bool) -> u64,
     /// Whether the shortest trial of a round stands for it, not the median.
     pub keeps_best: bool,
-    /// Its score, where it scores a program and so has no throughput.
+    /// The score of a pattern that measures a program and so has no throughput; else none.
     pub score: Option<Score>,
     /// What its sizes count, and how they are written.
     pub size: Sizes,
-    /// Who stood still in a pause, and what that means for the figures; none where it is the path, and a closed loop hides it.
+    /// Which program stood still in a pause, and what that means for the figures; none where it is the path, and a closed loop hides the
+    /// pause.
     pub paused: Option<(&'static str, &'static str)>,
-    /// What the table of start-up and per-byte costs calls its times; none where they tell no start-up.
+    /// What the table of start-up and per-byte costs calls its times; none where they have no start-up.
     pub startup: Option<&'static str>,
     /// What the table of bandwidth curves calls its transfers; none where it has no such curve.
     pub bandwidth: Option<&'static str>,
-    /// Which LogGP parameters its curve tells; none where it tells none.
+    /// Which LogGP parameters its curve gives; none where it gives none.
     pub loggp: Option<LogGp>,
     /// NetPIPE's mode that measures the same; none where it has none.
     pub netpipe: Option<NetPipe>,
 }
 
 impl Facts {
-    /// Those of a pattern that sends a block each way in an iteration, over one connection, in a closed loop.
+    /// Those of a pattern that sends a message each way in an iteration, over one connection, in a closed loop.
     pub(super) const fn new(help: Option<&'static str>, time: TimeKind, role: fn(&TrialSpec) -> FarRole) -> Self {
         Self {
             help,
@@ -152,7 +154,7 @@ impl Facts {
         }
     }
 
-    /// Blocks from the near side to the far in an iteration.
+    /// Messages from the near side to the far in an iteration.
     pub fn sends(&self, spec: &TrialSpec) -> u64 {
         match self.one_sided {
             true => 0,
@@ -161,7 +163,7 @@ impl Facts {
         }
     }
 
-    /// Blocks of the pattern's size that go one way in an iteration.
+    /// Messages of the pattern's size that go one way in an iteration.
     pub fn many(&self, spec: &TrialSpec) -> u64 {
         if self.bursts { spec.burst } else { 1 }
     }
@@ -186,7 +188,7 @@ impl Facts {
         }
     }
 
-    /// Why a path with these capabilities can't be loaded while it runs; none where it can.
+    /// Why a path with these capabilities can't be loaded while the pattern runs; none where it can.
     pub fn keeps_unloaded(&self, name: &str, load: &Load, can: &Capabilities) -> Option<String> {
         if !self.under_load {
             let those = Pattern::those(|facts| facts.under_load);
@@ -205,7 +207,7 @@ impl Facts {
         load.check().err().map(|why| format!("{why} (--load)"))
     }
 
-    /// Why there is no other direction of it.
+    /// Why the pattern has no other direction.
     fn undirected(&self, name: &str) -> String {
         match self.one_sided {
             true => format!(
@@ -242,17 +244,17 @@ impl Facts {
 /// What the sizes of a pattern count.
 #[derive(Debug, Clone, Copy)]
 pub struct Sizes {
-    /// The title of a column of them.
+    /// The title of their column.
     pub title: &'static str,
-    /// What stands behind a number of them in a sentence, where the number does not say it.
+    /// Unit that follows a number of them in a sentence, where the number does not have it.
     pub unit: &'static str,
-    /// Memory that each takes, where they are no bytes of a message.
+    /// Memory that each takes, bytes, where they are not bytes of a message.
     pub takes: Option<u64>,
     /// One in a column under the title.
     pub cell: fn(u64) -> String,
     /// One by itself.
     pub brief: fn(u64) -> String,
-    /// What stands before several of them, and between two.
+    /// Text before several of them, and between two.
     pub list: (&'static str, &'static str),
 }
 
@@ -286,16 +288,16 @@ impl Sizes {
 /// What a pattern measures in a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InGroup {
-    /// Each receiver times what it receives: together they are as flows.
+    /// Each receiver times what it receives: the receivers count as flows.
     Each,
     /// An iteration is one of all members, and the near one times it.
     Whole,
 }
 
-/// Quality of the trials' answers, and QUIPS at their median time; none where the trials say nothing possible.
+/// Quality of the trials' answers, and QUIPS at their median time; none where the trials' numbers are impossible.
 pub type Score = fn(&[&Trial], median: f64) -> Option<(f64, f64)>;
 
-/// The two halves of a trial without a connection kept.
+/// The two halves of a trial that makes a connection for each iteration.
 pub struct Anew {
     /// The near side's.
     pub near: fn(&mut Connector, &Proof, &TrialSpec, &Halt) -> Timed,
@@ -303,7 +305,7 @@ pub struct Anew {
     pub far: fn(&mut Acceptor, &Proof, &TrialSpec, &Halt) -> Answered,
 }
 
-/// Which LogGP parameters a pattern's curve tells.
+/// Which LogGP parameters a pattern's curve gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogGp {
     /// Latency, from messages that wait for each other.
@@ -315,7 +317,7 @@ pub enum LogGp {
 /// A mode of NetPIPE.
 #[derive(Debug, Clone, Copy)]
 pub struct NetPipe {
-    /// Bytes that its files count for each byte of a block.
+    /// Bytes that its files count for each byte of a message.
     pub counts: u64,
     /// Whether version 5 documents what its bytes count in this mode.
     pub in_five: bool,
@@ -323,20 +325,20 @@ pub struct NetPipe {
     pub report: fn(bytes: u64, seconds: f64) -> TrialReport,
 }
 
-/// What only a receiver can see of a trial, as far as the near side can tell what it must be.
+/// What only a receiver can see of a trial, within the bounds that the near side knows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Seen {
-    /// Blocks that never came.
+    /// Messages that never came.
     pub lost: u64,
     /// Bytes that its time covers.
     pub bytes: u64,
-    /// Its time at least, seconds.
+    /// Shortest time that is possible, seconds.
     pub shortest: f64,
-    /// Its time at most, seconds.
+    /// Longest time that is possible, seconds.
     pub longest: f64,
 }
 
-/// Why one process that copies can't run a pattern that needs answers; none where there are two, or a model of two.
+/// Why a single process that copies can't run a pattern that needs answers; none where there are two, or a model of two.
 pub(super) fn one_process(can: &Capabilities) -> Option<&'static str> {
     (!can.two_ended && !can.virtual_time).then_some("one process plays both ends, so there is no far side to answer")
 }

@@ -1,4 +1,4 @@
-//! Get: a block out of memory that the far side exposes. The far side takes no part.
+//! Get: a message out of memory that the far side exposes. The far side takes no part.
 
 use transport::clock::Clock;
 use transport::theory::FarRole;

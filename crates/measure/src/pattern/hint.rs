@@ -2,9 +2,9 @@
 //! and add them up. "The communication in HINT is a global sum collapse of two double precision floating point numbers"
 //! (`seeds/004`, section 3): of two processes an exchange is that sum, and costs one way of the path, not two.
 //!
-//! The exchange is within the time, as in the original. What is not: before the first answer each side works out what the
-//! other one must find. The numbers are whole and the same on every machine, so a far side that does other work, less work
-//! or none, and a path that changes what it carries, are noticed at the first answer.
+//! The exchange is within the time, as in the original. Outside of it, before the first answer, each side computes what the other one must
+//! find. The numbers are whole and the same on every machine, so a far side that does other work, less work or none, and a path that
+//! changes what it carries, are noticed at the first answer.
 
 mod schedule;
 
@@ -56,7 +56,7 @@ pub(super) const FACTS: Facts = Facts {
     alone,
     agree,
     bytes: |_, _| 0,
-    // Its rule of trials that are run again has them repeat what went slowly, which a median would not forget.
+    // Its rule repeats trials that were slow, which a median would still count.
     keeps_best: true,
     score: Some(score),
     size: Sizes {
@@ -132,7 +132,7 @@ fn modelled(end: &mut End<TheoryLink>, spec: &TrialSpec, work: f64, workspace: &
     Ok(report.with_far(far))
 }
 
-/// One process that does it all (`seeds/004`, figure 12).
+/// One process that does all the work (`seeds/004`, figure 12).
 fn alone(clock: &Monotonic, spec: &TrialSpec, workspace: &mut Workspace) -> Timed {
     let mut kernel = workspace.kernel(spec.size)?;
     let halt = workspace.halt();

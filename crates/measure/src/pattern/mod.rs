@@ -1,6 +1,6 @@
-//! The patterns: who sends what, and when. Each is one file: both halves of its loop, compiled for each link and clock, and its
-//! [`Facts`]. What loops have in common is in [`crate::near`] and [`crate::far`]. Nothing else in the workspace asks which pattern it
-//! has before it: it asks for a fact.
+//! The patterns: who sends what, and when. Each is one file: both halves of its loop, compiled for each link and clock, and its [`Facts`].
+//! What loops have in common is in [`crate::near`] and [`crate::far`]. Nothing else in the workspace distinguishes patterns: it reads their
+//! facts.
 
 #[macro_use]
 mod list;
@@ -36,7 +36,7 @@ pub type Answered = Result<FarReport, SessionError>;
 macro_rules! files {
     ($($(#[$doc:meta])* $variant:ident $name:tt $file:ident;)*) => {
         impl Pattern {
-            /// What is known of it.
+            /// The facts of this pattern.
             pub fn facts(self) -> &'static Facts {
                 match self { $(Pattern::$variant => &$file::FACTS),* }
             }
@@ -57,7 +57,7 @@ macro_rules! files {
 patterns!(files);
 
 impl Pattern {
-    /// The names of those of which a fact holds, as a sentence lists them.
+    /// The names of those patterns of which a fact holds, as a sentence lists them.
     pub fn those(which: impl Fn(&Facts) -> bool) -> String {
         let mut names: Vec<&str> = Self::ALL.iter().filter(|p| which(p.facts())).map(|p| p.name()).collect();
         let last = names.pop().unwrap_or_default();

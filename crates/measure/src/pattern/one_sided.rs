@@ -14,7 +14,7 @@ use crate::near::{Loops, Turn};
 use crate::workspace::Halt;
 use crate::{FarReport, TrialSpec, Workspace};
 
-/// Time between two looks of the far side, which takes no part, and no CPU time that the near side's would be measured beside.
+/// Time between two checks of the far side, which takes no part and must use no CPU time beside the near side's.
 const LOOK: Duration = Duration::from_micros(200);
 
 const LACKS: &str = "it has no memory that one side could expose to the other (list says which transports have)";
@@ -30,7 +30,7 @@ pub(super) fn exposed(spec: &TrialSpec) -> u128 {
     layout(spec, spec.size).room
 }
 
-/// Where blocks lie in what is exposed, in turns as those of this side do.
+/// Where messages lie in the exposed memory: in turns, as those of this side do.
 struct Places {
     stride: usize,
     count: usize,
@@ -54,9 +54,9 @@ impl Places {
     }
 }
 
-/// What one iteration does with what the far side exposes.
+/// What one iteration does with the exposed memory.
 pub(super) trait Access {
-    /// Who writes the contents that come back.
+    /// Which side writes the contents that come back.
     const WRITER: Writer;
 
     /// Puts `block` at `at`, or gets what is there into `answer`.
@@ -80,7 +80,7 @@ impl<A: Access, L: OneSided> Turn<L> for Accesses<A> {
         A::act(link, at, block, answer)
     }
 
-    /// What was put is got back.
+    /// What was put is read back.
     fn fetch(&self, link: &mut L, answer: &mut [u8]) -> Result<(), LinkError> {
         if <Self as Turn<L>>::MOVING { link.get(self.last.get(), answer) } else { Ok(()) }
     }
@@ -147,7 +147,7 @@ impl VisitOneSided for Far<'_> {
             content::fill(&mut block, spec.seed, 0, Writer::Far);
             (0..count).try_for_each(|place| link.fill((place * stride) as usize, &block))?;
         }
-        // The near side begins at once: what it is to find is there before.
+        // The near side begins at once: the contents that it reads must be there before.
         link.expose(exposed(spec) as usize)?;
         while !link.withdraw(Duration::ZERO)? {
             self.halt.check()?;
@@ -156,7 +156,7 @@ impl VisitOneSided for Far<'_> {
         let mut corrupt = None;
         if spec.check && self.writer == Writer::Near {
             let all = spec.warmup + spec.repeats;
-            // The last iteration that put something in a place.
+            // The last iteration that put something in each place.
             for last in all.saturating_sub(count as u64)..all {
                 link.read((u128::from(last) % count * stride) as usize, &mut block)?;
                 let wrong = content::first_wrong(&block, spec.seed, last, Writer::Near, 0);

@@ -1,4 +1,4 @@
-//! Ping-pong: a block there and the same size back, one at a time (`seeds/004`, section 2).
+//! Ping-pong: a message there and the same size back, one at a time (`seeds/004`, section 2).
 
 use transport::clock::Clock;
 use transport::theory::FarRole;
@@ -13,7 +13,7 @@ use crate::{TrialReport, TrialSpec, Workspace, near};
 const HELP: &str = "A message there and the same size back, one at a time";
 
 pub(super) const FACTS: Facts = Facts {
-    // Half of a time that counts from a schedule would mean nothing.
+    // A time that counts from a schedule can't be halved.
     on_schedule: Some(TimeKind::RoundTrip),
     under_load: true,
     refuses: |_| None,

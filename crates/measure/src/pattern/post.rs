@@ -1,5 +1,5 @@
-//! Post: a stream whose messages are posted. The memory of each belongs to the path until the path says that it is done with it, so that it
-//! need not be copied. The receiver is that of a stream, whichever side that is.
+//! Post: a stream whose messages are posted. The memory of each belongs to the path until the path reports it complete, so that it need not
+//! be copied. The receiver is that of a stream, on either side.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ const LACKING: LinkError = LinkError::Unsupported("post sends");
 
 /// Posts under way at most.
 const UNDER_WAY: u64 = 32;
-/// Time for which one wait for completions lasts; the link's patience ends waits in which nothing moves.
+/// Length of one wait for completions; the link's time-out ends waits in which nothing moves.
 const WAIT: Duration = Duration::from_secs(1);
 
 pub(super) const FACTS: Facts = Facts {
@@ -37,7 +37,7 @@ pub(super) const FACTS: Facts = Facts {
 /// A link whose sends are posts.
 struct Posts<'a, L> {
     link: &'a mut L,
-    /// Posts that were complete when that was last asked.
+    /// Posts that were complete at the last check.
     complete: u64,
     /// Posts that may be under way when a send returns.
     most: u64,
@@ -63,7 +63,7 @@ impl<L: Queued> Link for Posts<'_, L> {
         if self.link.posted() - self.complete <= self.most {
             return Ok(());
         }
-        // Several at once: each look costs a call.
+        // Several at once, since each check costs a call.
         self.settle(self.most / 2)
     }
     fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
@@ -84,7 +84,7 @@ impl<L: Queued> Link for Posts<'_, L> {
     }
 }
 
-/// What posting a stream took: seconds, its cost, and of how many calls the path made a copy nevertheless, of all.
+/// What posting a stream took: seconds, its cost, and how many of the calls made a copy nevertheless, of all.
 struct Posted {
     seconds: f64,
     cost: Option<Cost>,
@@ -104,7 +104,7 @@ impl<C: Clock> VisitQueued for Sender<'_, C> {
     fn visit<L: Queued>(self, link: &mut L) -> Self::Out {
         let Self { clock, spec, halt, out } = self;
         let before = link.copied().unwrap_or_default();
-        // Contents that are checked change with each message, in the same memory.
+        // Contents that are checked change with each message in the same memory: then only one may be under way.
         let most = if spec.check { 0 } else { UNDER_WAY };
         let complete = link.posted();
         let (seconds, cost) = stream::sent(&mut Posts { link, complete, most }, clock, spec, halt, out)?;

@@ -1,4 +1,4 @@
-//! Put: a block into memory that the far side exposes, and word that it is there. The far side takes no part.
+//! Put: a message into memory that the far side exposes, and a completion that says it is there. The far side takes no part.
 
 use transport::clock::Clock;
 use transport::theory::FarRole;

@@ -1,4 +1,4 @@
-//! Request: a block there, another size back, on a kept connection.
+//! Request: a message there, another size back, on a kept connection.
 
 use transport::clock::Clock;
 use transport::theory::FarRole;

@@ -1,9 +1,10 @@
-//! Stream: blocks one after another without any answer, timed at the receiver. Reversed, the far side sends and the near side is the
-//! receiver. At a rate that is offered each message leaves on a schedule, however the last one fared.
+//! Stream: messages one after another without any answer, timed at the receiver. Reversed, the far side sends and the near side is the
+//! receiver. At an offered rate each message leaves on a schedule, whether or not the last one was late.
 //!
-//! The receiver's clock runs from when the last message of the warm-up was here whole until the last message was, which is the time of as many
-//! messages as came between. From a first byte on it would hold one message less wherever messages arrive whole, as behind a shaper
-//! or out of a large buffer: n messages would show n/(n-1) of the rate, and a single one the speed of a copy.
+//! The receiver's clock runs from the moment when the last message of the warm-up had arrived whole to the moment when the last of all had,
+//! which is the time of as many messages as came between. From the first byte on it would be the time of one message fewer wherever
+//! messages arrive whole, as behind a shaper or out of a large buffer: n messages would show n/(n-1) of the rate, and a single one the
+//! speed of a copy.
 
 use std::time::Duration;
 
@@ -23,21 +24,21 @@ use crate::near::{self, Loops};
 use crate::workspace::Halt;
 use crate::{FarReport, SessionError, TrialReport, TrialSpec, Workspace};
 
-/// No path that exists moves bytes faster (bytes a second), and none hands over blocks in less time (seconds).
+/// No path that exists moves bytes faster (bytes a second), and none hands over messages in less time (seconds).
 const FASTEST: f64 = 1e12;
 const SHORTEST: f64 = 1e-10;
 /// How far the far side's clock may run ahead of this one's, as a share, and how coarse either may be, seconds.
 const DRIFT: f64 = 0.01;
 const COARSE: f64 = 1e-3;
-/// The step of the far side's clock may hide so much of a short time, seconds.
+/// Resolution of the far side's clock, seconds: a short time may be off by as much.
 const STEP: f64 = 1e-6;
-/// Parts of a trial of several flows of which the receiver keeps when they were here: an edge of the time in which all flows ran falls into
-/// one, and is known to a part of a part.
+/// Parts of a trial of several flows whose moments the receiver keeps: the time in which all flows ran begins and ends within a part, and
+/// is known to a fraction of it.
 const MARKS: u64 = 256;
-/// What buffers between the sides hold at most, bytes, which an empty one must have time for at 1 MB/s.
+/// Most bytes that buffers between the sides hold; at 1 MB/s there must be time to drain them.
 const HELD: u64 = 16 << 20;
 
-/// Fewest messages of a trial: of three, the one that buffers hold is a third.
+/// Fewest messages of a trial: with three, one message that lies in a buffer would be a third.
 const FEWEST: u64 = 8;
 
 const HELP: &str = "Messages one after another without any answer, timed at the receiver";
@@ -84,7 +85,7 @@ pub(super) fn near<L: Link, C: Clock>(
             Err(SessionError::Corrupt { side: "the near side", size: spec.size, iteration, offset })
         }
         None => {
-            // What the receiver saw is the path's; what it cost is this side's.
+            // What the receiver saw is the path's; the cost is this side's.
             let (cost, course) = (seen.cost.take(), seen.course.take());
             Ok(TrialReport { repeats: spec.repeats, cost, course, ..TrialReport::default() }.with_far(seen))
         }
@@ -99,19 +100,20 @@ pub(super) fn far<L: Link>(end: &mut End<L>, spec: &TrialSpec, workspace: &mut W
     Ok(handed_over(spec, seconds, cost))
 }
 
-/// What a far side that sends tells of it: in how many seconds it handed over how much.
+/// Report of a far side that sends: in how many seconds it handed over how much.
 pub(super) fn handed_over(spec: &TrialSpec, seconds: f64, cost: Option<Cost>) -> FarReport {
     FarReport { seconds, cost, bytes: spec.repeats.saturating_mul(spec.size), ..FarReport::default() }
 }
 
-/// The trial as the other side has it: each half is the other one of a stream that is not reversed.
+/// The trial with near and far side exchanged: a reversed stream is one that is not reversed, run by the other sides.
 pub(super) fn turned(spec: &TrialSpec) -> TrialSpec {
     TrialSpec { reverse: false, ..spec.clone() }
 }
 
-/// Sends the stream, and says how many seconds it took after the warm-up to hand over the last message, and what it cost: at an offered rate the time up
-/// to when the message after the last would leave, so that a rate that was kept is the one that was asked for. What is then still under way
-/// (of queued sends, or held for a latency) is none of the sender's time, which must never be longer than that of so many messages on the path.
+/// Sends the stream; returns the seconds from the end of the warm-up until the last message was handed over, and the cost. At an offered
+/// rate it is the time up to when the message after the last would leave, so that a rate that was kept is the one that was asked for. What
+/// is then still under way (queued sends, or held for a latency) does not count in the sender's time, which must never be longer than that
+/// of so many messages on the path.
 fn send<L: Link, C: Clock>(
     end: &mut End<L>,
     clock: &C,
@@ -122,7 +124,7 @@ fn send<L: Link, C: Clock>(
     sent(link, clock, spec, workspace.halt(), out)
 }
 
-/// The same on a link whose memory is lent.
+/// The same on a link with the memory it was lent.
 pub(super) fn sent<L: Link, C: Clock>(
     link: &mut L,
     clock: &C,
@@ -168,13 +170,13 @@ fn receive<L: Link>(end: &mut End<L>, spec: &TrialSpec, workspace: &mut Workspac
     }
 }
 
-/// Messages that are here when the receiver's clock starts: those of the warm-up; without any, the first message.
+/// Messages that have arrived when the receiver's clock starts: those of the warm-up; without any, the first message.
 fn before(spec: &TrialSpec) -> u64 {
     spec.warmup.max(1)
 }
 
-/// Receives a stream and times it from its last message of the warm-up on. One of several flows also keeps how it went on, which costs a
-/// reading of the clock in [`MARKS`] parts of the trial.
+/// Receives a stream and times it from its last message of the warm-up on. One of several flows also keeps its course, which costs a
+/// reading of the clock in each of [`MARKS`] parts of the trial.
 fn received<L: Link, C: Clock, const SEVERAL: bool>(
     end: &mut End<L>,
     clock: &C,
@@ -198,8 +200,8 @@ fn received<L: Link, C: Clock, const SEVERAL: bool>(
             }
             continue;
         }
-        // One reading a block would cost a small block dearly: only a path that loses blocks needs to know when the
-        // last one came before the silence.
+        // A reading for each message would be a large part of a small message's time: only a path that loses messages needs to know when
+        // the last one came before the silence.
         if !side.check.reliable {
             last = clock.now();
         }
@@ -228,12 +230,12 @@ fn received<L: Link, C: Clock, const SEVERAL: bool>(
     }
     if SEVERAL {
         match steps.last_mut() {
-            // What was looked at after the last block belongs to the trial's time, and so to its last part's.
+            // The time after the last message that was still received belongs to the trial, and so to its last part.
             Some(step) if done == marked => step.end = last,
             _ if done > marked => steps.push(Step { end: last, iterations: done - marked, took: 0 }),
             _ => {}
         }
-        // What is missing at the end of a path that loses blocks took no time; where nothing came, no time passed at all.
+        // What is missing at the end of a path that loses messages took no time; where nothing came, no time passed at all.
         side.report.course = Some(Course { begin: first.unwrap_or_else(|| clock.now()), steps });
     }
     side.report.lost = all - side.report.received;
@@ -252,8 +254,8 @@ fn modelled(end: &mut End<TheoryLink>, spec: &TrialSpec, _: f64, workspace: &mut
     Ok(report.with_far(FarReport { seconds, bytes, ..answered(end) }))
 }
 
-/// What did not come is lost. The time covers, as the far half counts, all messages but those that are here when its clock starts. A far side
-/// that sends counts every byte after the warm-up, and receives nothing.
+/// What did not come is lost. The time covers, as the far half counts, all messages but those that had arrived when its clock starts. A far
+/// side that sends counts every byte after the warm-up, and receives nothing.
 fn seen(far: &FarReport, spec: &TrialSpec, elapsed: f64) -> Seen {
     let blocks = if spec.reverse { spec.repeats } else { far.received.saturating_sub(before(spec)) };
     let bytes = blocks.saturating_mul(spec.size);

@@ -1,4 +1,4 @@
-//! Making the sustained trials of a path: when, of which sizes, how long.
+//! When the sustained trials of a path are made, of which sizes, and how long.
 
 use super::{TIMES, length, planned};
 use crate::event::{Event, Trial};
@@ -8,15 +8,15 @@ use crate::teller::RunError;
 /// The shortest trial that counts, seconds.
 const COUNTS: f64 = 0.3;
 
-/// What a trial is aimed at for the fewest, seconds, however much longer the last one took than planned: a quota shows from a tenth of
-/// a second on.
+/// Time that a trial is planned for at least, seconds, however much longer than planned the last one took: a quota shows from a tenth of a
+/// second on.
 const AIMED: f64 = 0.12;
 
-/// How long the trial before the first of a size is, seconds, that only tells how long the next will take: several of the slices of
-/// time that a system deals out to programs on one CPU. What short trials foretell may be a twelfth of it.
+/// Length of the probe before the first sustained trial of a size, seconds, by which the length of that is planned: several of the time
+/// slices that a system gives programs on one CPU. Short trials may underestimate it twelve times.
 const PROBE: f64 = 0.03;
 
-/// Times that a size is tried at one moment: where the path got faster meanwhile, the first trial comes out too short.
+/// Tries of a size at one moment: where the path got faster meanwhile, the first trial comes out too short.
 const TRIES: usize = 3;
 
 /// Most iterations of a sustained trial: a copy of one byte takes two nanoseconds.
@@ -34,7 +34,7 @@ fn due(moments: u32, rounds: u32, spent: f64) -> bool {
 }
 
 impl PathRun<'_> {
-    /// [`planned`] of this path. Trials of several flows are long as they are.
+    /// [`planned`] of this path; none where its trials are long by themselves, as those of several flows.
     fn planned(&self) -> (f64, usize) {
         if self.flows() > 1 { (0.0, 0) } else { planned(self.plan) }
     }
@@ -50,11 +50,11 @@ impl PathRun<'_> {
         self.planned().1 > 0 && due(self.moments, block, self.spent / self.plan.budget)
     }
 
-    /// The sustained trials that did not come yet, as the rounds are over. Those of one moment only: twice in the same moment would
-    /// pass for more evidence than it is.
+    /// The sustained trials that are still missing when the rounds are over. Those of one moment only: two at the same moment would look
+    /// like more evidence than they are.
     pub(crate) fn sustain_rest(&mut self, block: u32) -> Result<(), RunError> {
         let just = self.sustained.last().is_some_and(|t| t.block == block);
-        // Where other programs took the budget, nothing is left of what was set aside.
+        // Where other programs took the budget, nothing is left of the time that was reserved.
         let room = self.spent + self.reserved() / 2.0 < self.plan.budget;
         if self.reserved() > 0.0 && !just && room { self.sustain(block) } else { Ok(()) }
     }
@@ -64,7 +64,7 @@ impl PathRun<'_> {
         let (each, many) = self.planned();
         let begin = self.session.now();
         self.moments += 1;
-        // What an earlier moment had no time for comes first.
+        // Sizes that an earlier moment had no time for come first.
         let mut sizes = self.spread(many);
         sizes.sort_by_key(|size| self.sustained.iter().filter(|t| t.size == *size).count());
         for size in sizes {
@@ -72,11 +72,11 @@ impl PathRun<'_> {
             if self.takes(size) * self.fewest(size) as f64 > each {
                 continue;
             }
-            // The rounds' time is not for trials that others hold up.
+            // Trials that others delay must not take the rounds' time.
             if (self.session.now() - begin) as f64 * 1e-9 > 1.5 * each * many as f64 {
                 break;
             }
-            // What a quota made of the last one, no probe shows.
+            // What a quota did to the last one does not show in a probe.
             let slower = self.sustained.last().map_or(1.0, |t| (length(t) / each).max(1.0));
             let aim = (each / slower).max(AIMED);
             if let Some(trial) = self.long(size, each, aim, block)? {
@@ -89,11 +89,10 @@ impl PathRun<'_> {
         Ok(())
     }
 
-    /// A trial of about `each` seconds, at first aimed at fewer; none where nothing arrives, or no try lasts as long as one that
-    /// counts must.
+    /// A trial of about `each` seconds, at first planned for `aim`; none where nothing arrives, or where no try is long enough to count.
     fn long(&mut self, size: u64, each: f64, mut aim: f64, block: u32) -> Result<Option<Trial>, RunError> {
-        // What was last seen may have been slow, which would make the trial too short; but a trial that happened to be far too fast must
-        // not make it many times as long.
+        // The last estimate may have been slow, which would make the trial too short; but one that was far too fast by chance must not make
+        // it many times as long.
         let mut takes = self.fastest(size).max(self.estimate(size) * 0.7);
         let iterations = |path: &Self, seconds: f64, takes: f64| {
             ((seconds / takes.max(1e-12)).ceil() as u64).clamp(path.fewest(size), MOST_ITERATIONS)

@@ -1,4 +1,4 @@
-//! The trials of a point as a reader keeps them: packed, since a file may hold millions.
+//! The trials of a point, packed, since a file may hold millions.
 
 mod packed;
 
@@ -8,8 +8,8 @@ use std::fmt;
 use self::packed::Packed;
 use crate::event::Trial;
 
-/// The trials of a point, in order. They lie packed, and each is made anew where it is looked at; [`Trials::plain`] makes structures of all of
-/// them that stay. How a flow went on ([`crate::Course`]) is not kept: a recorded trial is over.
+/// The trials of a point, in order. They are packed, and each is unpacked where it is read; [`Trials::plain`] turns all of them into
+/// structures for good. The course of a flow ([`crate::Course`]) is not kept: a recorded trial is over.
 #[derive(Clone)]
 pub struct Trials(Form);
 
@@ -63,7 +63,7 @@ impl Trials {
         })
     }
 
-    /// The moment of each and where it lies, in order: for those who sort very many.
+    /// The moment of each and where it lies, in order: for sorting very many.
     pub fn places(&self) -> impl Iterator<Item = (f64, Place<'_>)> {
         let mut left = self.iter();
         std::iter::from_fn(move || {

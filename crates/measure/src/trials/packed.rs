@@ -1,14 +1,14 @@
-//! A trial as bytes: whole numbers as long as they need to be (LEB128), and a byte for whatever a trial does not tell. A trial of a file holds
-//! about 30 numbers, of which most are 0 or absent: as a structure it takes 700 bytes, and so 60 to 300.
+//! A trial as bytes: whole numbers as long as they need to be (LEB128), and one byte for each field that is absent. A trial of a file holds
+//! about 30 numbers, of which most are 0 or absent: as a structure it takes 700 bytes, packed 60 to 300.
 
 use crate::event::Trial;
 use crate::{Carried, Cost, FarReport, FlowReport, Flows, Tcp, TrialReport};
 
-/// What goes into bytes and comes back as it was.
+/// What can be packed into bytes and comes back as it was.
 pub(super) trait Packed: Sized {
     /// Appends it.
     fn put(&self, out: &mut Vec<u8>);
-    /// Takes what [`Packed::put`] appended off the front.
+    /// Reads what [`Packed::put`] appended from the front, and removes it.
     fn take(from: &mut &[u8]) -> Self;
 }
 
@@ -116,8 +116,8 @@ impl<A: Packed, B: Packed> Packed for (A, B) {
     }
 }
 
-/// A structure field by field. Taken apart and put together without `..`: a new field is an error here and can't be forgotten. What stands
-/// behind the semicolon is not kept.
+/// A structure field by field. Taken apart and put together without `..`: a new field that is missing here is a compile error. Fields
+/// behind the semicolon are not kept.
 macro_rules! packed {
     ($kind:ident { $($field:ident),+ $(; $left:ident)? }) => {
         impl Packed for $kind {

@@ -1,9 +1,9 @@
-//! How long a message takes that is larger than all that were measured.
+//! The time of a message larger than all that were measured.
 //!
-//! Nothing measured tells what lies beyond; the curve tells three things that bound it if it goes on as it is. Where the line over all sizes
-//! passes the largest sizes, that line. Else the last decade of sizes, followed by `t0 + c size^p`: the range holds every power `p` that
-//! these sizes do not refute, the straight line among them, each as far as it errs (`power.rs`). And what the same rule would have
-//! foretold at earlier places of this curve: how far the sizes as far beyond lay outside of it widens the range.
+//! Extrapolation rests on the assumption that the curve goes on as it is. Where the line over all sizes passes the largest sizes, the time
+//! is that line's. Else `t0 + c size^p` is fitted to the last decade of sizes: the range holds every power `p` that these sizes do not
+//! refute, the straight line among them, each with its error (`power.rs`). The same rule is then tried at earlier places of this curve: how
+//! far the sizes beyond these lay outside its range widens the range.
 
 use super::power::{self, Forecast};
 use crate::{CurvePoint, Estimate, LatencyLine};
@@ -16,20 +16,20 @@ const END: u64 = 3;
 const NEAR: f64 = 0.1;
 /// Share of the last decade's sizes that the line must pass near.
 const MOST: f64 = 0.75;
-/// Farthest distance that a place of the curve must have been asked about to tell how well the rule does: this factor, or the root of the
-/// distance asked about.
+/// An earlier place of the curve tries the rule only where sizes were measured at least this factor beyond it, or the root of the distance
+/// asked about where that is less.
 const TRIED: f64 = 3.0;
 /// Places of the curve that are tried at most.
 const PLACES: usize = 24;
-/// What a slope on logarithmic axes may lie off where no place of the curve tells how well the rule does.
+/// Error of a slope on logarithmic axes that is assumed where no place of the curve tries the rule.
 const UNTRIED: f64 = 0.1;
-/// Distance, as a factor, up to which the sizes measured are taken to tell of larger ones; what lies beyond has no place of the curve that was
-/// tried at a like distance.
+/// Distance beyond the largest size, as a factor, up to which measured sizes are taken to tell of larger ones; beyond it the error
+/// [`UNTRIED`] is added, since no place of the curve was tried at a like distance.
 const FAR: f64 = 100.0;
 /// A range whose ends lie farther apart is no answer.
 const WIDEST: f64 = 10.0;
 
-/// What the largest sizes make of a larger one.
+/// The time of a larger size, as the largest sizes give it.
 pub(super) enum Beyond {
     /// Its time, seconds, and the smallest size that it rests on, bytes.
     Told(Estimate, u64),
@@ -37,9 +37,9 @@ pub(super) enum Beyond {
     TooWide,
 }
 
-/// A time beyond the largest size, with what no size tells of so great a distance: a slope on logarithmic axes that lies off from [`FAR`]
-/// on. None where the ends then lie more than a factor of ten apart; where there is no interval, where that alone parts them so far.
-pub(super) fn told_so_far(time: Estimate, size: u64, largest: u64) -> Option<Estimate> {
+/// A time beyond the largest size, with the error of a great distance: [`UNTRIED`] of a slope on logarithmic axes, from [`FAR`] on. None
+/// where the ends then lie more than a factor of ten apart; a time without an interval is judged by that error alone.
+pub(super) fn with_distance(time: Estimate, size: u64, largest: u64) -> Option<Estimate> {
     let off = UNTRIED * (size as f64 / largest.max(1) as f64 / FAR).ln().max(0.0);
     let alone = time.low <= 0.0 || !time.high.is_finite();
     let ratio = if alone { 1.0 } else { time.high / time.low };
@@ -74,19 +74,19 @@ pub(super) fn by_line(sorted: &[&CurvePoint], line: &LatencyLine, size: u64) -> 
 
 /// The time by the last decade of sizes. None where they are too few, or where the largest take hardly longer than the smallest message.
 pub(super) fn by_last_sizes(sorted: &[&CurvePoint], size: u64) -> Option<Beyond> {
-    let (found, from) = foretold(sorted, size)?;
+    let (found, from) = extrapolated(sorted, size)?;
     if !found.bounded {
         return Some(Beyond::Told(Estimate::unbounded(found.value), from));
     }
-    // What the sizes leave open and what the rule misses are errors of their own.
+    // The error of the fit and that of the rule are independent.
     let (below, above) = missed(sorted, size);
     let low = found.value * (-(found.value / found.low).ln().hypot(below)).exp();
     let e = Estimate::new(found.value, low, found.value * (found.high / found.value).ln().hypot(above).exp());
     Some(if e.high > WIDEST * e.low { Beyond::TooWide } else { Beyond::Told(e, from) })
 }
 
-/// What the last decade of these sizes makes of a larger one, and the smallest of them, bytes.
-fn foretold(sorted: &[&CurvePoint], size: u64) -> Option<(Forecast, u64)> {
+/// The time of a larger size as the last decade of these gives it, and the smallest of them, bytes.
+fn extrapolated(sorted: &[&CurvePoint], size: u64) -> Option<(Forecast, u64)> {
     let decade = last(sorted, DECADE);
     let found = tells(sorted).then(|| power::forecast(decade, size as f64))??;
     Some((found, decade.first()?.size))
@@ -98,8 +98,8 @@ fn tells(sorted: &[&CurvePoint]) -> bool {
     last(sorted, END).iter().all(|p| p.seconds >= 2.0 * start)
 }
 
-/// How far times lay below and above what the rule would have foretold of them at earlier places of the curve, as logarithms: two root mean
-/// squares, for the distance of the size asked about from the largest.
+/// Error of the rule, from trying it at earlier places of the curve: how far times lay below and above the range that it gave there, as
+/// logarithms (two root mean squares), scaled to the distance of the size asked about from the largest.
 fn missed(sorted: &[&CurvePoint], size: u64) -> (f64, f64) {
     let largest = sorted.last().map_or(1, |p| p.size.max(1));
     let distance = size as f64 / largest as f64;
@@ -109,7 +109,7 @@ fn missed(sorted: &[&CurvePoint], size: u64) -> (f64, f64) {
     let told: Vec<usize> = (0..sorted.len()).filter(|k| gone(*k) >= least && tells(&sorted[..=*k])).collect();
     let (mut below, mut above) = (Vec::new(), Vec::new());
     for k in told.iter().step_by(told.len().div_ceil(PLACES).max(1)) {
-        let Some((said, _)) = foretold(&sorted[..=*k], farthest(*k).size) else { continue };
+        let Some((said, _)) = extrapolated(&sorted[..=*k], farthest(*k).size) else { continue };
         let (farther, came) = (distance.ln() / gone(*k).ln(), farthest(*k).seconds);
         let outside = |by: f64| farther * by.ln().max(0.0);
         below.push(outside(said.low / came));

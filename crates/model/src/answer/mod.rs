@@ -85,20 +85,20 @@ const REACHED: f64 = 0.95;
 /// Share of the maximum at which a larger message is hardly worth its wait.
 const WORTH: f64 = 0.90;
 
-/// The sizes from this share of the largest on, three octaves, tell whether bytes prevail there.
+/// Sizes from this share of the largest on, three octaves, decide whether bytes prevail there.
 const END: u64 = 8;
 /// Slope of time over size, on logarithmic axes, from which on bytes cost more than the start.
 const SATURATED: f64 = 0.5;
 
-/// Share of the largest size by which half of the most throughput is reached where bytes surely prevail at the largest: on a line,
-/// they cost four times what the start does there.
+/// Where half of the most throughput is reached below this share of the largest size, bytes prevail at the largest: on a line, they cost
+/// four times what the start does there.
 const WELL_BELOW: f64 = 1.0 / 6.0;
 
 /// Whether bytes cost more than the start at the largest sizes measured, so that larger messages hardly move more. None where a
 /// single size was measured. `half_power` is the size that reaches half of the most, bytes, as the summary has it.
 ///
-/// They do where half of the most is reached far below the largest size, and where the slope of the time over the last sizes
-/// may be that of bytes: each counts with its rounds, and the slope errs as far as they lie from their line.
+/// They do where half of the most is reached far below the largest size, or where the slope of time over the last sizes, on logarithmic
+/// axes, may be a half or more. Each size is weighted by its rounds; the slope's error comes from how far the sizes lie from their line.
 pub fn saturates(points: &[CurvePoint], half_power: Option<f64>) -> Option<bool> {
     let mut sorted: Vec<&CurvePoint> =
         points.iter().filter(|p| p.size > 0 && p.seconds > 0.0 && p.seconds.is_finite()).collect();
@@ -147,7 +147,7 @@ pub fn throughput(points: &[CurvePoint], size: u64) -> Result<(Estimate, Vec<u64
 
 /// Throughput with messages of a size that take so many seconds, bits a second.
 pub fn carried(points: &[CurvePoint], size: u64, seconds: Estimate) -> Result<Estimate, Unanswered> {
-    // Both directions may carry data: what a point's bits are to its size, they are at other sizes, too.
+    // Both directions may carry data: the bits that a point carries for its size are scaled to other sizes.
     let near = points.iter().min_by_key(|p| p.size.abs_diff(size)).ok_or(Unanswered::Nothing)?;
     let bits = size as f64 * near.throughput * near.seconds / (near.size.max(1) as f64);
     let low = if seconds.high.is_finite() { bits / seconds.high } else { 0.0 };
@@ -210,7 +210,7 @@ pub fn at_rate(
     let of = |s: &Scaled| s.at(size).ok_or(Unanswered::Nothing);
     let sizes = least.measured.sizes;
     let too_far = || Unanswered::TooFar { asked: size, to: sizes.1 };
-    let reached = |e: Estimate| beyond::told_so_far(e, size, sizes.1).ok_or_else(too_far);
+    let reached = |e: Estimate| beyond::with_distance(e, size, sizes.1).ok_or_else(too_far);
     let seconds = reached(of(&least)?)?;
     let most = most.as_ref().map(of).transpose()?.map(reached).transpose()?;
     let high = most.map_or(seconds.high, |m| m.high);

@@ -2,20 +2,20 @@
 
 use crate::smooth::split;
 
-/// Share of sizes at which a path of the same speed is surely the faster one by its 95% interval.
+/// Probability that, of two equally fast paths, a given one seems to be the faster at a size by its 95% interval.
 const FALSELY: f64 = 0.025;
 
-/// Chance of a crossing where there is none.
+/// Probability of finding a crossing where there is none.
 const CHANCE: f64 = 0.05;
 
-/// One size of two paths, held against each other.
+/// One size of two paths, compared.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Held {
     /// Bytes.
     pub size: u64,
     /// Whether the median of the first path is the shorter one.
     pub first: bool,
-    /// Which is surely the faster one, the first (true) or the other; none where that is not sure.
+    /// Which path is faster beyond the error, the first (true) or the second (false); none where neither is.
     pub sure: Option<bool>,
 }
 
@@ -34,10 +34,10 @@ pub struct Overtaken {
 }
 
 impl Overtaken {
-    /// Of sizes in ascending order; none where no size surely tells the two apart.
+    /// Of sizes in ascending order; none where no size tells the two apart beyond the error.
     ///
-    /// The sizes that are sure are split in two where the least stretch of them is on the wrong side. That is a crossing only where either side
-    /// has more of them than equal paths would have by chance, wherever they might have crossed: one odd size is none.
+    /// The sizes that do are split in two where the least stretch of them, by log size, lies on the wrong side. That is a crossing only
+    /// where either side has more of them than equal paths would have by chance, wherever they might have crossed: one odd size is none.
     pub fn of(held: &[Held]) -> Option<Self> {
         let sure: Vec<(u64, bool)> = held.iter().filter_map(|h| Some((h.size, h.sure?))).collect();
         let logs: Vec<f64> = sure.iter().map(|s| (s.0.max(1) as f64).ln()).collect();
@@ -46,7 +46,8 @@ impl Overtaken {
             let at = split(&logs, &beyond);
             (at, sure.iter().enumerate().filter(|(i, s)| (s.1 == first) != (*i < at)).count())
         };
-        // The way round that leaves fewer on the wrong side; one that begins with nothing is the other one throughout.
+        // Of the two orders (which path is the faster at small sizes), the one that leaves fewer sizes on the wrong side; an order whose
+        // first part is empty is left out.
         let ways = [true, false].map(|first| (first, side(first)));
         let (first, (at, _)) = ways.into_iter().filter(|(_, (at, _))| *at > 0).min_by_key(|(_, (_, wrong))| *wrong)?;
         let right = |i: usize| (sure[i].1 == first) == (i < at);
@@ -59,7 +60,7 @@ impl Overtaken {
                 .max(by_chance(told(at..sure.len()), count(&|s| s >= *next)));
             chance * held.len() as f64 <= CHANCE * (1.0 + 1e-9)
         });
-        // No crossing: who is the faster one at more sizes is it all along.
+        // No crossing: the path that is faster at more sizes is the faster throughout.
         let firsts = sure.iter().filter(|s| s.1).count();
         let (first, at) = if between.is_some() { (first, at) } else { (2 * firsts >= sure.len(), sure.len()) };
         let right = |i: usize| (sure[i].1 == first) == (i < at);

@@ -1,4 +1,4 @@
-//! Times over sizes followed by `t0 + c size^p`, and what each power that the sizes do not refute makes of a larger one.
+//! Fits `t0 + c size^p` to times over sizes, and gives the time of a larger size by each power `p` that the sizes do not refute.
 
 use crate::fit::line_beside;
 use crate::{CurvePoint, Estimate};
@@ -7,20 +7,20 @@ use crate::{CurvePoint, Estimate};
 const POWERS: std::ops::RangeInclusive<u32> = 10..=30;
 /// The straight line among them.
 const LINE: u32 = 20;
-/// Fewest sizes that tell a line and how far it errs.
+/// Fewest sizes for a line and its error.
 const FEWEST: usize = 4;
 /// Relative residuals below this are rounding.
 const EXACT: f64 = 1e-6;
 /// A start-up cost may come out below 0 by this share of the smallest time, by noise.
 const BELOW: f64 = 0.05;
 
-/// What sizes make of a larger one, seconds.
+/// The time of a larger size and its range, seconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Forecast {
     pub value: f64,
     pub low: f64,
     pub high: f64,
-    /// Whether a size has an interval: without one nothing tells how far all sizes err together.
+    /// Whether any size has an interval: without one the error that all sizes share is unknown.
     pub bounded: bool,
 }
 
@@ -35,7 +35,7 @@ struct Curve {
     residuals: f64,
 }
 
-/// What these sizes, ascending, make of a larger one. None where fewer than four sizes tell it, or where time does not grow with size.
+/// The time of a larger size by these, ascending. None with fewer than four sizes, or where time does not grow with size.
 pub(super) fn forecast(sizes: &[&CurvePoint], size: f64) -> Option<Forecast> {
     if sizes.len() < FEWEST {
         return None;
@@ -43,13 +43,13 @@ pub(super) fn forecast(sizes: &[&CurvePoint], size: f64) -> Option<Forecast> {
     let curves: Vec<Curve> = POWERS.filter_map(|power| curve(sizes, size, power)).collect();
     let least = curves.iter().map(|c| c.residuals).fold(f64::INFINITY, f64::min);
     let many = sizes.len() as f64;
-    // The power is one more free figure: what it may add to the squares (an F test).
+    // Whether a power fits as well as the best one: an F test for one more free parameter.
     let free = many - 3.0;
     let likely = |c: &&Curve| c.residuals / least - 1.0 <= stats::student_t(0.95, free).powi(2) / free;
     let line = curves.iter().find(|c| c.power == LINE);
     let best = curves.iter().min_by(|a, b| a.residuals.total_cmp(&b.residuals))?;
     let value = line.filter(likely).unwrap_or(best).time;
-    // How far all sizes may err together: as far as each of them may.
+    // The error that all sizes share is taken to be as large as that of a typical size.
     let known: Vec<Estimate> =
         sizes.iter().map(|p| p.estimate()).filter(|e| e.high.is_finite() && e.low > 0.0).collect();
     let typical = |of: fn(&Estimate) -> f64| match known.is_empty() {
@@ -57,7 +57,7 @@ pub(super) fn forecast(sizes: &[&CurvePoint], size: f64) -> Option<Forecast> {
         false => stats::median(&known.iter().map(of).collect::<Vec<_>>()),
     };
     let (below, above) = (typical(|e| (e.value / e.low).ln()), typical(|e| (e.high / e.value).ln()));
-    // A size may lie off the curve as far as these do, beyond their noise.
+    // The larger size may lie as far off the curve as these do beyond their noise.
     let noise = (below + above) / 4.0;
     let scatter = (least / (many - 2.0) - noise.powi(2)).max(0.0).sqrt();
     let t = stats::student_t(0.95, many - 2.0);
@@ -69,8 +69,8 @@ pub(super) fn forecast(sizes: &[&CurvePoint], size: f64) -> Option<Forecast> {
     Some(Forecast { value, low, high, bounded: !known.is_empty() })
 }
 
-/// The curve of one power through these sizes. None where time does not grow along it, or where it begins below 0: only a straight line may,
-/// since a cache that ends within the sizes leaves one.
+/// The curve of one power through these sizes. None where time does not grow along it, or where it begins below 0: only a straight line
+/// may, since a line through sizes on both sides of a cache's end does.
 fn curve(sizes: &[&CurvePoint], size: f64, power: u32) -> Option<Curve> {
     let p = f64::from(power) / f64::from(LINE);
     let largest = sizes.last()?.size.max(1) as f64;

@@ -36,7 +36,7 @@ impl Reached {
     pub fn of(points: &[CurvePoint], share: f64, seed: u64) -> Result<Self, Unanswered> {
         let curve = Curve::of(points);
         let smooth = Smooth::of(&curve);
-        // Whether the most is a plateau or a peak, and a sharp one, is not known: the size lies where any of them says.
+        // Whether the most is a plateau, a peak or a sharp peak is not known: the interval holds the size by each of them.
         let reading = |seconds: &[f64]| {
             let (read, rates) = (smooth.read(&curve, seconds), smooth.rates(&curve, seconds));
             let Most { top, plateau, peak, sharp } = smooth.most(&read, &rates)?;
@@ -60,16 +60,16 @@ impl Reached {
         let first = (0..=top).rev().take_while(|i| good(&shares[*i])).last().unwrap_or(top);
         let last = (top..shares.len()).take_while(|i| good(&shares[*i])).last().unwrap_or(top);
         let at = |i: usize| curve.points[smooth.points[i]].size;
-        let size = told(size, (share, share * highest.value), &shares[..=top], at);
+        let size = outward(size, (share, share * highest.value), &shares[..=top], at);
         let size = stairs(size, share, &shares[..=top], at);
         Ok(Self { size, share, best: (at(first), at(last)), open: last + 1 == shares.len() })
     }
 }
 
-/// A size read off between measured ones, with an interval from one measured size to another: nothing was measured between two, and the curve
-/// may cross a level anywhere there. It ends no farther than at sizes that surely reach less, or more, than the least and the most that
-/// is meant by the share. `shares` are those of the most that each size up to the best reaches.
-fn told(size: Estimate, (least, most): (f64, f64), shares: &[Estimate], at: impl Fn(usize) -> u64) -> Estimate {
+/// Widens the interval of a size read off between measured ones so that it ends at measured sizes: nothing was measured between two, and
+/// the curve may cross a level anywhere there. It ends no farther than at sizes that certainly reach less than `least` or more than `most`,
+/// the range of what the share may mean. `shares` are the shares of the most that each size up to the best reaches.
+fn outward(size: Estimate, (least, most): (f64, f64), shares: &[Estimate], at: impl Fn(usize) -> u64) -> Estimate {
     if !size.high.is_finite() {
         return size;
     }
@@ -81,8 +81,8 @@ fn told(size: Estimate, (least, most): (f64, f64), shares: &[Estimate], at: impl
     Estimate::new(size.value, low.map_or(size.low, place), high.map_or(size.high, place))
 }
 
-/// The same where the curve surely passes the share more than once, as a path does that moves whole segments: from before the first size that
-/// may reach it to behind the last that may not.
+/// Widens it where the curve certainly crosses the share more than once, as on a path that moves whole segments: from before the first size
+/// that may reach it to behind the last that may not.
 fn stairs(size: Estimate, share: f64, shares: &[Estimate], at: impl Fn(usize) -> u64) -> Estimate {
     let first = |reaches: fn(&Estimate) -> f64| shares.iter().position(|s| reaches(s) >= share);
     let last = |reaches: fn(&Estimate) -> f64| shares.iter().rposition(|s| reaches(s) < share);
@@ -110,8 +110,8 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// The sizes about the best one that move `rate` bits a second and more, on the smoothed curve: a single size above or below is
-    /// luck there, as in [`Reached::of`]. None where no size does.
+    /// The sizes about the best one that move `rate` bits a second and more, on the smoothed curve, where a single size above or below by
+    /// chance does not count, as in [`Reached::of`]. None where no size does.
     pub fn of(points: &[CurvePoint], rate: f64) -> Option<Self> {
         let curve = Curve::of(points);
         let smooth = Smooth::of(&curve);
@@ -121,7 +121,7 @@ impl Kept {
         if most < level {
             return None;
         }
-        // The mirrored curve ends where the other begins.
+        // The upper end is the lower end of the mirrored curve.
         let mirrored: Vec<f64> = smooth.logs[top..].iter().rev().map(|log| -log).collect();
         let falling: Vec<f64> = rates[top..].iter().rev().copied().collect();
         let (low, high) =

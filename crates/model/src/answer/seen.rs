@@ -1,20 +1,21 @@
-//! What the rounds of a size saw. Where they tell no interval, a limit far from all of it is still kept, or missed.
+//! The least and the most that the rounds of a size measured. Where rounds give no interval, these still decide about a limit far from
+//! both.
 
 use crate::CurvePoint;
 
-/// Fewest rounds that say so.
+/// Fewest rounds for that.
 const FEWEST: usize = 2;
 /// Beyond this factor a limit counts as far from what was seen. It is a choice: a repeat in another state of the machine may lie farther off.
 const FAR: f64 = 3.0;
 
-/// What rounds saw: of the size that is asked about, or of those on either side of it.
+/// The range of what rounds measured: of the size that is asked about, or of those on either side of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Seen {
     /// Rounds; of several sizes the fewest.
     pub rounds: usize,
-    /// The least that any of them saw.
+    /// The least that any of them measured, seconds or bits a second.
     pub least: f64,
-    /// The most.
+    /// The most, in the same unit.
     pub most: f64,
 }
 
@@ -48,7 +49,7 @@ impl Seen {
         all.filter(|a| a.least > 0.0 && a.most.is_finite())
     }
 
-    /// The same of what takes from `low` to `high` times as long.
+    /// The range of times that are `low` to `high` times as long.
     pub fn times_as_long(self, low: f64, high: f64) -> Self {
         Self { least: self.least * low, most: self.most * high, ..self }
     }

@@ -51,7 +51,7 @@ pub fn arrival(points: &[CurvePoint], size: u64, fits: Option<&Fits>) -> Result<
         let none = Unanswered::Outside { asked: size, from: first, to: last };
         let fits = fits.ok_or_else(|| none.clone())?;
         let end = if at == 0 { None } else { beyond::by_last_sizes(&sorted, size) };
-        // The largest sizes know better than all where they say otherwise.
+        // Where the largest sizes contradict the line over all sizes, they count.
         let agrees = |e: &Estimate| match &end {
             Some(Beyond::Told(told, _)) => told.low <= e.value && e.value <= told.high,
             _ => true,
@@ -65,7 +65,7 @@ pub fn arrival(points: &[CurvePoint], size: u64, fits: Option<&Fits>) -> Result<
             (None, None) => return Err(none),
         };
         let too_far = || Unanswered::TooFar { asked: size, to: last };
-        let seconds = if at == 0 { seconds } else { beyond::told_so_far(seconds, size, last).ok_or_else(too_far)? };
+        let seconds = if at == 0 { seconds } else { beyond::with_distance(seconds, size, last).ok_or_else(too_far)? };
         return Ok(Arrival { size, seconds, rests_on: vec![from, last], outside: Some(outside), bounded: None });
     }
     let (a, b) = (sorted[at - 1], sorted[at]);
@@ -83,8 +83,8 @@ pub fn arrival(points: &[CurvePoint], size: u64, fits: Option<&Fits>) -> Result<
     Ok(Arrival { size, seconds, rests_on: vec![a.size, b.size], outside: None, bounded })
 }
 
-/// Where the time may lie if the curve bends between the sizes before and at `at`: what the lines on either side make of it when they
-/// go on, as far as the time does not leave those of both sizes.
+/// Times that the size may have where the curve bends between the sizes before and at `at`: the lines through the two sizes on either side,
+/// drawn on to this size, clamped to the times of both neighbours.
 fn bends(sorted: &[&CurvePoint], at: usize, size: u64) -> impl Iterator<Item = f64> {
     let (a, b) = (sorted[at - 1], sorted[at]);
     let (low, high) = (a.seconds.min(b.seconds), a.seconds.max(b.seconds));
@@ -97,8 +97,9 @@ fn bends(sorted: &[&CurvePoint], at: usize, size: u64) -> impl Iterator<Item = f
     before.into_iter().chain(behind).filter(|t| t.is_finite())
 }
 
-/// A time without an interval with that which the nearest sizes on either side that have one allow, and these sizes: between two
-/// sizes neither the time nor the throughput goes beyond those of both. The time itself is held where it lies outside.
+/// For a time without an interval: the one that the nearest sizes on either side that have an interval allow, and these sizes. Between two
+/// sizes neither the time nor the throughput goes beyond those of both. Where the time itself lies outside, the interval is widened to hold
+/// it.
 fn bounded(sorted: &[&CurvePoint], size: u64, seconds: Estimate) -> (Estimate, Option<(u64, u64)>) {
     let told = |p: &&&CurvePoint| p.size > 0 && p.estimate().high.is_finite();
     let below = sorted.iter().rev().filter(|p| p.size < size).find(told);

@@ -17,9 +17,9 @@ const SPAN: usize = 4;
 const RISE: usize = 3;
 const RISE_STRETCH: f64 = 0.33;
 
-/// How many times as high as its steepest gap, or as a shorter rise within, a rise over more gaps is, and how many times as high two gaps
-/// farther on either side at most: a step is over where it ends, and what goes on rising is a bend. A share of the height by which its ends
-/// may err, for that to be told.
+/// A rise over more gaps counts where it is `MORE` times as high as its steepest gap or a shorter rise within, and at most `OVER` times as
+/// high when it is taken [`FARTHER`] gaps farther on either side: a step is over where it ends, and what goes on rising is a bend. Its ends
+/// may err by the share `CLEAR` of its height for that.
 const MORE: f64 = 1.25;
 const OVER: f64 = 1.15;
 const FARTHER: usize = 2;
@@ -28,7 +28,7 @@ const CLEAR: f64 = 0.1;
 /// Chance of a single false edge on a whole curve.
 const LEVEL: f64 = 0.003;
 
-/// What a knee may bend the curve within a gap, as a slope.
+/// Most by which a knee changes the slope within a gap, on logarithmic axes.
 const BEND: f64 = 0.2;
 
 /// The spans of a curve over which a jump is looked for.
@@ -67,7 +67,7 @@ pub(super) fn edges(rough: &Rough) -> Vec<Jump> {
     believed(rough, merged(rough, kept))
 }
 
-/// The spans of these over which time surely jumps.
+/// Those of the spans over which time jumps by more than chance explains, of all that are tested (Holm).
 fn found(rough: &Rough, spans: &[(usize, usize)]) -> Vec<Jump> {
     let surprises: Vec<Option<Surprise>> = spans.iter().map(|span| surprise(&rough.places, *span)).collect();
     let chances: Vec<f64> = spans.iter().zip(&surprises).map(|(span, s)| chance(rough, *span, *s)).collect();
@@ -78,7 +78,7 @@ fn found(rough: &Rough, spans: &[(usize, usize)]) -> Vec<Jump> {
         .collect()
 }
 
-/// Jumps that a few neighbouring sizes take, where no jump among `edges` within tells most of it: the highest first, none over another.
+/// Jumps that a few neighbouring sizes take, where no jump among `edges` within makes up most of it: the highest first, without overlap.
 fn rises(rough: &Rough, edges: &[Jump]) -> Vec<Jump> {
     let last = rough.places.len() - 1;
     let near = |(from, to): &(usize, usize)| rough.places[*to].x - rough.places[*from].x <= RISE_STRETCH;
@@ -139,7 +139,7 @@ fn chance(rough: &Rough, (from, to): (usize, usize), surprise: Option<Surprise>)
     }
 }
 
-/// Whether a jump over a span is found, if it is one of so many.
+/// Whether a jump over a span is found where so many spans are tested.
 pub(super) fn is_found(rough: &Rough, span: (usize, usize), many: usize) -> bool {
     let s = surprise(&rough.places, span);
     s.is_some_and(|s| s.height.abs() > least(rough, span)) && chance(rough, span, s) * (many as f64) < LEVEL

@@ -70,7 +70,7 @@ fn within_reach(from: &Break, to: &Break) -> bool {
     from.edges().iter().zip(&to.edges()).all(|(a, b)| far(a, b) <= REACH.ln())
 }
 
-/// Gone, unless a break as narrow or as low would not have been found: anywhere on the curve, or a dip where it was.
+/// Gone where a break as narrow and as low would have been found: anywhere on the curve, or a dip where it was. Else hidden.
 fn gone(before: &Break, after: &Breaks, curve: &[CurvePoint]) -> Fate {
     let wide = match before {
         Break::Dip(d) => (d.to.above as f64 / d.from.below.max(1) as f64).log10(),

@@ -1,9 +1,9 @@
 //! How fast time grows beside a span of sizes, and how far it jumps over the span beyond that.
 //!
-//! Where a cache ends, a curve bends: from there on each byte costs several times as much, and on logarithmic axes the first sizes
-//! after it climb as steeply as a step. In time over size such a bend is two lines that meet. So the growth over a span is held
-//! against the growth on both of its sides, each as a line in time over size and as one on logarithmic axes: on a curve that bends,
-//! sharply or in a round, one of the four explains it.
+//! Where a cache ends, a curve bends: from there on each byte costs several times as much, and on logarithmic axes the first sizes after it
+//! climb as steeply as a step. In time over size such a bend is two lines that meet. So the growth over a span is compared with the growth
+//! on both of its sides, each as a line in time over size and as one on logarithmic axes: of a curve that bends, sharply or gradually, one
+//! of the four explains it.
 
 use super::rough::Place;
 
@@ -14,7 +14,7 @@ const LEAST: usize = 3;
 const USUAL: usize = 6;
 const MOST: usize = 10;
 
-/// What the growth of a side makes of a span: the factor by which time grows, and its error, as logarithms.
+/// The growth over a span that a side predicts: the factor by which time grows, and its error, as logarithms.
 #[derive(Debug, Clone, Copy)]
 struct Growth {
     value: f64,
@@ -46,7 +46,7 @@ pub(super) fn surprise_at(places: &[Place], (from, to): (usize, usize), beside: 
     let by_value = |a: &&Growth, b: &&Growth| a.value.total_cmp(&b.value);
     let (slow, fast) = (growths.iter().min_by(by_value)?, growths.iter().max_by(by_value)?);
     let rise = b.y - a.y;
-    // What the clock's step may have made is no jump.
+    // A rise within the clock's resolution is no jump.
     let hidden = a.rounding + b.rounding;
     let (height, growth) = match rise {
         _ if rise > fast.value => (rise - fast.value, fast),
@@ -71,7 +71,7 @@ fn after(places: &[Place], to: usize) -> Vec<&Place> {
     thinned(all.take(near.max(USUAL)).collect())
 }
 
-/// No more than so many of them, the first and the last among them.
+/// At most [`MOST`] of them, the first and the last among them.
 fn thinned(all: Vec<&Place>) -> Vec<&Place> {
     if all.len() <= MOST {
         return all;
@@ -79,8 +79,8 @@ fn thinned(all: Vec<&Place>) -> Vec<&Place> {
     (0..MOST).map(|i| all[i * (all.len() - 1) / (MOST - 1)]).collect()
 }
 
-/// What the growth of a side makes of the growth from `a` to `b`, as a line in time over size and on logarithmic axes. Time does not
-/// fall as size grows.
+/// The growth from `a` to `b` that a side predicts, by a line in time over size and by one on logarithmic axes. Time does not fall as size
+/// grows.
 fn growths_at(side: &[&Place], a: &Place, b: &Place) -> Option<[Growth; 2]> {
     let noise = stats::median(&side.iter().map(|p| p.error.value).collect::<Vec<_>>());
     let power = slope(side, |p| (p.x, p.y))?;
@@ -103,8 +103,8 @@ struct Line {
     spread: f64,
 }
 
-/// The middle of the slopes between all pairs of places, each weighted by its width (Theil 1950; Sen 1968): a place or two beyond
-/// another break do not move it.
+/// The weighted median of the slopes between all pairs of places, by their width (Theil 1950; Sen 1968): a place or two beyond another
+/// break do not move it.
 fn slope(side: &[&Place], at: impl Fn(&Place) -> (f64, f64)) -> Option<Line> {
     if side.len() < LEAST {
         return None;

@@ -3,7 +3,7 @@
 use super::Edge;
 use super::rough::Rough;
 
-/// Places on each side of an edge that tell of it.
+/// Places on each side of an edge, at most, from which its height is estimated.
 const PLACES: usize = 6;
 
 /// An edge and how far time jumps there.

@@ -1,17 +1,17 @@
-//! Whether a jump is made of stray blocks alone. Sizes are visited in random order, so on a smooth curve a block that strays (a slow
-//! state of the machine, a long tail) falls on any size alike, whatever the noise looks like. The share of all blocks that stray
-//! as far as half of a jump says how many of a side's blocks do so by chance.
+//! Whether a jump is made of stray rounds alone. Sizes are visited in random order, so on a smooth curve a round that strays (a slow state
+//! of the machine, a long tail) falls on any size alike, whatever the distribution of the noise. The share of all rounds that stray as far
+//! as half of a jump says how many of a side's rounds do so by chance.
 
 use super::jump::{Jump, sides};
 use super::rough::Rough;
 
-/// Chance that a jump anywhere on the curve is made of stray blocks alone.
+/// Probability that a jump anywhere on the curve is made of stray rounds alone.
 const LUCK: f64 = 0.003;
 
-/// A block has strayed by a jump when it lies beyond this share of it.
+/// A round has strayed by a jump where it lies beyond this share of it.
 const HALF: f64 = 0.45;
 
-/// The stretch on each side whose blocks must show the jump, as a logarithm of size.
+/// The stretch on each side whose rounds must show the jump, as a logarithm of size.
 const BESIDE: f64 = 0.5;
 
 /// How far about a jump the noise may differ from that of the rest of the curve, as a logarithm of size.
@@ -20,7 +20,7 @@ const ABOUT: f64 = 1.4;
 /// Places on each side that are looked at for it.
 const MOST: usize = 60;
 
-/// The jumps that stray blocks do not explain. The likeliest to be made of them goes first: its neighbours' sides then reach farther.
+/// The jumps that stray rounds do not explain. The likeliest to be made of them is dropped first: its neighbours' sides then reach farther.
 pub(super) fn believed(rough: &Rough, mut jumps: Vec<Jump>) -> Vec<Jump> {
     loop {
         let luck = (0..jumps.len()).map(|i| (i, luck(rough, &jumps, i)));
@@ -31,17 +31,17 @@ pub(super) fn believed(rough: &Rough, mut jumps: Vec<Jump>) -> Vec<Jump> {
     }
 }
 
-/// Whether a jump of this [`luck`] is none.
+/// Whether a jump is real where stray rounds make one with this probability ([`luck`]).
 pub(super) fn is_believed(rough: &Rough, chance: f64) -> bool {
     chance * rough.slopes.len() as f64 <= LUCK
 }
 
-/// The chance that the blocks on the side of a jump that fewer visited stray as they do.
+/// Probability that as many rounds stray by chance on that side of a jump that has fewer rounds.
 pub(super) fn luck(rough: &Rough, jumps: &[Jump], i: usize) -> f64 {
     let (left, right) = sides(rough, jumps, i, BESIDE);
     let count = |side: &[usize]| side.iter().map(|p| rough.places[*p].blocks.len()).sum::<usize>();
     let height = jumps[i].height;
-    // The side with fewer blocks lies above the other, or below.
+    // The side with fewer rounds lies above the other, or below.
     let (few, many, way) =
         if count(&left) < count(&right) { (left, right, -height.signum()) } else { (right, left, height.signum()) };
     let reach = HALF * height.abs();
@@ -58,7 +58,7 @@ pub(super) fn luck(rough: &Rough, jumps: &[Jump], i: usize) -> f64 {
         strayed += rough.places[*place].blocks.iter().filter(|b| way * (**b - level) > reach).count();
         all += rough.places[*place].blocks.len();
     }
-    // Where the machine has two states, the middle of a place's blocks may lie in either: strays both ways count.
+    // Where the machine has two states, the median of a place's rounds may lie in either: strays both ways count.
     let far = |p: usize| rough.strays[p].iter().filter(|s| s.abs() > reach).count();
     let sum = |places: &mut dyn Iterator<Item = usize>| {
         places.fold((0, 0), |(strays, of), p| (strays + far(p), of + rough.strays[p].len()))
@@ -73,7 +73,7 @@ pub(super) fn luck(rough: &Rough, jumps: &[Jump], i: usize) -> f64 {
     tail(all, strayed, each)
 }
 
-/// Chance of so many of `all` or more, each with this chance.
+/// Probability of so many of `all` or more, each with probability `each` (binomial).
 fn tail(all: usize, at_least: usize, each: f64) -> f64 {
     if at_least == 0 || each >= 1.0 {
         return 1.0;

@@ -4,9 +4,12 @@
 //! |---|---|
 //! | `rough` | the curve's points on logarithmic axes, each with the error that its place among its neighbours has |
 //! | `jump` | a place at which time jumps, and its sides |
+//! | `growth` | how fast time grows beside a span of sizes, and how far it jumps over the span beyond that |
 //! | `edges` | sizes between which time jumps beyond what growth with size and noise explain |
+//! | `luck` | jumps that are made of stray rounds alone |
 //! | `shared` | jumps that are a level of a part of the sizes in this run, and no step |
 //! | `pair` | edges to dips and steps, with their depth |
+//! | `sight` | how deep a dip and how high a step must be on this curve to be found |
 //! | `suspects` | what in the path might be behind a break |
 //! | `fate` | what became of a break after something was changed |
 
@@ -30,7 +33,7 @@ use serde::{Deserialize, Serialize};
 use crate::curve::Curve;
 use crate::{CurvePoint, Estimate};
 
-/// A jump smaller than this is not reported, however sure it is: such jumps decide nothing.
+/// Jumps below this share of the time are not reported, however certain: they are too small to matter.
 pub const SHALLOWEST: f64 = 0.05;
 
 /// Where a curve breaks.
@@ -120,7 +123,7 @@ impl Break {
         }
     }
 
-    /// How many times as long a block takes.
+    /// How many times as long a message takes.
     pub fn factor(&self) -> Estimate {
         match self {
             Break::Dip(d) => d.factor,
@@ -130,8 +133,8 @@ impl Break {
 }
 
 impl Breaks {
-    /// Finds the breaks of a curve, in any order of sizes. With fewer than five sizes there is no telling, and nothing is
-    /// found. A smooth curve, however noisy, gives a break in less than 1 of 100 runs (`tests/breaks.rs`).
+    /// Finds the breaks of a curve, in any order of sizes. With fewer than five sizes nothing is found. A smooth curve, however noisy,
+    /// gives a break in less than 1 of 100 runs (`tests/breaks.rs`).
     pub fn of(points: &[CurvePoint]) -> Self {
         let mut rough = rough::Rough::of(&Curve::of(points));
         let found = edges::edges(&rough);

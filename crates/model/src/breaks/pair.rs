@@ -13,7 +13,7 @@ use crate::Estimate;
 /// A dip is no wider than this, as a logarithm of size (a decade): two edges farther apart are two steps.
 const WIDEST: f64 = 2.303;
 
-/// How well a slope is known about a gap: its error.
+/// Assumed error of the slope about a gap.
 const SLOPE_ERROR: f64 = 0.05;
 
 /// A dip comes back to within this share of its depth.
@@ -65,12 +65,12 @@ fn estimate(ln: f64, error: StandardError) -> Estimate {
     Estimate::new(ln.exp(), (ln - reach).exp(), (ln + reach).exp())
 }
 
-/// An edge's height from a few places on either side, none beyond the next edge: surer than that of two places.
+/// An edge's height from a few places on either side, none beyond the next edge: it errs less than that from two places.
 fn height(rough: &Rough, jumps: &[Jump], i: usize) -> (f64, StandardError) {
     let (before, after) = jumps[i].between;
     let (left, right) = sides(rough, jumps, i, STRETCH);
     let x = |p: usize| rough.places[p].x;
-    // Every pair of a left and a right place tells the height; growth in between is taken off each.
+    // The mean over all pairs of a left and a right place, with the growth between them subtracted.
     let of_left: Vec<f64> = left.iter().map(|p| rough.excess(*p, before)).collect();
     let of_right: Vec<f64> = right.iter().map(|p| rough.excess(after, *p)).collect();
     let height = rough.excess(before, after) + stats::mean(&of_left) + stats::mean(&of_right);
@@ -78,7 +78,7 @@ fn height(rough: &Rough, jumps: &[Jump], i: usize) -> (f64, StandardError) {
     let value = |side: &[usize]| {
         (side.iter().map(|p| rough.places[*p].error.value.powi(2)).sum::<f64>()).sqrt() / side.len() as f64
     };
-    // What the slope's error makes of the distance between the sides' middles.
+    // The error of the growth between the sides' middles.
     let middle = |side: &[usize]| stats::mean(&side.iter().map(|p| x(*p)).collect::<Vec<_>>());
     let bent = SLOPE_ERROR * (middle(&right) - middle(&left));
     (height, StandardError { value: value(&left).hypot(value(&right)).hypot(bent), degrees })
@@ -97,8 +97,8 @@ const STANDS: usize = 4;
 /// Standard errors that a step must come to between places that do not lie next to it.
 const SURE: f64 = 3.0;
 
-/// Whether time stays where it jumped to: a step is seen between the places beyond those next to it, too. What is not is half of a dip
-/// whose other edge can't be told.
+/// Whether time stays at its new level: a step shows between the places beyond those next to it, too. A jump that does not is one edge of a
+/// dip whose other edge was not found.
 fn stands(rough: &Rough, jumps: &[Jump], i: usize) -> bool {
     let (before, after) = jumps[i].between;
     let first = if i == 0 { 0 } else { jumps[i - 1].between.1 };

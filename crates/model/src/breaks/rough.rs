@@ -12,10 +12,10 @@ const WINDOW: f64 = 1.4;
 const GAPS: usize = 6;
 const MOST_GAPS: usize = 60;
 
-/// Places on each side that say where the curve runs at one.
+/// Places on each side that are pooled for the level of the curve at one.
 const BESIDE: usize = 2;
 
-/// Blocks of a place, and places, from which on their order says how well a median is known.
+/// Rounds of a place, and places, from which on order statistics tell the error of a median.
 const ENOUGH: usize = 9;
 
 /// Degrees of freedom of a roughness, which comes from about as many gaps as the window holds.
@@ -31,15 +31,15 @@ pub(super) struct Place {
     pub size: u64,
     /// Natural logarithm of the size.
     pub x: f64,
-    /// Natural logarithm of the time, freed of what its blocks have in common with those of other sizes.
+    /// Natural logarithm of the time, seconds, without what its rounds have in common with those of other sizes.
     pub y: f64,
-    /// Error of `y`: its blocks' noise, or what the curve's roughness about it shows beyond that.
+    /// Error of `y`: its rounds' noise, or what the curve's roughness about it shows beyond that.
     pub error: StandardError,
-    /// How far the clock's step may hold `y` off the truth.
+    /// Error of `y` by the clock's resolution, as a logarithm.
     pub rounding: f64,
-    /// Natural logarithms of its blocks, freed likewise.
+    /// Natural logarithms of its rounds, freed likewise.
     pub blocks: Vec<f64>,
-    /// What it shares with its neighbours in each block; none where that may be chance.
+    /// What it shares with its neighbours in each round; none where that may be chance.
     pub local: Option<Local>,
 }
 
@@ -48,11 +48,11 @@ pub(super) struct Rough {
     pub places: Vec<Place>,
     /// For each gap between neighbours, how fast the curve grows about it: 0 (start-up costs all) to 1 (bytes cost all).
     pub slopes: Vec<f64>,
-    /// For each place, how far its blocks lie from the curve about it.
+    /// For each place, how far its rounds lie from the curve about it.
     pub strays: Vec<Vec<f64>>,
     /// The absolute values of all those, ascending.
     pub far: Vec<f64>,
-    /// Blocks of trials.
+    /// Rounds of the run.
     pub rounds: usize,
 }
 
@@ -83,7 +83,7 @@ impl Rough {
         let slopes: Vec<f64> = (0..places.len().saturating_sub(1)).map(|gap| slope(&places, gap)).collect();
         let rough: Vec<f64> = (0..places.len()).map(|i| roughness(&places, &slopes, i)).collect();
         for (place, rough) in places.iter_mut().zip(rough) {
-            // The larger of two errors, known by both of what tell them.
+            // The larger of two errors, with the degrees of freedom of both.
             let degrees = place.error.degrees + ROUGH_DEGREES;
             place.error = StandardError { value: (heavy * place.error.value).max(rough), degrees };
         }
@@ -99,7 +99,7 @@ impl Rough {
         self.places[to].y - self.places[from].y - self.growth(from, to)
     }
 
-    /// Lays these places higher by a logarithm of time.
+    /// Raises these places by a logarithm of time.
     pub fn raise(&mut self, places: std::ops::Range<usize>, by: f64) {
         for place in &mut self.places[places] {
             place.y += by;
@@ -107,7 +107,7 @@ impl Rough {
         }
     }
 
-    /// How far a place's blocks lie from the middle of all blocks of this place and its neighbours, growth taken off.
+    /// How far a place's rounds lie from the median of all rounds of this place and its neighbours, growth subtracted.
     fn strays_of(&self, i: usize) -> Vec<f64> {
         let about = i.saturating_sub(BESIDE)..(i + BESIDE + 1).min(self.places.len());
         let all = about.flat_map(|p| {
@@ -124,9 +124,9 @@ impl Rough {
     }
 }
 
-/// What the errors of medians come to on this path, as a share of what the spread of blocks would make them: below 1 where blocks
-/// stray far, but seldom (a slow state, a long tail), which widens their spread and hardly moves their middle. The middle of all
-/// places, each from the blocks about its own middle, as far in rank as a standard error of a median reaches.
+/// The error of medians on this path over the one that the spread of rounds predicts: below 1 where rounds stray far, but seldom (a slow
+/// state, a long tail), which widens their spread and hardly moves their median. The median over all places, each from the order statistics
+/// as far from the median in rank as a standard error of a median reaches.
 fn heaviness(alone: &[&[f64]]) -> f64 {
     let of = |ascending: &&[f64]| {
         let k = ascending.len();
@@ -154,8 +154,8 @@ fn about(places: &[Place], gap: usize) -> std::ops::Range<usize> {
     from..to
 }
 
-/// The middle of the slopes from neighbour to neighbour about a gap, each weighted by its width: an edge is one slope among
-/// many and does not move it. Time neither falls with size nor grows faster.
+/// The weighted median of the slopes from neighbour to neighbour about a gap, by their width: an edge is one slope among many and does not
+/// move it. Time neither falls with size nor grows faster than it.
 fn slope(places: &[Place], gap: usize) -> f64 {
     let slope = middle_slope(places, about(places, gap));
     if slope.is_finite() { slope.clamp(0.0, 1.0) } else { 0.0 }

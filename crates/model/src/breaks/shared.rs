@@ -1,9 +1,9 @@
-//! Whether a step is a level that the sizes on one of its sides share in this run, and none of the path.
+//! Whether a step is not the path's, but a level that the sizes on one of its sides had in this run.
 //!
-//! A state of the machine that only a part of the sizes feels (what each message costs, a neighbour on the memory's bandwidth) lays them all
-//! higher or lower than the others, in each round by another amount. Where such states last, a run's rounds have them higher on average by
-//! more than independent rounds would, and the curve jumps where the states' reach ends. How far the one side lies above the other in each round
-//! is a series in time like the levels of the whole curve, and the mean of it errs as theirs does.
+//! A state of the machine may touch a part of the sizes only (what each message costs, another user of the memory's bandwidth): these are
+//! then slower or faster than the others, in each round by another amount. Where such states last, their mean over a run's rounds lies
+//! farther off than that of independent rounds would, and the curve jumps where the touched sizes end. The level of one side less that of
+//! the other is a series over rounds, like the levels of the whole curve, and its mean has an error of the same kind.
 
 use std::collections::BTreeSet;
 
@@ -12,16 +12,17 @@ use stats::{Local, Moves, student_t};
 use super::jump::Jump;
 use super::rough::Rough;
 
-/// Confidence with which a jump is more than what its sides' levels err by: there is one place on a curve where such states end, or a few.
+/// Confidence with which a jump must exceed the error of its sides' levels; not corrected for many sizes, since such states end at one
+/// place of a curve or a few.
 const SURE: f64 = 0.99;
 
-/// How many times as far as the sides' levels lie apart within the run a step must reach: states that last for some rounds move less within nine
-/// rounds than from one run to the next. With a correlation of 0.8 they lie five times as far off as they spread, and so far alike in all nine
-/// rounds as a step does, in 1 of 200 runs (a simulation of 20,000).
+/// A step must be so many times the spread of its sides' levels within the run: states that last for some rounds move less within nine
+/// rounds than from one run to the next. With a correlation of 0.8 they lie five times their spread off, alike in all nine rounds as a step
+/// does, in 1 of 200 runs (a simulation of 20,000).
 const APART: f64 = 5.0;
 
-/// How far from a jump a place lies whose neighbours ([`stats::local`]) are all on its side: next to where states end, sizes that don't feel them have
-/// seven neighbours that do.
+/// How far from a jump a place lies whose neighbours ([`stats::local`]) are all on its side: next to where states end, a size that they do
+/// not touch has seven neighbours that they do.
 const ASIDE: usize = 7;
 
 /// How the level of the sizes after a jump moved, from round to round, against that of those before it, over the rounds that measured both
@@ -36,7 +37,8 @@ pub(super) fn moves(rough: &Rough, (before, after): (usize, usize)) -> Option<Mo
     Some(Moves::of(&series(sides, rough.rounds as u32)))
 }
 
-/// The level of the second side about that of the first in each round that measured both. A side that shares none has none, whatever the round.
+/// The level of the second side less that of the first in each round that measured both. A side that shares none has level 0 in every
+/// round.
 fn series(sides: [Option<&Local>; 2], rounds: u32) -> Vec<f64> {
     let measured: [BTreeSet<u32>; 2] =
         sides.map(|side| side.map_or_else(|| (0..rounds).collect(), |local| local.rounds().collect()));
@@ -44,7 +46,7 @@ fn series(sides: [Option<&Local>; 2], rounds: u32) -> Vec<f64> {
     measured[0].intersection(&measured[1]).map(|round| b(*round) - a(*round)).collect()
 }
 
-/// Whether a jump is no higher than the levels that its sides have in this run may make it.
+/// Whether the levels of its sides in this run may account for a jump.
 pub(super) fn explains(rough: &Rough, jump: &Jump) -> bool {
     let Some(moves) = moves(rough, jump.between) else { return false };
     let reach = student_t(SURE, moves.error.degrees.max(1.0)) * moves.error.value;

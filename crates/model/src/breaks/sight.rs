@@ -1,5 +1,5 @@
-//! How deep a dip and how high a step must be on this curve in order to be found: they are planted at many places of it and looked for by the
-//! same rules.
+//! The least depth of a dip and height of a step that are found on this curve: breaks are planted at many places of it and searched for by
+//! the same rules.
 
 use super::edges::{is_found, spans};
 use super::jump::Jump;
@@ -24,13 +24,13 @@ const MISSED: usize = 2;
 const DEEPEST: f64 = 1.8;
 const HALVINGS: usize = 6;
 
-/// The next run's noise is not this one's: a dip must be deeper by this factor, as a logarithm, and by more where few blocks tell what
-/// the noise is; and farther beyond luck.
+/// The next run has other noise: to be found there, a break must be higher by this factor of its logarithm, and by more where few rounds
+/// estimate the noise; and it must be so many times less probable by chance.
 const MARGIN: f64 = 1.15;
 const OF_FEW: f64 = 1.5;
 const STRICTER: f64 = 5.0;
 
-/// Places at either end of a curve that say what it does beside a dip, and can't hold one.
+/// Places at either end of a curve that only show the level beside a dip, and can't hold one.
 const END: usize = 2;
 
 /// The narrowest dip that this curve shows wherever it lies; none where it shows none.
@@ -79,7 +79,7 @@ pub(super) fn of_steps(rough: &mut Rough) -> Option<f64> {
     shown(DEEPEST).then(|| (least(&mut shown) * margin).exp_m1())
 }
 
-/// What a break must be more than on this curve, as a factor of its logarithm, to be found in the next run as well.
+/// Factor by which a break's logarithm must exceed what is found on this curve, to be found in the next run as well.
 fn margin(rough: &Rough) -> f64 {
     let blocks = stats::median(&rough.places.iter().map(|p| p.blocks.len() as f64).collect::<Vec<_>>());
     MARGIN + OF_FEW / blocks.max(1.0)

@@ -26,7 +26,7 @@ const ALIKE: f64 = 0.1;
 /// Standard errors of the difference of two neighbours within which a slope is no jump.
 const SURE: f64 = 3.0;
 
-/// What a run says at a size.
+/// A run's value at a size.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Value {
     /// Logarithm of the time.
@@ -36,8 +36,8 @@ pub(super) struct Value {
     pub interpolated: bool,
 }
 
-/// The sizes at which all runs are held against each other, ascending, and for each run its values there. The sizes are those
-/// that all have; where these are few, also those of the run with the coarsest schedule.
+/// The sizes at which all runs are compared, ascending, and for each run its values there. The sizes are those that all have; where these
+/// are few, also those of the run with the coarsest schedule.
 pub(super) fn align(runs: &[&Sizes]) -> (Vec<u64>, Vec<Vec<Value>>) {
     let measured = |run: &Sizes, size: &u64| {
         run.get(size).map(|(ln, error)| Value { ln: *ln, error: *error, interpolated: false })
@@ -74,12 +74,12 @@ fn bridge(run: &Sizes) -> f64 {
     regular.copied().unwrap_or(0.0)
 }
 
-/// What a run says at a size between two of its own; none beyond its ends, across a jump or a gap wider than `bridged`.
+/// A run's value at a size between two of its own; none beyond its ends, across a jump or a gap wider than `bridged`.
 fn between(run: &Sizes, size: u64, bridged: f64) -> Option<Value> {
     let (below, (ln_below, error_below)) = run.range(..size).next_back()?;
     let (above, (ln_above, error_above)) = run.range((Excluded(size), Unbounded)).next()?;
     let gap = (*above as f64 / *below as f64).ln();
-    // A block of no bytes lies at no place of a logarithmic axis: its gap has no end.
+    // A message of no bytes has no place on a logarithmic axis: its gap is infinite.
     if gap > bridged {
         return None;
     }

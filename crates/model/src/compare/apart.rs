@@ -1,9 +1,9 @@
 //! How far the curves of two sides lie apart by chance: as wholes, and in the part of the sizes that a state of the machine touches.
 //!
-//! One run knows something of it from its rounds: how far their levels lie apart ([`Shared`](stats::Shared)), and what neighbouring
-//! sizes share beyond that ([`stats::shared_nearby`]). Time does not average either away, since machines drift on every scale of time. Whole
-//! runs, carried or repeated here, know it themselves: of the curves, and of each size, which may stand at a level of its own in each run
-//! that no round of that run tells of. The larger counts.
+//! One run estimates it from its rounds: how far their levels lie apart ([`Shared`](stats::Shared)), and what neighbouring sizes share
+//! beyond that ([`stats::shared_nearby`]). Longer runs do not average either away, since machines drift on every scale of time. Several
+//! whole runs, carried or repeated here, show it directly: for the curves, and for each size, which may have a level of its own in each run
+//! that the rounds of that run do not show. The larger estimate counts.
 
 use stats::{Squares, StandardError, mean, median, spread_beyond, student_t, variance};
 
@@ -59,7 +59,7 @@ impl Apart {
         type Choice = fn(StandardError, StandardError) -> StandardError;
         let error = |rounds: StandardError, beyond: StandardError, choice: Choice| {
             let error = match (carried, repeats.between) {
-                // Few runs that happen to agree know no better than their number allows.
+                // Few runs may agree by chance: the spread of rounds is a lower bound, and the degrees of freedom are those of the runs.
                 (Some(c), _) => StandardError { value: c.spread.hypot(beyond.value).max(rounds.value), ..c.error() },
                 (None, Some(r)) => {
                     let parts = [(r.spread.powi(2), r.degrees), (beyond.value.powi(2), beyond.degrees)];
@@ -84,8 +84,8 @@ impl Apart {
     }
 }
 
-/// Of two errors the one whose interval reaches farther, so that it claims no more than the runs alone allow. Corrected for many sizes, the
-/// few degrees of the runs would tell nothing any more: there the larger error counts.
+/// Of two errors the one with the wider interval, so that it claims no more than the runs alone allow. Corrected for many sizes, intervals
+/// with the few degrees of freedom of the runs would exclude nothing: there the larger error counts.
 fn farther(a: StandardError, b: StandardError) -> StandardError {
     let reach = |e: StandardError| if e.value > 0.0 { student_t(0.95, e.degrees.max(1.0)) * e.value } else { 0.0 };
     if reach(b) > reach(a) { b } else { a }

@@ -1,7 +1,7 @@
 //! How far runs of one thing lie apart on their machine: from the earlier runs that the compared ones carry.
 //!
-//! What judges a difference must not hold it. So the compared runs are left out where both sides have the same earlier runs,
-//! as two runs of one path have; where the sides' earlier runs are others, each side's runs count with theirs.
+//! The spread that judges a difference must not contain that difference. So the compared runs are left out where both sides have the same
+//! earlier runs, as two runs of one path have; where the sides have different earlier runs, each side's runs count with theirs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use stats::{Squares, StandardError, level_spread, squares_beyond_levels, windowe
 
 use super::Side;
 
-/// What a run tells of other runs of its path.
+/// A run's curve and those of earlier runs of its path.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct History {
     /// Its start, by which other runs know it.
@@ -33,7 +33,7 @@ pub struct BetweenRuns {
 }
 
 impl BetweenRuns {
-    /// Five runs of a machine that stands in one of two states are all in the same with a probability of 1 in 16, and every
+    /// Degrees of freedom. Five runs of a machine that is in one of two states are all in the same with a probability of 1 in 16, and every
     /// other comparison would then find a difference: 1 in 32.
     const ENOUGH: f64 = 4.0;
 
@@ -81,7 +81,7 @@ impl BetweenRuns {
         Some((between, windowed(&all)))
     }
 
-    /// Spreads of the runs of one path each, weighed by their degrees; none where there are none.
+    /// Spreads of the runs of one path each, pooled by their degrees of freedom; none where there are none.
     pub(super) fn pooled(parts: impl Iterator<Item = StandardError>) -> Option<Self> {
         let (squares, degrees, runs) = parts.fold((0.0, 0.0, 0), |(squares, degrees, runs), p| {
             (squares + p.value * p.value * p.degrees, degrees + p.degrees, runs + p.degrees as u32 + 1)

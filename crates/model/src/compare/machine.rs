@@ -1,13 +1,12 @@
 //! What the machine itself did between two sides: its own calibration, and what other programs took of it.
 //!
-//! A machine may stand at another speed in one run than in the other (a virtual machine's CPUs are moved about), and a single
-//! run can't know a speed that it did not see. But a run reads its machine's calibration before each block, whatever it measures. How
-//! far those readings lie apart bounds what the machine explains: a path moves with one yardstick or another, or with none.
+//! A machine may run at another speed in one run than in the other (a virtual machine's CPUs are moved about), and a single run can't show
+//! a speed that it did not meet. But a run reads its machine's calibration before each round, whatever it measures. How far those readings
+//! lie apart bounds what the machine explains: a path's speed may follow one yardstick or another, or none.
 //!
-//! What other programs take bounds nothing: they stop a side in the middle of a block, and their work may as well keep CPUs
-//! from sleeping, so that waking them costs less. Where they took more in one run than in the other, a difference may be
-//! theirs, and nothing can be said of it. The same of what the hypervisor kept (steal), and of time in which a CPU quota
-//! stopped a side.
+//! What other programs take gives no such bound: they stop a side in the middle of a round, and their work may also keep CPUs from
+//! sleeping, so that waking them costs less. Where they took more in one run than in the other, a difference may be theirs, and nothing can
+//! be said of it. The same holds for what the hypervisor kept (steal), and for time in which a CPU quota stopped a side.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,7 +17,7 @@ use stats::{StandardError, mean, median, median_log_error, student_t};
 pub struct MachineReadings {
     /// Name of the yardstick, as it is to be shown.
     pub what: String,
-    /// Readings, one a block, seconds.
+    /// Readings, one a round, seconds.
     pub seconds: Vec<f64>,
 }
 
@@ -67,7 +66,7 @@ impl Disturbed {
     /// Shares of one CPU that lie no further apart are no reason to doubt: a run warns of more than half of this.
     const APART: f64 = 0.1;
 
-    /// None where the sides were disturbed alike, or a run can't tell.
+    /// None where the sides were disturbed alike, or where it is not known of a run.
     pub(super) fn of(first: &[Circumstances], second: &[Circumstances]) -> Option<Self> {
         let share = |side: &[Circumstances], of: fn(&Circumstances) -> Option<f64>| -> Option<f64> {
             let shares: Option<Vec<f64>> = side.iter().map(|c| of(c).filter(|f| f.is_finite())).collect();
@@ -128,8 +127,7 @@ fn shift(what: &str, first: &[Circumstances], second: &[Circumstances]) -> Optio
     (moved.abs() > noise).then(|| Shift { what: what.to_owned(), ratio: moved.exp(), noise })
 }
 
-/// What the shifts explain of a logarithm of a ratio: between the least and the most of them with their noise, nothing among
-/// them.
+/// The range of a ratio's logarithm that the shifts explain: from the least to the greatest of them with their noise, 0 included.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Explained {
     pub low: f64,

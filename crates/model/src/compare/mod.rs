@@ -1,12 +1,11 @@
 //! Whether two paths differ: size by size, with what runs differ by anyway, and in words.
 //!
-//! Two runs of one thing differ: the machine stands at another level each time. So a difference has two parts: how far the
-//! curves as wholes lie apart, which is judged against how far the runs' own blocks (and, with several runs a side, the
-//! runs, and earlier runs that they carry) lie apart; and what each size does beyond that, judged against its own noise and what its
-//! neighbours share with it. `ready` prepares a run, `ratio` puts all together and corrects for the many sizes, `apart` tells how far
-//! curves lie apart by chance, `between` how far runs do, `machine` what of it the machine
-//! explains, `align` finds the sizes to compare at, `paired` compares two sides of one run round by round, `seen` counts what rounds too few for an
-//! interval saw, `verdict` says the result in words.
+//! Two runs of one thing differ: the machine has another level each time. So a difference has two parts: how far the curves as wholes lie
+//! apart, which is judged against how far the runs' own rounds (and, with several runs a side, the runs, and earlier runs that they carry)
+//! lie apart; and what each size does beyond that, judged against its own noise and what its neighbours share with it. `ready` prepares a
+//! run, `ratio` puts all together and corrects for the many sizes, `apart` estimates how far curves lie apart by chance, `between` how far
+//! runs do, `machine` what of it the machine explains, `align` finds the sizes to compare at, `paired` compares two sides of one run round
+//! by round, `seen` counts the sizes at which all rounds agree where these are too few for an interval, `verdict` says the result in words.
 
 mod align;
 mod apart;
@@ -44,7 +43,7 @@ pub struct Side<'a> {
     pub runs: &'a [Vec<CurvePoint>],
     /// What surrounded each run, in the order of `runs`; or nothing.
     pub circumstances: &'a [Circumstances],
-    /// What the runs tell of other runs of their path; or nothing, as where both sides were measured in one run.
+    /// Each run's curve and those of earlier runs of its path; or nothing, as where both sides were measured in one run.
     pub histories: &'a [History],
 }
 
@@ -133,18 +132,19 @@ impl Comparison {
     /// Compares `second` with `first`. None where they have no size in common, not by
     /// interpolation either, or a side has no run.
     pub fn of(first: Side<'_>, second: Side<'_>) -> Option<Self> {
-        let found = Self::told(first, second, true)?;
+        let found = Self::compared(first, second, true)?;
         match found.disturbed {
             Some(disturbed) if found.differs() => {
                 let disturbed = Some(Disturbed { undecided: true, ..disturbed });
-                Some(Self { disturbed, ..Self::told(first, second, false)? })
+                Some(Self { disturbed, ..Self::compared(first, second, false)? })
             }
             _ => Some(found),
         }
     }
 
-    /// What the runs tell; with nothing sure of how far curves lie apart by chance, where that is not `known`.
-    fn told(first: Side<'_>, second: Side<'_>, known: bool) -> Option<Self> {
+    /// The comparison by these runs. Where it is not `known` how far curves lie apart by chance, all errors are infinite, and nothing
+    /// differs.
+    fn compared(first: Side<'_>, second: Side<'_>, known: bool) -> Option<Self> {
         let ratio::Ratios { sizes, left_out, machine, disturbed, between, few_rounds, whole, throughput } =
             ratio::ratios(first, second, known)?;
         let stretches = verdict::stretches(&sizes);
@@ -168,13 +168,13 @@ impl Comparison {
         })
     }
 
-    /// Whether the sides differ: over a stretch of sizes, or as wholes where they are sides of one run. At a lone size
-    /// connections of one run may settle at a level of their own, which blocks of that run have in common and another run has not.
+    /// Whether the sides differ: over a stretch of sizes, or as wholes where they are sides of one run. A lone size is not enough: the
+    /// connections of one run may have a level of their own there, in all rounds of that run and in no other run.
     pub fn differs(&self) -> bool {
         self.stretches.iter().any(|s| s.differs) || self.paired.is_some_and(|p| p.differs)
     }
 
-    /// Whether this ratio of separate runs tells of what was measured, and not of these runs alone: enough runs tell how far runs of one
+    /// Whether this ratio of separate runs holds for what was measured, and not for these runs alone: enough runs show how far runs of one
     /// thing lie apart, or they hardly ever lie so far apart.
     pub fn tells(&self, ratio: Estimate) -> bool {
         self.between.is_some_and(|b| b.sure()) || ratio.low > HARDLY || ratio.high < 1.0 / HARDLY

@@ -21,11 +21,11 @@ use crate::{CurvePoint, Estimate};
 /// Significance of the whole curve, and of the family of sizes.
 const LEVEL: f64 = 0.05;
 
-/// Times that sizes and levels are told from each other in turn: a state that changed between the two turns of a round moves the
-/// median of every size a little the same way, until its level is known.
+/// Iterations in which sizes and levels are estimated in turn: a state that changed between the two turns of a round moves the median of
+/// every size a little the same way, until its level is known.
 const TURNS: usize = 3;
 
-/// Standard deviations, told from the median distance, beyond which a round's level counts only so far.
+/// Levels farther off than so many standard deviations (from the median distance) are clamped.
 const FAR: f64 = 3.0;
 
 /// Standard error of the mean of the middle half of normal values, in units of that of their mean.
@@ -65,7 +65,7 @@ struct Found {
 }
 
 impl Found {
-    /// How probable so large a ratio is where there is none; never less than [`LEVEL`] where the interval has none in it.
+    /// Probability of a ratio as far from 1 by chance; at least [`LEVEL`] where the interval holds 1.
     fn probability(&self) -> f64 {
         let Some((error, interval)) = self.error.zip(self.interval) else { return 1.0 };
         let least = if interval.contains(1.0) { LEVEL } else { 0.0 };
@@ -142,8 +142,8 @@ impl Comparison {
             *ratio /= levels.get(round).copied().unwrap_or(0.0).exp();
         }
         let mut moves = Moves::of(&drawn_in(&levels.values().copied().collect::<Vec<_>>()));
-        // Neighbouring rounds of two sides differ by chance where a state changed in between, which no correlation of the levels
-        // tells: their error is known by the slowest waves of the series alone.
+        // A state that changed between two sides' turns makes a round differ by chance, which the correlation of the levels does not show:
+        // the degrees of freedom are those of the slowest waves of the series alone.
         let waves = (0.62 * f64::from(moves.rounds).powf(2.0 / 3.0)).round().max(2.0);
         moves.error.degrees = moves.error.degrees.min(waves);
         let at_level: Vec<Vec<(u32, f64)>> = pairs.iter().map(|p| p.ratios.clone()).collect();
@@ -211,9 +211,8 @@ fn ratios(first: &CurvePoint, second: &CurvePoint) -> Vec<(u32, f64)> {
 }
 
 /// What the ratios of all sizes share in each round, as a logarithm about the median round: [`stats::block_levels`] in turns. Over the
-/// sizes it is the mean of the
-/// middle half and no median: of as many sizes as there are rounds, each has a round or two that is its own median, and
-/// these would draw the median over the sizes to nothing.
+/// sizes it is the mean of the middle half, not the median: each size has a round or two that is its own median, at a distance of 0, and
+/// with about as many sizes as rounds these would draw the median over the sizes to 0.
 fn levels(pairs: &[Pairs<'_>]) -> BTreeMap<u32, f64> {
     let mut levels = BTreeMap::<u32, f64>::new();
     for _ in 0..TURNS {
@@ -226,9 +225,9 @@ fn levels(pairs: &[Pairs<'_>]) -> BTreeMap<u32, f64> {
     levels
 }
 
-/// Levels beyond [`FAR`] count only so far. A state that changed between the two turns of a round sets that round apart, up or down as
-/// likely, because chance says whose turn is first: drawing both in alike leaves the middle where it is. Rounds next to each other that
-/// lie far off on one side are no such change, but a state of one side that lasts: they count as they are.
+/// Clamps levels beyond [`FAR`]. A state that changed between the two turns of a round sets that round apart, up or down as likely, since
+/// which side goes first is random: clamping both alike leaves the middle where it is. Rounds next to each other that lie far off on one
+/// side are no such change, but a state of one side that lasts: they count as they are.
 fn drawn_in(levels: &[f64]) -> Vec<f64> {
     let typical = median(&levels.iter().map(|l| l.abs()).collect::<Vec<_>>()) / 0.6745;
     let most = FAR * typical;
@@ -248,7 +247,7 @@ fn middle_half(mut values: Vec<f64>) -> f64 {
 fn at_size(pairs: &Pairs<'_>, shared: &Shared, local: Option<&Local>) -> Found {
     let rounds: Vec<f64> = pairs.ratios.iter().map(|(_, ratio)| *ratio).collect();
     if rounds.is_empty() {
-        // Rounds that never met say nothing of how sure their ratio is.
+        // Sides without a common round have a ratio of which the error is unknown.
         let ln = (pairs.second.seconds / pairs.first.seconds).ln();
         return Found { ln, shift: 0.0, error: None, interval: None };
     }
@@ -263,9 +262,9 @@ fn at_size(pairs: &Pairs<'_>, shared: &Shared, local: Option<&Local>) -> Found {
     Found { ln: median(&rounds).ln(), shift: moves.mean, error, interval }
 }
 
-/// The error of the level, with what the sizes' own states add to it where these last. They move the levels of the rounds as well, but how
-/// alike neighbouring levels are few rounds can't tell, and all sizes together can: their medians err by so much more than those of
-/// independent rounds, and so does the mean over the sizes.
+/// The error of the level, with what the sizes' own states add to it where these last. They move the levels of the rounds as well, but few
+/// rounds estimate the correlation of neighbouring levels poorly, and all sizes together estimate it better: the mean over the sizes errs
+/// by as much more as their medians do than those of independent rounds.
 fn with_own_states(level: StandardError, pairs: &[Pairs<'_>], shared: &Shared) -> StandardError {
     if shared.lasting <= 1.0 {
         return level;

@@ -25,7 +25,7 @@ pub(super) struct Ratios {
     pub throughput: Option<Estimate>,
 }
 
-/// Compares two sides size by size. Where it is not `known` how far curves lie apart by chance, everything is possible.
+/// Compares two sides size by size. Where it is not `known` how far curves lie apart by chance, all errors are infinite.
 pub(super) fn ratios(first: Side<'_>, second: Side<'_>, known: bool) -> Option<Ratios> {
     let ready = |side: Side<'_>| -> Vec<Ready> { side.runs.iter().map(|r| Ready::of(r)).collect() };
     let (a, b) = (ready(first), ready(second));
@@ -111,7 +111,7 @@ fn estimate(ln_ratio: f64, error: StandardError, explained: Explained) -> Estima
     Estimate::new(ln_ratio.exp(), (ln_ratio - explained.high - reach).exp(), (ln_ratio - explained.low + reach).exp())
 }
 
-/// The error of a difference of two sides' means: of what the sides' sizes share, and of the runs' own medians.
+/// The error of a difference of two sides' means: that of what each side's sizes share (`apart`), and those of the runs' own medians.
 fn together(apart: StandardError, own: &[Vec<StandardError>; 2]) -> StandardError {
     let mut parts = vec![(apart.value.powi(2), apart.degrees)];
     for side in own {

@@ -1,4 +1,4 @@
-//! A run made ready for a comparison: what it says at each size, and how its rounds lie apart.
+//! A run prepared for a comparison: its median and error at each size, and the spread of its rounds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,13 +7,13 @@ use stats::{Shared, StandardError, block_levels, own_error};
 use super::align::Sizes;
 use crate::CurvePoint;
 
-/// Sizes about one, with it, whose rounds tell whether they fall into one of two states by turns.
+/// Sizes on either side of one from whose rounds it is told whether they alternate between two states ([`Shared::hollow`]).
 const NEAR: usize = 4;
 
-/// A run made ready: for each size the logarithm of its median and the error of that, and the spread of its block levels.
+/// A prepared run: for each size the logarithm of its median and the error of that, and the spread of its rounds' levels.
 pub(super) struct Ready {
     pub sizes: Sizes,
-    /// The noise of a size is that about the level of its round: the level is judged apart, and must not count twice.
+    /// Its noise is that about the levels of the rounds: the levels are judged by themselves, and must not count twice.
     pub shared: Shared,
     /// Rounds of the run.
     pub rounds: u32,
@@ -43,7 +43,7 @@ impl Ready {
         let level = |round: &u32| levels.get(round).copied().unwrap_or(0.0);
         let at_level: Vec<Vec<(u32, f64)>> =
             rounds.iter().map(|r| r.iter().map(|(k, t)| (*k, t / level(k).exp())).collect()).collect();
-        // States of the whole curve, and those that neighbours share, are judged apart: they are none of a size's own.
+        // States of the whole curve, and those that neighbours share, are judged by themselves: they are none of a size's own.
         let own = Shared::noise_of(&stats::freed(&at_level, &stats::local(&at_level, |round| level(&round))));
         let sigma = Shared::noise_of(&at_level).sigma;
         let shared = Shared { sigma, lasting: own.lasting, ..Shared::of(&rounds) };

@@ -1,4 +1,4 @@
-//! What the rounds of two sides saw, where nothing tells how sure their ratio is: facts of these rounds, and no verdict.
+//! At how many sizes all rounds of two sides agree, where the error of their ratio is unknown: facts of these rounds, and no verdict.
 
 use std::collections::BTreeMap;
 

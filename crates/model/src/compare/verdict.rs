@@ -23,7 +23,7 @@ pub struct Stretch {
     pub differs: bool,
 }
 
-/// What a size says: -1 the second is faster, 1 it is slower, 0 no difference.
+/// The verdict at a size: -1 the second is faster, 1 it is slower, 0 no difference.
 fn sign(c: &Compared) -> i8 {
     match c.significant {
         false => 0,
@@ -47,7 +47,8 @@ fn joined(rows: impl IntoIterator<Item = Row>) -> Vec<Row> {
     all
 }
 
-/// A stretch that differs begins and ends with sizes that do: what short rows it took in at its ends stand by themselves.
+/// A stretch that differs begins and ends with sizes that do: short rows that were merged into it at its ends become rows of their own
+/// again.
 fn trimmed(sizes: &[Compared], (said, start, end): Row) -> Vec<Row> {
     let says = |i: &usize| sign(&sizes[*i]) == said;
     let (Some(first), Some(last)) = ((start..end).find(says), (start..end).rev().find(says)) else {
@@ -63,7 +64,7 @@ fn trimmed(sizes: &[Compared], (said, start, end): Row) -> Vec<Row> {
 /// Stretches of one verdict, ascending. `sizes` ascend.
 pub(super) fn stretches(sizes: &[Compared]) -> Vec<Stretch> {
     let mut runs = joined(sizes.iter().enumerate().map(|(i, c)| (sign(c), i, i + 1)));
-    // The shortest stretch first gives way to the longer of its neighbours.
+    // The shortest stretch is merged first, into the longer of its neighbours.
     while runs.len() > 1 {
         let short = |i: &usize| {
             let (_, start, end) = runs[*i];

@@ -11,7 +11,7 @@ use crate::Estimate;
 use crate::curve::Curve;
 use crate::resampled::{Scale, estimates};
 
-/// Rounds of the Gauss-Newton iteration; it settles long before.
+/// Iterations of Gauss-Newton; it converges long before.
 const ROUNDS: usize = 100;
 
 /// `y = Rmax x / (n_half + x)`: throughput over size.
@@ -81,16 +81,15 @@ impl BandwidthCurve {
     }
 }
 
-/// How close to the edge of the search a value stands for it: edges are met to the rounding of an exponential.
+/// How close to the edge of the search a value counts as at it: edges are met to the rounding of an exponential.
 const EDGE: f64 = 0.999;
 
-/// Between which half-power points are looked for: curves beyond them differ by a thousandth at the sizes measured.
+/// The half-power points that are searched: curves beyond them differ by a thousandth at the sizes measured.
 fn bounds(smallest: f64, largest: f64) -> (f64, f64) {
     (smallest / 1e3, largest * 1e3)
 }
 
-/// A half-power point at the edge of where it is looked for may as well lie beyond it: nothing bounds it there, nor
-/// what larger blocks would reach.
+/// A half-power point at the edge of the search may as well lie beyond it: it has no bound there, nor has what larger messages would reach.
 fn open_ended(mut r_max: Estimate, mut n_half: Estimate, (least, most): (f64, f64)) -> (Estimate, Estimate) {
     if n_half.low.min(n_half.value) <= least / EDGE {
         n_half.low = 0.0;

@@ -5,8 +5,7 @@ use crate::smooth::split;
 /// Half of the window over which the local slope is taken, as a logarithm of size: half a decade.
 const WINDOW: f64 = 1.15;
 
-/// The slope, on logarithmic axes, that parts what a start costs from what bytes cost: on `t0 + b B` it is reached where
-/// both are equal, where the curve bends most.
+/// The slope, on logarithmic axes, at which a start and bytes cost the same: on `t0 + b B` it is reached where the curve bends most.
 const KNEE: f64 = 0.5;
 
 /// Growth of the time from a size to the next, as a logarithm, that is more than noise: a factor of two.
@@ -42,7 +41,7 @@ pub(super) fn knee(logs: &[f64], times: &[f64]) -> Result<f64, Knee> {
     // chasm on either side costs its own width and does not move the split.
     let steep: Vec<bool> = slopes.iter().map(|slope| *slope >= KNEE).collect();
     let wide = |i: &usize| logs[*i] - logs[i - 1] > WINDOW;
-    // Over a wide gap a slope below a half may be a start and its bytes.
+    // A wide gap may hide the knee: time grows over it, though its slope is below a half.
     let hidden = |i: &usize| wide(i) && times[*i] - times[i - 1] > GROWS;
     match split(logs, &steep) {
         0 => Err(Knee::Below),

@@ -91,8 +91,8 @@ impl LatencyLines {
     }
 }
 
-/// The line over sizes below 1 KiB, whose slope is the time per byte of the summary, too. It draws from a generator of its own
-/// (ChaCha8 from `seed`), so that whoever asks for it gets the same figures.
+/// The line over sizes below 1 KiB, whose slope is the time per byte of the summary, too. It draws from a generator of its own (ChaCha8
+/// from `seed`), so that every caller gets the same figures.
 pub(crate) fn small_line(curve: &Curve, seed: u64) -> Option<LatencyLine> {
     over(curve, |p| is_small(p.size), noise(curve), &mut ChaCha8Rng::seed_from_u64(seed))
 }
@@ -101,8 +101,8 @@ fn over(curve: &Curve, which: impl Fn(&Point) -> bool, noise: f64, rng: &mut Cha
     derived(curve, which, noise, rng, 0, |_, _, _| Vec::new()).map(|found| found.0)
 }
 
-/// The line over all sizes of a curve, and `many` figures that `derive` makes of its start-up cost, its slope and the medians
-/// behind both (bytes, seconds; ascending), each with the interval that their noise gives it. With the seed of
+/// The line over all sizes of a curve, and `many` figures that `derive` makes of its start-up cost (seconds), its slope (seconds a byte)
+/// and the medians behind both (bytes, seconds; ascending), each with the interval that their noise gives it. With the seed of
 /// [`super::Fits::of`] the line's intervals are the same.
 pub(crate) fn derived_line(
     points: &[CurvePoint],

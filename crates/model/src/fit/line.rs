@@ -2,7 +2,7 @@
 
 /// Weights within this many standard deviations count in full (Huber 1964: 95% efficient on normal noise).
 const HUBER: f64 = 1.345;
-/// Rounds of reweighting; they settle long before.
+/// Iterations of reweighting; they converge long before.
 const ROUNDS: usize = 25;
 
 /// `seconds = t0 + per_byte * bytes`.
@@ -31,14 +31,14 @@ pub(super) fn line(points: &[(f64, f64)]) -> Option<Fitted> {
     line_beside(points, |_| 0.0)
 }
 
-/// The line of what is left of the seconds beside `known`, a part of them that is known for each size. Errors are relative to
-/// all the seconds, so that a known part that is itself a line changes nothing of the fit.
+/// The line through the seconds less `known`, a part of them that is known for each size. Errors are relative to all the seconds, so that a
+/// known part that is itself a line changes nothing of the fit.
 pub(crate) fn line_beside(points: &[(f64, f64)], known: impl Fn(f64) -> f64) -> Option<Fitted> {
     let rests: Vec<(f64, f64)> = points.iter().map(|p| (p.0, p.1 - known(p.0))).collect();
     let mut weights: Vec<f64> = points.iter().map(|p| p.1.powi(-2)).collect();
     let mut found = solve(&rests, &weights)?;
     for _ in 0..ROUNDS {
-        // An outlying line may pass below zero: relative to what was measured it stays a number.
+        // An outlying line may pass below zero: a quarter of what was measured keeps relative errors finite.
         let of = |(p, rest): (&(f64, f64), &(f64, f64))| (found.at(p.0) + (p.1 - rest.1)).max(p.1 / 4.0);
         let fitted: Vec<f64> = points.iter().zip(&rests).map(of).collect();
         let residuals: Vec<f64> = points.iter().zip(&fitted).map(|(p, f)| p.1 / f - 1.0).collect();

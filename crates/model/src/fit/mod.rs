@@ -1,8 +1,8 @@
-//! Models fitted to a curve, each with 95% intervals and a plain word where it does not fit.
+//! Models fitted to a curve, each with 95% intervals and a warning where it does not fit.
 //!
-//! `line` and `latency` are the straight lines of `seeds/000`, table 1, `start` what the smallest sizes say of their start-up cost, `pieces` what takes their place where one line lies
-//! (`seeds/003`), `bandwidth` the curve of `seeds/000`, tables 2 and 3, `saturation` the `knee` of `seeds/004`, section 3, held
-//! against the throughput.
+//! `line` and `latency` are the straight lines of `seeds/000`, table 1, `start` is their start-up cost by the smallest sizes, `pieces` are
+//! several lines where one misses the path (`seeds/003`), `bandwidth` is the curve of `seeds/000`, tables 2 and 3, `saturation` the `knee`
+//! of `seeds/004`, section 3, compared with the throughput.
 
 mod bandwidth;
 mod knee;
@@ -44,8 +44,8 @@ pub struct Fits {
 }
 
 impl Fits {
-    /// Fits all models to a curve, in any order of sizes; ChaCha8 from `seed` drives the bootstrap over blocks. None
-    /// without a single point that has a time.
+    /// Fits all models to a curve, in any order of sizes; ChaCha8 from `seed` drives the bootstrap over rounds. None without a single point
+    /// that has a time.
     pub fn of(points: &[CurvePoint], seed: u64) -> Option<Self> {
         let curve = Curve::of(points);
         curve.points.first()?;

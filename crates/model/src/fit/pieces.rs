@@ -1,4 +1,4 @@
-//! Several lines where one lies: copies through a cache and beyond it have each their own (`seeds/003`).
+//! Several lines where one misses the path: copies through a cache and beyond it each have their own (`seeds/003`).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,7 +61,7 @@ pub(super) fn pieces(curve: &Curve, noise: f64) -> Vec<Piece> {
         .collect()
 }
 
-/// Running sums of relative errors' parts, so that any stretch's least error is a few subtractions.
+/// Running sums of the parts of relative errors: the least error of any stretch is then a few subtractions.
 struct Sums(Vec<[f64; 6]>);
 
 impl Sums {

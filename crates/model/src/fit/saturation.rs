@@ -11,10 +11,10 @@ use crate::curve::Curve;
 use crate::resampled::{Scale, estimates};
 use crate::smooth::Smooth;
 
-/// How far apart the two readings of the saturation point may lie, as a factor, before a curve that still rises has none: slopes over half
+/// How far apart the two estimates of the saturation point may lie, as a factor, before a curve that still rises has none: slopes over half
 /// a decade and smoothed rates each err by some per cent near a curve's end.
 const ALIKE: f64 = 1.25;
-/// The same where no interval tells how far the readings err.
+/// The same where no interval tells how far the estimates err.
 const ALIKE_UNTOLD: f64 = 2.0;
 
 /// Where a path saturates.
@@ -31,10 +31,9 @@ pub struct Saturation {
 }
 
 impl Saturation {
-    /// Two readings of one point. The bend: where the slope on logarithmic axes passes a half. The throughput: on a line half of what the
-    /// size N reaches is reached at `h = s N / (N + 2 s)`, which gives `s` back, so that both are `t0 / b` on any line, however far it was
-    /// measured. Where they differ beyond their noise, no line follows the path, and a point that only one of them knows would contradict
-    /// the other.
+    /// Two estimates of one point. The bend: where the slope on logarithmic axes passes a half. The throughput: on a line half of what the
+    /// size N reaches is reached at `h = s N / (N + 2 s)`, which is solved for `s`, so that both are `t0 / b` on any line, up to whatever
+    /// size it was measured. Where they differ beyond their noise, no line follows the path, and neither estimate alone would be right.
     pub(super) fn of(curve: &Curve, rng: &mut ChaCha8Rng, warnings: &mut Vec<String>) -> Option<Self> {
         let used: Vec<usize> = (0..curve.points.len()).filter(|i| curve.points[*i].size > 0).collect();
         let logs: Vec<f64> = used.iter().map(|i| (curve.points[*i].size as f64).ln()).collect();
@@ -81,20 +80,20 @@ impl Saturation {
     }
 }
 
-/// The saturation point of a line, which reaches half of what it does at one size at another; logarithms of sizes. None where half is only
-/// reached within the last factor of two: no line does that.
+/// The saturation point of a line that reaches half of its rate at the size `top` at the size `half`; logarithms of sizes. None where half
+/// is only reached within the last factor of two: no line does that.
 fn of_line(half: f64, top: f64) -> Option<f64> {
     let left = 1.0 - 2.0 * (half - top).exp();
     (left > 0.0).then(|| half - left.ln())
 }
 
-/// A figure whose interval holds both readings' ones; none where the ends of both together lie a thousandfold apart, as of any figure.
+/// A figure whose interval holds both estimates'; none where the ends of both together lie a thousandfold apart, as of any figure.
 fn either(value: f64, a: Estimate, b: Estimate) -> Estimate {
     let (low, high) = (a.low.min(b.low), a.high.max(b.high));
     if high <= units::WIDEST * low { Estimate { value, low, high } } else { Estimate::unbounded(value) }
 }
 
-/// Whether two readings of one point, whose ratio this is, surely lie farther apart than this factor.
+/// Whether two estimates of one point, whose ratio this is, lie farther apart than this factor beyond their error.
 fn differs(apart: Estimate, factor: f64) -> bool {
     match apart.high.is_finite() {
         true => apart.low > factor || apart.high < 1.0 / factor,

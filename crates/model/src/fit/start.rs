@@ -1,18 +1,18 @@
-//! What the smallest sizes say of the start-up cost, where one line through larger ones too may not hold.
+//! The start-up cost by the smallest sizes, for curves that one line does not follow.
 //!
-//! A line is fitted to all of its sizes, and its start-up cost is the one that suits these best. Where time has a part that is no line
-//! (a root of the size, a cache, steps), that is not the time of no bytes, and the noise of the fit says nothing of how far it lies off.
-//! The smallest sizes tell: a line through them alone, and one over the root of their size, for time that grows fastest at its beginning.
+//! A line is fitted to all of its sizes, and its start-up cost is the one that suits these best. Where time has a part that is no line (a
+//! root of the size, a cache, steps), that is not the time of no bytes, and the noise of the fit does not show how far it lies off. The
+//! smallest sizes do: by a line through them alone, and by one over the root of their size, for time that grows fastest at its beginning.
 
 use super::line::line;
 use crate::Estimate;
 
-/// Sizes up to so many times the smallest lead to the time of no bytes.
+/// Sizes up to so many times the smallest estimate the time of no bytes.
 const NEAR: f64 = 32.0;
-/// Fewest sizes that do.
+/// Fewest sizes for that.
 const FEWEST: usize = 5;
-/// Share of the 95% reach of the difference from which on the line counts as refuted at its beginning: about one standard error. A
-/// difference that luck may explain still says how far the line may lie off, and costs plain lines little.
+/// Share of the 95% reach of the difference from which on the line counts as refuted at its beginning: about one standard error. Even a
+/// difference that may be chance shows how far the line may lie off, and the wider interval costs plain lines little.
 const DOUBT: f64 = 0.5;
 
 /// Figures that [`starts`] adds to a fit.

@@ -1,25 +1,24 @@
-//! A red background: levels that wander and return (a first-order process in continuous time), white noise on top, and
-//! a straight drift below.
+//! A red background: levels that wander and return (a first-order autoregression in continuous time), with white noise and a straight
+//! drift.
 
-/// Variance of what wanders, over that of the white noise.
+/// Variances of the wandering levels that are tried, over that of the white noise.
 const RATIOS: [f64; 8] = [0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0, 1000.0];
 
-/// Return times are tried a factor apart, up to so many lengths of the run, beyond which a process does not return within it.
+/// Return times that are tried lie this factor apart, up to so many lengths of the run: beyond that a process does not return within it.
 const APART: f64 = 2.5;
 const LONGEST: f64 = 30.0;
 
 /// A background, in units of its white noise.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Background {
-    /// Variance of what wanders.
+    /// Variance of the wandering levels.
     ratio: f64,
-    /// How long it takes to return, seconds.
+    /// Time in which they return to the middle, by a factor of e, seconds.
     returns: f64,
 }
 
 impl Background {
-    /// Backgrounds for moments ascending in time, evenly on both of their logarithmic axes, with one of white noise
-    /// alone.
+    /// Backgrounds for moments (seconds, ascending), evenly on the logarithmic axes of both parameters, the first with white noise alone.
     pub fn all(moments: &[f64]) -> Vec<Self> {
         let (Some(first), Some(last)) = (moments.first(), moments.last()) else { return Vec::new() };
         let span = last - first;
@@ -29,14 +28,14 @@ impl Background {
         }
         let shortest = span / moments.len() as f64 / 2.0;
         for returns in (0..40).map(|i| shortest * APART.powi(i)).take_while(|p| *p <= LONGEST * span) {
-            // One that hardly returns within the run starts anywhere: its variance grows with its return time.
+            // One that hardly returns within the run may start anywhere: its variance grows with its return time.
             let wider = (returns / span).max(1.0);
             all.extend(RATIOS.iter().map(|ratio| Self { ratio: ratio * wider, returns }));
         }
         all
     }
 
-    /// Whether its levels hardly return within so many seconds.
+    /// Whether it wanders and hardly returns within so many seconds.
     pub fn wanders(self, within: f64) -> bool {
         self.ratio > 0.0 && self.returns > within
     }
@@ -62,7 +61,7 @@ impl Background {
             },
         );
         let n = series.len() as f64;
-        // Level, one and moment, each without what the ones before explain.
+        // Sums of the level, the constant and the moment, each less what the ones before it explain.
         let [[yy, y1, yt], [_, ones, t1], [_, _, tt]] = sums;
         let (yy, yt, tt) = (yy - y1 * y1 / ones, yt - y1 * t1 / ones, tt - t1 * t1 / ones);
         let slope = yt / tt;
@@ -72,8 +71,8 @@ impl Background {
         (likelihood.is_finite() && error.is_finite()).then_some(Line { slope, error, likelihood })
     }
 
-    /// How much of a series sines of these frequencies, `step` apart from `first` on, explain beyond the background, in
-    /// units in which chance gives an exponential value of mean 1.
+    /// Power of sines at `many` frequencies, `first` and then `step` apart (Hz), beyond the background: by chance it is exponential with
+    /// mean 1.
     pub fn powers(self, series: &[(f64, f64)], first: f64, step: f64, many: usize) -> Vec<f64> {
         let Some(start) = series.first().map(|s| s.0) else { return Vec::new() };
         let mut rows: Vec<[f64; 3]> = Vec::with_capacity(series.len());
@@ -121,8 +120,8 @@ impl Background {
         powers
     }
 
-    /// The filter's numbers for each row: what is kept of the state, how much of a surprise goes into it, one over its
-    /// deviation.
+    /// The Kalman filter's numbers for each row: the share of the state that is kept, the gain, and one over the standard deviation of the
+    /// innovation.
     fn gains(self, series: &[(f64, f64)]) -> Vec<(f64, f64, f64)> {
         let (mut variance, mut last) = (self.ratio, None::<f64>);
         let each = |(at, _): &(f64, f64)| {
@@ -139,8 +138,8 @@ impl Background {
         series.iter().map(each).collect()
     }
 
-    /// Whitens columns by a Kalman filter: each row as the filter sees it, less what the rows before foretell, over its
-    /// standard deviation. Returns the sum of the logarithms of the variances.
+    /// Whitens columns by a Kalman filter: each row less what the rows before predict, over its standard deviation, goes to `tell`. Returns
+    /// the sum of the logarithms of the variances.
     fn whiten<const N: usize>(
         self,
         series: &[(f64, f64)],
@@ -166,10 +165,10 @@ impl Background {
 /// A line on a background.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Line {
-    /// Level a second, and its standard error.
+    /// Change of the level, as a logarithm, a second, and its standard error.
     pub slope: f64,
     pub error: f64,
-    /// Logarithm of the background's likelihood, whatever the line and the scale of the noise (restricted likelihood).
+    /// Logarithm of the background's likelihood, with the line and the scale of the noise integrated out (restricted likelihood).
     pub likelihood: f64,
 }
 
@@ -192,7 +191,7 @@ fn unit(column: &mut [f64]) {
     }
 }
 
-/// Takes off a column what another of length 1 explains.
+/// Subtracts from a column its projection on another of length 1.
 fn without(column: &mut [f64], other: &[f64]) {
     let share: f64 = column.iter().zip(other).map(|(c, o)| c * o).sum();
     column.iter_mut().zip(other).for_each(|(c, o)| *c -= share * o);

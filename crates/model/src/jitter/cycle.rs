@@ -1,26 +1,25 @@
-//! A spectrum of short, rare pauses has overtones without end, none higher than the others: what stands out is a whole
-//! part of the period that is meant. Which one, the moments themselves tell: of the moments at which a pause is due,
-//! all have one.
+//! The whole period of short, rare pauses. Their spectrum has overtones without end, none higher than the others, so that the peak found is
+//! a whole part of the true period. Which part, the pauses' moments decide: at the true period all due moments have a pause.
 
 use super::{Moment, Periodic};
 use crate::Estimate;
 
-/// How far from its moment a pause may lie, seconds: trials say when they start to about a tenth of a millisecond.
+/// How far from its due moment a pause may lie, seconds: trials record their start to about a tenth of a millisecond.
 const NEAR: f64 = 0.3e-3;
 
 /// The largest number of parts.
 const PARTS: usize = 200;
 
-/// Moments that must have been watched, and the share of them that must have a pause beyond what chance gives.
+/// Due moments that must have been watched, and the share of them that must have a pause beyond chance.
 const WATCHED: usize = 6;
 const KEPT: f64 = 0.6;
 
-/// Share of all pauses beyond chance that come at these moments: others would mean that the period is not a part, but
-/// missed now and then.
+/// Share of all pauses beyond chance that must come at these moments: else the pauses elsewhere belong to the same period, which is then no
+/// part but is missed now and then.
 const ALONE: f64 = 0.7;
 
-/// How surely these moments must differ from the others: twenty thousand classes are looked at.
-const TOLD: f64 = 18.0;
+/// Minus the logarithm of the probability by chance, for these moments to differ from the others: twenty thousand classes are tested.
+const SIGNIFICANT: f64 = 18.0;
 
 /// The same disturbance with the smallest whole multiple of its period at which pauses come each time; as it is where
 /// there is none.
@@ -31,7 +30,7 @@ pub(super) fn whole(found: Periodic, trials: &[&Moment]) -> Periodic {
     let watched: f64 = trials.iter().map(|t| t.lasted).sum();
     let chance = (pauses.len() as f64 / watched.max(f64::MIN_POSITIVE) * 2.0 * near).min(0.9);
     let Some(phase) = phase(&pauses, period, near) else { return found };
-    // Every moment that was watched: its number, and whether a pause came.
+    // Every due moment that was watched: its number, and whether a pause came.
     let mut moments: Vec<(i64, bool)> = Vec::new();
     for t in trials {
         let mut k = ((t.at + near - phase) / period).ceil();
@@ -52,8 +51,8 @@ pub(super) fn whole(found: Periodic, trials: &[&Moment]) -> Periodic {
         let all_beyond: f64 = of_class.iter().map(beyond).sum();
         of_class.iter().any(|class| {
             let each = class.0 as f64 / class.1.max(1) as f64 > chance + KEPT * (1.0 - chance);
-            let told = parts == 1 || told(*class, usual) > TOLD;
-            class.1 >= WATCHED && each && beyond(class) > ALONE * all_beyond && told
+            let significant = parts == 1 || surprisal(*class, usual) > SIGNIFICANT;
+            class.1 >= WATCHED && each && beyond(class) > ALONE * all_beyond && significant
         })
     };
     let Some(parts) = (1..=PARTS).find(|parts| kept(*parts)) else { return found };
@@ -62,19 +61,19 @@ pub(super) fn whole(found: Periodic, trials: &[&Moment]) -> Periodic {
     Periodic { period: Estimate { value: times(value), low: times(low), high: times(high) }, each_time: true, ..found }
 }
 
-/// How surely a class of moments has more pauses than all of them: minus the logarithm of the chance (Chernoff's
-/// bound).
-fn told((came, all): (usize, usize), usual: f64) -> f64 {
+/// Minus the logarithm of the probability that a class of moments has so many pauses by chance, where all have them in the share `usual`
+/// (Chernoff's bound).
+fn surprisal((came, all): (usize, usize), usual: f64) -> f64 {
     let share = came as f64 / all.max(1) as f64;
     let part = |p: f64, q: f64| if p > 0.0 && q > 0.0 { p * (p / q).ln() } else { 0.0 };
     if share <= usual { 0.0 } else { all as f64 * (part(share, usual) + part(1.0 - share, 1.0 - usual)) }
 }
 
-/// Where in the period most pauses lie: the middle of those in the fullest place, seconds.
+/// The place in the period that has most pauses: the median of those there, seconds.
 fn phase(pauses: &[f64], period: f64, near: f64) -> Option<f64> {
     let mut phases: Vec<f64> = pauses.iter().map(|p| p.rem_euclid(period)).collect();
     phases.sort_by(f64::total_cmp);
-    // Round the end of the period and on.
+    // The period is a circle: the phases once more, a period later.
     let around: Vec<f64> = phases.iter().copied().chain(phases.iter().map(|p| p + period)).collect();
     let many = phases.len();
     let fullest =

@@ -1,40 +1,38 @@
 //! Whether a slow period is a whole multiple of a quicker one.
 //!
-//! The longest of many pauses that come back quickly are a choice of them at random, and many multiples of their period
-//! fit such a choice. So a slow period is held against all pauses: at whole parts of it, too, moments are due, and
-//! where pauses come at these as well, the part is meant.
+//! The longest of many pauses that come back quickly are a random choice of them, and many multiples of their period fit such a choice. So
+//! a slow period is compared with all pauses: these may also be due at whole parts of it, and where pauses come there as well, the part is
+//! the true period.
 
 use super::Moment;
 
 /// The largest number of parts.
 const PARTS: usize = 256;
 
-/// How far from its moment a pause may lie: a share of the part, and at least as far as trials can tell their starts,
-/// seconds.
+/// How far from its due moment a pause may lie: a share of the part, and at least so many seconds, to which trials record their start.
 const OF_PART: f64 = 1.0 / 8.0;
 const LEAST: f64 = 0.3e-3;
 
-/// Share of the moments between that must have a pause, beyond what chance gives. A whole multiple of the right number
-/// of parts has a half at most.
+/// Share of the due moments between that must have a pause, beyond chance. A whole multiple of the right number of parts has a half at
+/// most.
 const KEPT: f64 = 0.6;
 
-/// How surely there must be more pauses than chance gives: minus the logarithm of the chance, of which [`PARTS`] are
-/// looked at.
-const TOLD: f64 = 18.0;
+/// Minus the logarithm of the probability by chance, for there to be more pauses than chance gives, of which [`PARTS`] are tested.
+const SIGNIFICANT: f64 = 18.0;
 
-/// What all pauses say of a slow period.
+/// What all pauses show of a slow period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Nothing comes back between.
+    /// No pause comes back between.
     Stands,
     /// Pauses come at so many parts of it as well.
     Parts(usize),
-    /// Something comes back between, but not each time: which period is meant can't be told.
+    /// Pauses come back between, but not each time: the true period is not known.
     Unclear,
 }
 
-/// Holds a period, with a moment at which its stops are due, against all `pauses`, ascending. `near` is how far off its
-/// stops were looked for.
+/// Compares a period and a moment at which its stops are due (seconds) with all `pauses`, ascending. `near` is how far off its stops were
+/// looked for, seconds.
 pub(super) fn judge(pauses: &[f64], trials: &[&Moment], (period, phase): (f64, f64), near: f64) -> Verdict {
     let watched: f64 = trials.iter().map(|t| t.lasted).sum();
     let mut verdict = Verdict::Stands;
@@ -47,7 +45,7 @@ pub(super) fn judge(pauses: &[f64], trials: &[&Moment], (period, phase): (f64, f
         let chance = (pauses.len() as f64 * 2.0 * near / watched).min(0.9);
         let (came, all) = between(pauses, trials, (part, phase), parts, near);
         let share = came as f64 / all.max(1) as f64;
-        if share <= chance || all as f64 * told(share, chance) < TOLD {
+        if share <= chance || all as f64 * surprisal(share, chance) < SIGNIFICANT {
             continue;
         }
         if share > chance + KEPT * (1.0 - chance) {
@@ -59,8 +57,7 @@ pub(super) fn judge(pauses: &[f64], trials: &[&Moment], (period, phase): (f64, f
     verdict
 }
 
-/// Of the moments that are due at a part alone and that a trial watched: at how many a pause came, and how many there
-/// were.
+/// Of the moments that are due at a part only and that a trial watched: at how many a pause came, and how many there were.
 fn between(pauses: &[f64], trials: &[&Moment], (part, phase): (f64, f64), parts: usize, near: f64) -> (usize, usize) {
     let (mut came, mut all) = (0, 0);
     for t in trials {
@@ -79,8 +76,8 @@ fn between(pauses: &[f64], trials: &[&Moment], (part, phase): (f64, f64), parts:
     (came, all)
 }
 
-/// Chernoff's bound of the binomial tail, for each moment: minus the logarithm of the chance.
-pub(super) fn told(share: f64, chance: f64) -> f64 {
+/// Chernoff's bound of the binomial tail: minus the logarithm of the probability, for each moment.
+pub(super) fn surprisal(share: f64, chance: f64) -> f64 {
     let part = |p: f64, q: f64| if p > 0.0 { p * (p / q.max(f64::MIN_POSITIVE)).ln() } else { 0.0 };
     part(share, chance) + part(1.0 - share, 1.0 - chance)
 }

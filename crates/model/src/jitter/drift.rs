@@ -1,11 +1,10 @@
 //! How the whole curve moves over a run.
 //!
-//! A machine that wanders ends a run elsewhere than it began, and a line through independent levels would be sure of
-//! it. So the line lies on a background that wanders and returns, too. A few blocks hardly tell how much it wanders, so
-//! many backgrounds are tried, and the lines on them averaged: each weighs as much as the levels are likely on its
-//! background.
+//! A machine that wanders ends a run at another level than it began, and a line through levels taken as independent would claim a drift. So
+//! the line is fitted on a background that wanders and returns. A few rounds hardly show how much it wanders, so many backgrounds are tried
+//! and the lines on them averaged, each weighted by the likelihood of the levels on its background.
 //!
-//! A block that strays far from all others says nothing of a drift: it counts only as far out as [`FAR`] allows.
+//! A round that strays far from all others must not make a drift: it is clamped to [`FAR`].
 
 use std::collections::BTreeMap;
 
@@ -17,15 +16,15 @@ use super::Moment;
 use super::background::{Background, Line};
 use crate::Estimate;
 
-/// How likely it is beforehand that levels do not wander at all, over that they wander in any way; and of those ways,
-/// one that hardly returns within the run over one that does.
+/// Prior odds that levels do not wander at all against that they wander in any way; and, of those ways, of one that hardly returns within
+/// the run against one that does.
 const STEADY: f64 = 0.2;
 const LASTING: f64 = 5.0;
 
-/// A level counts as no farther from the middle one than so many times what is typical.
+/// Levels are clamped to so many typical distances from the median one.
 const FAR: f64 = 3.0;
 
-/// Levels closer together than this, relatively, are equal: the rest is rounding.
+/// Levels closer together than this, as logarithms, are equal: the rest is rounding.
 const EQUAL: f64 = 1e-9;
 
 /// A drift.
@@ -45,7 +44,7 @@ impl Drift {
         Self::of(&super::stretches(intervals).iter().filter(usable).collect::<Vec<_>>())
     }
 
-    /// None with fewer than four blocks, or at one moment: a line through three says nothing of its error.
+    /// None with fewer than four rounds, or all at one moment: a line through three has no known error.
     pub(super) fn of(trials: &[&Moment]) -> Option<Self> {
         let mut of_size = BTreeMap::<u64, BTreeMap<u32, Vec<f64>>>::new();
         let mut times = BTreeMap::<u32, Vec<f64>>::new();
@@ -60,7 +59,7 @@ impl Drift {
         Self::through(levels)
     }
 
-    /// The drift of blocks' levels: (moment, level).
+    /// The drift of rounds' levels: (seconds, level as a logarithm).
     fn through(mut levels: Vec<(f64, f64)>) -> Option<Self> {
         if levels.len() < 4 {
             return None;
@@ -85,7 +84,7 @@ impl Drift {
         let sum: f64 = weights.iter().sum();
         let say: Vec<(&Line, f64)> =
             lines.iter().map(|(line, _)| line).zip(weights).filter(|(_, w)| *w > 1e-5 * sum).collect();
-        // The slope below which this share lies, over all backgrounds, each with its own say.
+        // Share of the lines' distributions below a slope, over all backgrounds by their weights.
         let below = |slope: f64| -> f64 {
             let of = |(line, weight): &(&Line, f64)| {
                 let t = (slope - line.slope) / line.error;
@@ -107,20 +106,20 @@ impl Drift {
         ratio.value.is_finite().then_some(Self { ratio, seconds })
     }
 
-    /// Whether it is more than levels explain that wander as these do.
+    /// Whether it is more than levels that wander as these do explain.
     pub fn sure(&self) -> bool {
         self.ratio.low > 1.0 || self.ratio.high < 1.0
     }
 }
 
-/// Levels, none farther from the middle one than [`FAR`] times what is typical.
+/// Levels, clamped to [`FAR`] typical distances from the median one.
 fn clipped(levels: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let middle = median(&levels.iter().map(|l| l.1).collect::<Vec<_>>());
     let far = FAR * median(&levels.iter().map(|l| (l.1 - middle).abs()).collect::<Vec<_>>()) / 0.6745;
     levels.iter().map(|(at, level)| (*at, level.clamp(middle - far, middle + far))).collect()
 }
 
-/// How likely the background at this index of so many is beforehand; the first is the one that does not wander.
+/// Prior weight of the background at this index of so many; the first is the one that does not wander.
 fn prior(i: usize, many: usize, wanders: bool) -> f64 {
     match i {
         0 => STEADY * many as f64,

@@ -1,12 +1,11 @@
 //! Trials that are slower for a while, again and again: a sine in the trials' levels.
 //!
-//! Machines change on every scale of time, and a spectrum of such changes has peaks at random, the higher the slower
-//! (red noise). So a sine is held against a red background: levels that wander and return after some time (a first-order
-//! process) with white noise on top and a straight drift, fitted to the run's own levels by likelihood. A Kalman filter
-//! whitens levels and sines alike at the moments at which trials ran, so that gaps between trials and between blocks
-//! are allowed for exactly (as the likelihood-ratio test of Baluev 2008 for white noise). What the background leaves
-//! uneven is taken off by the middle of the neighbouring frequencies (as Schulz and Mudelsee 2002 scale their red-noise
-//! spectrum; Vaughan 2005).
+//! Machines change on every scale of time, and the spectrum of such changes has random peaks, the higher the lower the frequency (red
+//! noise). So a sine is tested against a red background: levels that wander and return after some time (a first-order process) with white
+//! noise and a straight drift, fitted to the run's own levels by likelihood. A Kalman filter whitens levels and sines alike at the moments
+//! at which trials ran, so that gaps between trials and between rounds are allowed for exactly (as the likelihood-ratio test of Baluev 2008
+//! for white noise). What the background leaves uneven is divided out by the median of the neighbouring frequencies (as Schulz and Mudelsee
+//! 2002 scale their red-noise spectrum; Vaughan 2005).
 
 use stats::median;
 
@@ -17,18 +16,16 @@ use crate::Estimate;
 /// Most levels that are looked at: beyond that, neighbouring trials are averaged.
 const MOST: usize = 1000;
 
-/// A period takes so many trials at least: anything faster passes within one, or is the rhythm of the trials
-/// themselves.
+/// A period takes so many trials at least: anything faster lies within one trial, or is the rhythm of the trials themselves.
 const TRIALS: f64 = 4.0;
 
-/// Steps of frequency to one over the run's length.
+/// Steps of frequency in one over the run's length.
 const FINER: f64 = 3.0;
 
-/// Most frequencies that are looked at, the slowest: trials that lie close together here and far apart there would have
-/// millions.
+/// Most frequencies that are tested, the lowest: trials that lie close together here and far apart there would have millions.
 const FREQUENCIES: usize = 4096;
 
-/// Neighbours that a frequency is held against: within this factor, and so many steps at least.
+/// Neighbours that a frequency is compared with: within this factor, and so many steps at least.
 const WITHIN: f64 = 1.5;
 const NEIGHBOURS: usize = 40;
 
@@ -38,7 +35,7 @@ const OWN: usize = 5;
 /// Power that each half of the run must have at a frequency found in the whole: a chance of 1 in 30.
 const CONFIRMED: f64 = 3.5;
 
-/// The frequencies that a series can tell, in steps.
+/// The frequencies that a series resolves, in steps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Frequencies {
     lowest: usize,
@@ -48,7 +45,7 @@ struct Frequencies {
 }
 
 impl Frequencies {
-    /// None where there are too few of them to tell one from the others.
+    /// None where there are too few of them to compare one with the others.
     fn of(series: &[(f64, f64)]) -> Option<Self> {
         let span = series.last()?.0 - series.first()?.0;
         let gaps: Vec<f64> = series.windows(2).map(|w| w[1].0 - w[0].0).collect();
@@ -63,14 +60,14 @@ impl Frequencies {
     }
 }
 
-/// The shortest period that is looked for in these levels, seconds; none where no period is.
+/// The shortest period that is looked for in these levels (seconds, logarithm), seconds; none where no period is.
 pub(super) fn shortest(levels: &[(f64, f64)]) -> Option<f64> {
     let found = Frequencies::of(&fewer(levels))?;
     Some(1.0 / (found.highest as f64 * found.step))
 }
 
-/// The period of these levels, (moment, level) ascending in time, if one is sure. `blocks` are the moments at which
-/// blocks began.
+/// The period of these levels, (seconds, logarithm) ascending in time, if one is significant. `blocks` are the moments at which rounds
+/// began.
 pub(super) fn period(levels: &[(f64, f64)], blocks: &[f64]) -> Option<Periodic> {
     let series = fewer(&clipped(levels));
     let span = series.last()?.0 - series.first()?.0;
@@ -103,17 +100,16 @@ pub(super) fn period(levels: &[(f64, f64)], blocks: &[f64]) -> Option<Periodic> 
     Some(Periodic { period, source: Source::Levels, each_time: true, power: beyond[best] / 0.4 })
 }
 
-/// Parts of a run whose own frequencies are held against each other.
+/// Parts of a run whose own frequencies are compared.
 const PARTS: usize = 4;
 
-/// How far the frequency of a run's parts lies about that of the whole, a standard deviation, where that is more than their errors
-/// explain, `white(span, power)`: what comes back without a clock, as a load that swings does, has no period that is known to a hundredth.
-/// 0 of a steady one.
+/// Standard deviation of the frequency (Hz) of a run's parts about that of the whole, where it is more than their errors, `white(span,
+/// power)`, explain: what comes back without a clock, as a load that swings does, has no period known to a hundredth. 0 of a steady one.
 fn wanders(background: &Background, series: &[(f64, f64)], frequency: f64, white: impl Fn(f64, f64) -> f64) -> f64 {
     let (mut squares, mut explained, mut parts) = (0.0, 0.0, 0.0);
     for part in series.chunks(series.len().div_ceil(PARTS)) {
         let span = part[part.len() - 1].0 - part[0].0;
-        // With fewer turns than two a part tells no frequency.
+        // A part of fewer than two periods has no frequency.
         if span * frequency < 2.0 {
             continue;
         }
@@ -127,12 +123,11 @@ fn wanders(background: &Background, series: &[(f64, f64)], frequency: f64, white
     if parts < 2.0 || squares < STEADY * explained { 0.0 } else { (squares / parts).sqrt() }
 }
 
-/// Times that the squares of parts' distances may be what their errors explain. A steady sine exceeds it in one run of five, and has a wider
-/// interval than it need have.
+/// Factor by which the squares of the parts' distances may exceed what their errors explain. A steady sine exceeds it in one run of five,
+/// and then has a wider interval than need be.
 const STEADY: f64 = 1.5;
 
-/// What the frequencies about this one have, one in mean where the background is right; never less, so that none is
-/// made to stand out.
+/// Mean power of the frequencies about this one: 1 where the background is right, and never less, so that none is made to stand out.
 fn around(powers: &[f64], i: usize, lowest: usize) -> f64 {
     let at = (i + lowest) as f64;
     let low = ((at / WITHIN) as usize).saturating_sub(lowest).min(i.saturating_sub(NEIGHBOURS));
@@ -141,8 +136,7 @@ fn around(powers: &[f64], i: usize, lowest: usize) -> f64 {
     (median(&others) / std::f64::consts::LN_2).max(1.0)
 }
 
-/// Levels about their middle, none farther from it than four times what is typical: a trial that strays far says
-/// nothing of a period.
+/// Levels about their median, clamped to four typical distances from it: a trial that strays far must not make a period.
 fn clipped(levels: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let middle = median(&levels.iter().map(|l| l.1).collect::<Vec<_>>());
     let typical = median(&levels.iter().map(|l| (l.1 - middle).abs()).collect::<Vec<_>>()) / 0.6745;

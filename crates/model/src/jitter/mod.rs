@@ -44,12 +44,12 @@ const LEVEL: f64 = 0.001;
 /// Stretches of a soak whose levels tell its drift: more would say no more of a line.
 const STRETCHES: usize = 240;
 
-/// One trial, as jitter sees it.
+/// One trial, as far as jitter is concerned.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Moment {
-    /// Block size, bytes.
+    /// Message size, bytes.
     pub size: u64,
-    /// Block of trials: those on one connection.
+    /// Number of the round: its trials ran on one connection.
     pub block: u32,
     /// Seconds from the run's start to the trial's.
     pub at: f64,
@@ -59,15 +59,15 @@ pub struct Moment {
     pub seconds: f64,
     /// Pauses: seconds from the run's start to each, ascending. An iteration that took over twice the trial's median.
     pub pauses: Vec<f64>,
-    /// How long each of them lasted, seconds; empty where nobody knows.
+    /// How long each of them lasted, seconds; empty where that is not known.
     pub lengths: Vec<f64>,
     /// Of single iterations that were timed: how many took over twice the trial's median, and how many there were.
     pub slow: (u64, u64),
 }
 
 impl Moment {
-    /// How near to its ends a moment is still one that the trial watched, seconds, where stops are looked for so near to their moments: an eighth
-    /// of what it lasted beside its pauses at most. Trials of two milliseconds would else watch nothing.
+    /// How near to its ends a moment no longer counts as watched by the trial, seconds, where stops may lie so near to their due moments:
+    /// at most an eighth of what it lasted beside its pauses. Trials of two milliseconds would otherwise watch nothing.
     fn edge(&self, near: f64) -> f64 {
         near.min((self.lasted - self.lengths.iter().sum::<f64>()).max(0.0) / 8.0)
     }
@@ -104,19 +104,19 @@ pub struct Jitter {
 impl Jitter {
     /// Reads it off a path's trials, in any order, warm-up left out.
     pub fn of(trials: &[Moment]) -> Self {
-        Self::told(trials, trials)
+        Self::of_trials(trials, trials)
     }
 
-    /// The same of the intervals of one connection, a block each, which follow each other at a rhythm of their own: a new interval is no
-    /// new connection, so that what comes back at that rhythm is a disturbance like any other. Its drift is that of at most
-    /// [`STRETCHES`] stretches of them.
+    /// The same of the intervals of one connection, which follow each other at a rhythm of their own: a new interval is no new connection,
+    /// so that what comes back at that rhythm is a disturbance like any other. Its drift is that of at most [`STRETCHES`] stretches of
+    /// them.
     pub fn of_intervals(intervals: &[Moment]) -> Self {
         let held: Vec<Moment> = intervals.iter().map(|t| Moment { block: 0, ..t.clone() }).collect();
-        Self::told(&stretches(intervals), &held)
+        Self::of_trials(&stretches(intervals), &held)
     }
 
-    /// Outliers and drift from the blocks of `blocks`, periods from `trials`, which are the same but for their blocks.
-    fn told(blocks: &[Moment], trials: &[Moment]) -> Self {
+    /// Outliers and drift from `blocks`, periods from `trials`: the same trials, but for the numbers of their rounds.
+    fn of_trials(blocks: &[Moment], trials: &[Moment]) -> Self {
         let usable = |t: &&Moment| {
             t.seconds > 0.0 && t.seconds.is_finite() && t.at.is_finite() && t.lasted >= 0.0 && t.lasted.is_finite()
         };
@@ -148,7 +148,7 @@ impl Jitter {
     }
 }
 
-/// Intervals with the number of their stretch as block.
+/// Intervals with the number of their stretch as round.
 fn stretches(intervals: &[Moment]) -> Vec<Moment> {
     let stretch = intervals.len().div_ceil(STRETCHES).max(1);
     intervals.iter().enumerate().map(|(i, t)| Moment { block: (i / stretch) as u32, ..t.clone() }).collect()
@@ -164,8 +164,8 @@ fn about_sizes(trials: &[&Moment]) -> Vec<f64> {
     trials.iter().map(|t| t.seconds.ln() - middle[&t.size]).collect()
 }
 
-/// The share of all iterations, with an interval from how the shares of blocks differ, and no narrower than so many
-/// iterations allow (Wilson 1927): that none was seen does not mean that there are none.
+/// The share of all iterations, with an interval from how the shares of rounds differ, and no narrower than so many iterations allow
+/// (Wilson 1927): that none was seen does not mean that there are none.
 fn outliers(trials: &[&Moment]) -> Option<Estimate> {
     let mut blocks = BTreeMap::<u32, (u64, u64)>::new();
     for t in trials.iter().filter(|t| t.slow.1 > 0) {

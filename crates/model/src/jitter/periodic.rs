@@ -1,10 +1,9 @@
 //! Disturbances that come back at a period: a spectrum of the pauses, beside `stops` and `levels`.
 //!
-//! A path is seen only while a trial runs, and trials have rhythms of their own. So each stretch of time is held
-//! against the pauses that its trials would have had if pauses came at random, and each frequency against its
-//! neighbours and against what the same trials give with their pauses exchanged: what is left is exponential with mean
-//! 1 where nothing comes back (the periodogram of Schuster 1898; Scargle 1982). A frequency and its overtones are
-//! judged together (the H-test: de Jager, Raubenheimer and Swanepoel 1989).
+//! A path is seen only while a trial runs, and trials have rhythms of their own. So from each stretch of time the pauses that its trials
+//! would have at random are subtracted, and each frequency is compared with its neighbours and with what the same trials give with their
+//! pauses exchanged: the rest is exponential with mean 1 where nothing comes back (the periodogram of Schuster 1898; Scargle 1982). A
+//! frequency and its overtones are judged together (the H-test: de Jager, Raubenheimer and Swanepoel 1989).
 
 use std::sync::Arc;
 
@@ -18,41 +17,41 @@ use stats::median;
 use super::{LEVEL, Moment, Periodic, Source, TIMES, cycle, levels, rhythm, stops};
 use crate::Estimate;
 
-/// Finest stretch of time, seconds: trials start up to a tenth of it later than they say.
+/// Finest stretch of time, seconds: trials start up to a tenth of it later than is recorded.
 const STRETCH: f64 = 0.5e-3;
 
 /// Most stretches.
 const STRETCHES: usize = 1 << 18;
 
-/// Trials that last longer in all than so many times the run overlap, and a first trial that begins later than so many
-/// times the run's length leaves no digits for the moments within.
+/// Trials whose times add up to more than so many times the run overlap; and where the first trial begins later than so many times the
+/// run's length, rounding hides the moments within.
 const OVERLAP: f64 = 2.0;
 const FAR: f64 = 1e6;
 
-/// Runs with the same trials and pauses, but each trial's pauses in another trial, whose spectra say what the trials'
-/// own rhythm gives.
+/// Shuffled runs, with the same trials and pauses but each trial's pauses in another trial: their spectra are what the trials' own rhythm
+/// gives.
 const SHUFFLED: usize = 8;
 
-/// The first trials of a block, which show what opening it costs: so many, or the first quarter of a block. One in so many of those before it is as far
-/// from the beginning, for what it costs fades.
+/// The first trials of a round, which show what opening it costs: so many, or the first quarter of a round. They are pooled with those up
+/// to an eighth farther from or nearer to the beginning, since that cost fades.
 const OPENING: usize = 8;
 const QUARTER: usize = 4;
 const AS_FAR: usize = 8;
 
-/// Share of how well pauses keep to a time, from which on the beginnings of trials keep to it as well.
+/// Share of how well pauses keep to a period, from which on the beginnings of trials keep to it as well.
 const AS_WELL: f64 = 0.75;
 
 /// Fewest pauses, or trials, to look for a period in.
 const FEWEST: usize = 40;
 
-/// Neighbours on each side that a frequency is held against: at most, and at least.
+/// Neighbours on each side that a frequency is compared with: at most, and at least.
 const NEIGHBOURS: usize = 256;
 const LEAST: usize = 12;
 
 /// Overtones that are looked at together with a frequency: a short disturbance has many, none of which need stand out.
 const OVERTONES: usize = 20;
 
-/// H that each half of a series must reach at a frequency found in the whole: a chance of 1 in 100.
+/// H that each half of a series must reach at a frequency found in the whole: 1 in 100 by chance.
 const CONFIRMED: f64 = 12.0;
 
 /// Share of H that a multiple of a frequency must explain to be taken for it.
@@ -65,7 +64,7 @@ pub(super) struct Searched {
     pub shortest_of_levels: Option<f64>,
 }
 
-/// Looks for periods, or says why it can't.
+/// Looks for periods; the error says why it can't.
 pub(super) fn search(trials: &[&Moment], levels: &[f64]) -> Result<Searched, &'static str> {
     let (Some(first), Some(last)) = (trials.first(), trials.last()) else { return Err("no trial took a time above 0") };
     let span = last.at + last.lasted - first.at;
@@ -95,14 +94,14 @@ pub(super) fn search(trials: &[&Moment], levels: &[f64]) -> Result<Searched, &'s
         let own = grid.own(trials, &all);
         let quick = grid.peak(&all, &parts, &own).map(|p| cycle::whole(p, trials));
         let starts: Vec<f64> = trials.iter().map(|t| t.at).collect();
-        // Stops hold the ends of trials back, and with them the beginnings of the next ones, which keep to the stops' time then, but less
-        // well than the stops: what comes with the beginnings of trials keeps it no better than these do.
+        // Stops delay the ends of trials, and with them the beginnings of the next ones, which then keep to the stops' period too, but less
+        // well than the stops do. What comes with the beginnings of trials keeps to it no better than these do.
         let own = |p: &Periodic| {
             let frequency = 1.0 / p.period.value;
             let begun_with = rhythm::kept(&starts, frequency) > AS_WELL * rhythm::kept(&all.moments, frequency);
             rhythm::shared(&blocks, frequency) || begun_with && rhythm::shared(&starts, frequency)
         };
-        // The overtones of a slow one that was found are no other.
+        // The overtones of a slow one that was found are no other disturbance.
         let part = |p: &Periodic| {
             found.iter().any(|slow| {
                 let times = slow.period.value / p.period.value;
@@ -119,8 +118,8 @@ pub(super) fn search(trials: &[&Moment], levels: &[f64]) -> Result<Searched, &'s
     Ok(Searched { found, shortest: 2.0 * grid.step, shortest_of_levels: levels::shortest(&moments) })
 }
 
-/// The levels without what the first trials of all blocks have in common: a connection that was just opened, and caches that are cold, are
-/// the run's own doing, and come back with each block.
+/// The levels without what the first trials of all rounds have in common: a connection that was just opened, and cold caches, come from the
+/// run itself, and come back with each round.
 fn settled(trials: &[&Moment], levels: &[f64]) -> Vec<f64> {
     let mut seen = std::collections::BTreeMap::<u32, usize>::new();
     let places: Vec<usize> = (trials.iter())
@@ -146,7 +145,7 @@ fn settled(trials: &[&Moment], levels: &[f64]) -> Vec<f64> {
     places.iter().zip(levels).map(|(place, level)| level - common.get(*place).unwrap_or(&0.0)).collect()
 }
 
-/// When each block of trials began.
+/// When each round began.
 fn begun(trials: &[&Moment]) -> Vec<f64> {
     let mut first = std::collections::BTreeMap::<u32, f64>::new();
     for t in trials {
@@ -155,14 +154,14 @@ fn begun(trials: &[&Moment]) -> Vec<f64> {
     first.into_values().collect()
 }
 
-/// Moments, and what is expected of them: (from, to, weight) of each trial.
+/// Moments, and what is expected of each trial: (from, to, weight).
 struct Series {
     moments: Vec<f64>,
     expected: Vec<(f64, f64, f64)>,
 }
 
-/// Two halves of the trials, every other block each, or before and after where there are few blocks. What comes back
-/// does so in both; two bursts that happen to lie at a distance do not.
+/// Two halves of the trials, every other round each, or before and after where there are few rounds. What comes back does so in both; two
+/// bursts that happen to lie at a distance do not.
 fn halves(trials: &[&Moment]) -> Vec<bool> {
     let mut blocks: Vec<u32> = trials.iter().map(|t| t.block).collect();
     blocks.sort_unstable();
@@ -202,7 +201,7 @@ struct Grid {
     start: f64,
     /// Seconds of a stretch.
     step: f64,
-    /// Seconds that hold something, and stretches of the transform (a power of two, the rest empty).
+    /// Seconds that hold trials, and stretches of the transform (a power of two, the rest empty).
     span: f64,
     many: usize,
     transform: Arc<dyn Fft<f64>>,
@@ -234,8 +233,8 @@ impl Grid {
         stretches[..self.many / 2].iter().map(Complex::norm_sqr).collect()
     }
 
-    /// The spectrum of a series, each power over that of its neighbours, or over what the trials' own rhythm gives
-    /// where that is more.
+    /// The spectrum of a series, each power over that of its neighbours, or over `own`, what the trials' own rhythm gives, where that is
+    /// more.
     fn spectrum(&self, series: &Series, own: &[f64]) -> Vec<f64> {
         let powers = self.powers(&series.moments, &series.expected);
         let neighbours = background(&powers);
@@ -244,8 +243,8 @@ impl Grid {
         powers.iter().zip(least).map(|(p, l)| if l > 0.0 { p / l } else { 0.0 }).collect()
     }
 
-    /// What the trials' own rhythm gives: the mean spectrum where each trial has the pauses of another, as far from its
-    /// beginning. What comes with the beginnings of trials is in it, what comes back whatever the trials do is not.
+    /// The spectrum of the trials' own rhythm: the mean spectrum where each trial has the pauses of another, as far from its beginning.
+    /// What comes with the beginnings of trials is in it; what comes back independently of the trials is not.
     fn own(&self, trials: &[&Moment], series: &Series) -> Vec<f64> {
         let mut rng = ChaCha8Rng::seed_from_u64(trials.len() as u64);
         let mut order: Vec<usize> = (0..trials.len()).collect();
@@ -264,13 +263,13 @@ impl Grid {
         sum
     }
 
-    /// The highest peak of a series, if it is sure and stands in both of its halves.
+    /// The highest peak of a series, if it is significant and shows in both of its halves.
     fn peak(&self, series: &Series, halves: &[Series; 2], own: &[f64]) -> Option<Periodic> {
         let whitened = self.spectrum(series, own);
         // In steps of the transform; slower ones come back too seldom to tell.
         let lowest = ((TIMES / self.span) * self.step * self.many as f64).ceil() as usize;
         let (mut best, mut height, mut overtones) = (0, 0.0, 1);
-        // A frequency is known to a step; its highest overtone must be, too.
+        // The frequency must be known to a step at its highest overtone, too.
         for candidate in lowest.max(1) * OVERTONES..whitened.len() * OVERTONES {
             let (h, m) = h_test(&whitened, candidate);
             if h > height {
@@ -281,7 +280,7 @@ impl Grid {
         if height < (looked_at / LEVEL).ln() / 0.4 {
             return None;
         }
-        // A half or a third of a frequency has all its overtones, too: the highest that explains as much is meant.
+        // A half or a third of a frequency has all its overtones, too: the highest frequency that explains as much is taken.
         let explains = |multiple: usize| {
             let about = (best * multiple).saturating_sub(multiple)..=best * multiple + multiple;
             let one = |c: usize| (h_test(&whitened, c), c);
@@ -301,8 +300,8 @@ impl Grid {
         }
         let step = 1.0 / (self.step * self.many as f64);
         let frequency = self.refined(&series.moments, best as f64 / OVERTONES as f64 * step, overtones);
-        // The error of a frequency in white noise (Rife and Boorstyn 1974), each overtone with its own say, by half
-        // wider for what is not white.
+        // The error of a frequency in white noise (Rife and Boorstyn 1974), with every overtone by its power, wider by half for what is not
+        // white.
         let say: f64 = (1..=overtones).map(|k| (k * k) as f64 * at(&whitened, best, k)).sum();
         let reach = 1.96 * 1.5 * 6f64.sqrt() / (2.0 * std::f64::consts::PI * self.span * say.max(1.0).sqrt());
         let period = Estimate {
@@ -333,7 +332,7 @@ impl Grid {
     }
 }
 
-/// Power at an overtone of a candidate, which counts in parts of a step.
+/// Power at an overtone of a candidate frequency, which is counted in 1/[`OVERTONES`] of a step.
 fn at(whitened: &[f64], candidate: usize, overtone: usize) -> f64 {
     whitened.get((candidate * overtone + OVERTONES / 2) / OVERTONES).copied().unwrap_or(0.0)
 }
@@ -351,8 +350,7 @@ fn h_test(whitened: &[f64], candidate: usize) -> (f64, usize) {
     best
 }
 
-/// What the neighbours of each frequency give, so that noise of any colour has mean 1: slow ones, where noise is steep,
-/// have few.
+/// Power of each frequency's neighbours, so that noise of any colour has mean 1: low frequencies, where noise is steep, have few.
 fn background(power: &[f64]) -> Vec<f64> {
     let mut levels = Vec::with_capacity(power.len());
     let (mut level, mut next) = (0.0, 0);

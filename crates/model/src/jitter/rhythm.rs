@@ -1,12 +1,11 @@
-//! The run's own rhythm: trials and blocks begin at a rhythm of their own, and what comes with them is no disturbance.
+//! The run's own rhythm: trials and rounds begin at a rhythm of their own, and what comes with them is no disturbance.
 
 use std::f64::consts::TAU;
 
-/// How surely moments must keep to a frequency to be said to share it: minus the logarithm of the chance (Rayleigh's
-/// test).
+/// Minus the logarithm of the probability by chance (Rayleigh's test), from which on moments share a frequency.
 const SHARED: f64 = 7.0;
 
-/// Overtones of the moments' own rhythm that count: a quicker period shares one by chance.
+/// Overtones of the moments' own rhythm that count: at higher frequencies moments agree by chance.
 const OVERTONES: f64 = 3.3;
 
 /// Whether these moments, ascending, come at this frequency, or at one or two to its period.
@@ -16,11 +15,12 @@ pub(super) fn shared(moments: &[f64], frequency: f64) -> bool {
         return false;
     }
     let n = moments.len() as f64;
-    // No more can be told by few moments than that all of them agree.
+    // Few moments can show no more than that all of them agree.
     n * kept(moments, frequency).powi(2) > SHARED.min(0.8 * n)
 }
 
-/// How well moments keep to a frequency: 1 where all come at one phase of it, about one over the root of their number where it is nothing to them.
+/// How well moments keep to a frequency (Hz): 1 where all come at one phase of it, about one over the root of their number where they do
+/// not depend on it.
 pub(super) fn kept(moments: &[f64], frequency: f64) -> f64 {
     let (sin, cos) = moments.iter().fold((0.0, 0.0), |(s, c), at| {
         let (sin, cos) = (TAU * frequency * at).sin_cos();

@@ -1,19 +1,19 @@
 //! Long stops that come back at a slow period: too few for a spectrum, but each of them is seen.
 //!
-//! The longest pauses of a run are folded at each period, and the place in the period that holds most is looked at: the
-//! moments at which a stop was due there, of which a trial watched some, and those at which one came. Stops at random
-//! come at each due moment by the share of time that they hold. What comes with the beginnings or ends of trials and
-//! blocks is the run's own rhythm. A period found is then held against all pauses (`divided`).
+//! The longest pauses of a run are folded at each period, and the place in the period that holds most of them is tested: of the moments at
+//! which a stop was due there and a trial watched, at how many one came. Random stops come at a due moment with the share of time that they
+//! take. What comes with the beginnings or ends of trials and rounds is the run's own rhythm. A period found is then compared with all
+//! pauses (`divided`).
 
-use super::divided::{self, Verdict, told};
+use super::divided::{self, Verdict, surprisal};
 use super::{LEVEL, Moment, Periodic, Source, TIMES, rhythm};
 use crate::Estimate;
 
-/// Pauses that are looked at: the longest so many of them. A connection that is held meets more stops than rounds do.
+/// Pauses that are tested: the longest so many of them. A connection that is held meets more stops than rounds do.
 const LONGEST: [usize; 3] = [16, 40, 100];
 const OF_ONE_CONNECTION: [usize; 5] = [16, 40, 100, 300, 1000];
 
-/// How far from its moment a stop may be seen, seconds, or as a share of the run.
+/// How far from its due moment a stop may be seen, seconds, or as a share of the run.
 const NEAR: f64 = 1e-3;
 const OF_RUN: f64 = 1e-4;
 
@@ -21,24 +21,24 @@ const OF_RUN: f64 = 1e-4;
 const SEEN: usize = 6;
 const KEPT: f64 = 0.6;
 
-/// Share of the stops which, so near the ends of their trials, belong to the trials.
+/// Share of the stops near the ends of their trials from which on they belong to the trials.
 const BOUND: f64 = 0.6;
 
-/// Stops that must fall into trials, two more than it takes, and how surely: some come too near to a trial's end, and both halves of the run must
-/// show them.
+/// Stops that must fall into trials, two more than are needed, since some come too near to a trial's end and both halves of the run must
+/// show them; and with what probability.
 const MET: usize = SEEN + 2;
 const FINDS: f64 = 0.9;
 
-/// A period found, with what tells how sure it is.
+/// A period found, and its significance.
 struct Found {
     frequency: f64,
     /// Number of each due moment at which a stop came, and when it did.
     stops: Vec<(f64, f64)>,
-    /// Logarithm of the chance.
+    /// Logarithm of the probability by chance.
     chance: f64,
 }
 
-/// The period of the run's long stops, if one is sure. `blocks` are the moments at which blocks began.
+/// The period of the run's long stops, if one is significant. `blocks` are the moments at which rounds began, seconds.
 pub(super) fn period(trials: &[&Moment], blocks: &[f64]) -> Option<Periodic> {
     let (first, last) = (trials.first()?, trials.last()?);
     let span = last.at + last.lasted - first.at;
@@ -46,7 +46,7 @@ pub(super) fn period(trials: &[&Moment], blocks: &[f64]) -> Option<Periodic> {
     let near = NEAR.max(span * OF_RUN);
     let mut pauses: Vec<(f64, f64)> = trials.iter().flat_map(|t| stops_of(t, near)).collect();
     pauses.sort_by(|a, b| b.1.total_cmp(&a.1));
-    // Where all are as long, or nobody knows how long they were, none are the longest.
+    // Where all are equally long, or their lengths are not known, none are the longest.
     let alike = |many: usize| pauses.get(many).is_some_and(|next| pauses[many - 1].1 <= next.1);
     let longest: &[usize] = if blocks.len() == 1 { &OF_ONE_CONNECTION } else { &LONGEST };
     let sets = longest.iter().filter(|many| **many < pauses.len() && !alike(**many)).copied();
@@ -84,11 +84,11 @@ pub(super) fn period(trials: &[&Moment], blocks: &[f64]) -> Option<Periodic> {
     best.map(|found| periodic(&found, near))
 }
 
-/// The share of a run of `span` seconds in which its trials would see a stop begin, and the longest period at which [`MET`] of the stops surely
-/// fall into them, seconds: 0 where there is none.
+/// The share of a run of `span` seconds in which its trials would see a stop begin, and the longest period at which [`MET`] of the stops
+/// fall into them with probability [`FINDS`], seconds: 0 where there is none.
 pub(super) fn seen(trials: &[&Moment], span: f64) -> (f64, f64) {
     let near = NEAR.max(span * OF_RUN);
-    // A stop's own length is no time in which another begins, and the run would have been shorter by it.
+    // No other stop begins during a stop, and without it the run would have been shorter.
     let stopped = |t: &Moment| t.lengths.iter().sum::<f64>().min(t.lasted);
     let running: f64 = trials.iter().map(|t| (t.lasted - stopped(t) - 2.0 * t.edge(near)).max(0.0)).sum();
     let all = span - trials.iter().map(|t| stopped(t)).sum::<f64>();
@@ -98,7 +98,7 @@ pub(super) fn seen(trials: &[&Moment], span: f64) -> (f64, f64) {
     (watched, due.map_or(0.0, |due| span / due as f64))
 }
 
-/// The chance that so many of `all` or more come, each with this chance.
+/// Probability of `many` or more of `all`, each with probability `each` (binomial).
 fn at_least(all: usize, many: usize, each: f64) -> f64 {
     if each >= 1.0 {
         return f64::from(u8::from(all >= many));
@@ -125,7 +125,7 @@ fn stops_of(t: &Moment, near: f64) -> Vec<(f64, f64)> {
     kept
 }
 
-/// The stops at the fullest place of this period, where they are many enough to be looked at.
+/// The stops at the fullest place of this period, where they are enough to be tested.
 fn folded(set: &[f64], trials: &[&Moment], period: f64, near: f64, chance: f64, due: f64) -> Option<Found> {
     let needed = SEEN.max((KEPT * due * 0.8) as usize);
     if set.len() < needed {
@@ -173,12 +173,11 @@ fn kept(set: &[f64], trials: &[&Moment], (period, phase): (f64, f64), near: f64,
     }
     let all = (watched[0] + watched[1]) as f64;
     let share = stops.len() as f64 / all;
-    let found = || Found { frequency: 1.0 / period, stops, chance: -all * told(share, chance) };
+    let found = || Found { frequency: 1.0 / period, stops, chance: -all * surprisal(share, chance) };
     (share > chance).then(found)
 }
 
-/// What is found, or the part of its period at which all pauses come; none where something comes back between, but not
-/// each time.
+/// The period found, or the part of it at which all pauses come; none where pauses come back between, but not each time.
 fn quickest(found: Found, all: &[f64], trials: &[&Moment], near: f64) -> Option<Found> {
     let line = line(&found)?;
     match divided::judge(all, trials, (line.slope, line.at(0.0)), near) {
@@ -198,8 +197,8 @@ fn line(found: &Found) -> Option<stats::Line> {
     stats::weighted_line(&points)
 }
 
-/// Whether the stops come with the beginnings or the ends of trials: of what a trial ran beside its pauses, in the first or the last eighth. Of
-/// its whole length, with a stop in it that is longer than all else, that would be most of what it ran.
+/// Whether the stops come with the beginnings or the ends of trials: in the first or the last eighth of what a trial ran beside its pauses.
+/// Its whole length would not do: a stop that is longer than the rest would make most of it.
 fn bound(found: &Found, trials: &[&Moment], near: f64) -> bool {
     let bound = found.stops.iter().filter(|(_, at)| {
         let i = trials.partition_point(|t| t.at <= *at);

@@ -7,9 +7,9 @@ use crate::CONFIDENCE;
 use crate::CurvePoint;
 use crate::fit::line_beside;
 
-/// Whether blocks of trials agree that a byte costs less than the wire takes for it: each has a slope of its own beside the
-/// wire's, and Student's t over these slopes is exact however few they are, which intervals by drawing blocks anew are not.
-/// None where fewer than two blocks visited half of the sizes: nothing tells noise apart then.
+/// Whether rounds agree that a byte costs less than the wire takes for it: each has a slope of its own beside the wire's, and Student's t
+/// over these slopes is exact however few they are, which intervals by drawing rounds anew are not. None where fewer than two rounds
+/// visited half of the sizes: then noise can't be told apart.
 pub(super) fn surely(points: &[CurvePoint], wire: &Wire) -> Option<bool> {
     let usable = |seconds: f64| seconds.is_finite() && seconds > 0.0;
     let mut blocks = std::collections::BTreeMap::<u32, Vec<(f64, f64)>>::new();

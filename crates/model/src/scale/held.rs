@@ -1,4 +1,4 @@
-//! An estimate held against what was measured at the other end.
+//! An estimate compared with what was measured at its target.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,7 +62,7 @@ impl Held {
 
 fn at(size: u64, estimated: Estimate, measured: Estimate) -> HeldAt {
     let gap = estimated.value - measured.value;
-    // The sides that look at each other.
+    // The ends of both intervals that face each other.
     let (e, a) = if gap > 0.0 {
         (estimated.value - estimated.low, measured.high - measured.value)
     } else {

@@ -1,14 +1,13 @@
 //! The scaling model of `seeds/003` (of "Effects of Buffering Semantics on I/O Performance", OSDI'96): what a path that was
 //! measured over one wire takes over another, or with another CPU or memory.
 //!
-//! The paper times every operation on the way of a block and sums the lines up: those of the network go by its rate, copies
-//! that miss the cache by the memory's speed, those that hit by the cache's, and the rest by the CPU's. Here only the sum, a
-//! line `t0 + b B`, was measured. It is taken apart by what is known of it: the wire takes `framing * 8 / rate` of each byte
-//! and the same of the header of each packet, of which a block of n bytes has `ceil(n / packet)`; what else a byte costs is
-//! memory's, what else a block costs is the CPU's. That is coarser in
-//! three ways: caches go by the memory's factor, work that the CPU does on each byte or page (checksums, page tables) too,
-//! and whatever overlaps with the wire is charged as if it did not. From one rate to another, with the same machines, the
-//! first two don't matter: both models then say `b - n (1 - R1 / R2)`, with n the wire's share of b.
+//! The paper times every operation on the way of a message and sums the lines up: those of the network scale with its rate, copies that
+//! miss the cache with the memory's speed, those that hit with the cache's, and the rest with the CPU's. Here only the sum, a line `t0 + b
+//! B`, was measured. It is split by what is known: the wire takes `framing * 8 / rate` of each byte and the same of the header of each
+//! packet, of which a message of n bytes has `ceil(n / packet)`; what else a byte costs is memory's, what else a message costs is the
+//! CPU's. That is coarser in three ways: caches scale with the memory, work that the CPU does on each byte or page (checksums, page tables)
+//! too, and what overlaps with the wire is counted as if it did not. From one rate to another, with the same machines, the first two don't
+//! matter: both models then give `b - n (1 - R1 / R2)`, with n the wire's share of b.
 //!
 //! The line is the paper's summary. Single sizes are estimated from what was measured at them, with the wire's part exchanged,
 //! so that caches and bends that no line follows stay where they are, and an error of the line does not grow with the wire's
@@ -60,7 +59,7 @@ pub struct ScaledAt {
     pub seconds: Estimate,
 }
 
-/// How the slope of a line is divided between wire and memory.
+/// How the slope of a line is split between wire and memory.
 #[derive(Debug, Clone, Copy)]
 enum Split {
     /// The wire takes what it must.
@@ -71,17 +70,17 @@ enum Split {
     NoWire,
 }
 
-/// Below this share of a cost a difference is of no account, noise or not.
+/// A difference below this share of a cost is negligible, significant or not.
 const NEGLIGIBLE: f64 = 0.01;
 /// Figures of lines, before those of single sizes.
 const FIGURES: usize = 6;
-/// A time that divides: a picosecond.
+/// Shortest time that is divided by: a picosecond.
 const LEAST: f64 = 1e-12;
 /// The line of a wire that takes nothing.
 const NO_WIRE: Fitted = Fitted { t0: 0.0, per_byte: 0.0 };
 
 impl Scaled {
-    /// Scales a curve to `target`, and says its times at `sizes`. ChaCha8 from `seed` drives the bootstrap over blocks, as in
+    /// Scales a curve to `target`, and estimates its times at `sizes` (bytes). ChaCha8 from `seed` drives the bootstrap over rounds, as in
     /// [`crate::Fits::of`]: the same seed gives the line the same intervals.
     pub fn of(points: &[CurvePoint], target: &Target, sizes: &[u64], seed: u64) -> Result<Self, Unscaled> {
         Self::split(points, target, Split::Known, sizes, seed)
@@ -108,11 +107,11 @@ impl Scaled {
             let rest = Fitted { per_byte: if all_wire { 0.0 } else { rest.per_byte }, ..rest };
             let new = Fitted { t0: rest.t0 / to.cpu, per_byte: rest.per_byte / to.memory };
             let wire = to.wires.and_then(|(_, wire)| wire_line(&wire, points, new)).unwrap_or(NO_WIRE);
-            // Between two sizes the rest is drawn straight: the wire's part has steps of its own.
+            // Between two sizes the rest is a straight line; the wire's part has steps of its own.
             let rests: Vec<(f64, f64)> = points.iter().map(|p| (p.0, p.1 - took(p.0))).collect();
             let at = |size: &u64| {
                 let size = *size as f64;
-                // What all the wire's bytes cost is the line's slope: then the line is all there is.
+                // Where the wire takes all that a byte costs, only the line says how much that is: single sizes are not used.
                 let measured = measured_at(&rests, size).filter(|_| !all_wire);
                 let bent = measured.map_or(0.0, |t| t - rest.at(size));
                 to.wires.map_or(0.0, |(_, wire)| wire.seconds(size)) + new.at(size) + bent / to.memory
@@ -165,8 +164,7 @@ impl Scaled {
     }
 }
 
-/// The line of what is left beside the wire's part, where `line` is the one of all. What a wire without packets takes is a
-/// line itself.
+/// The line of the times less the wire's part, where `line` is that of the times. What a wire without packets takes is a line itself.
 fn beside(from: Option<Wire>, line: Fitted, points: &[(f64, f64)]) -> Fitted {
     match from {
         None => line,
@@ -175,8 +173,8 @@ fn beside(from: Option<Wire>, line: Fitted, points: &[(f64, f64)]) -> Fitted {
     }
 }
 
-/// The line through a wire's own times at these sizes, weighed as the line of all that a block takes beside `rest` would be:
-/// with packets the wire takes steps, and a line follows them as well as it can.
+/// The line through a wire's own times at these sizes, weighted as the line of all that a message takes beside `rest` would be: with
+/// packets the wire takes steps, and this is the line nearest to them.
 fn wire_line(wire: &Wire, points: &[(f64, f64)], rest: Fitted) -> Option<Fitted> {
     if wire.packet.is_none() {
         return Some(Fitted { t0: wire.seconds(0.0), per_byte: wire.per_byte() });
@@ -187,7 +185,7 @@ fn wire_line(wire: &Wire, points: &[(f64, f64)], rest: Fitted) -> Option<Fitted>
     solve(&times, &weights)
 }
 
-/// What is left of the time at a size: of the median, or between two sizes on a straight line. None beyond the ends.
+/// The time at a size without the wire's part: of the median, or between two sizes on a straight line. None beyond the ends.
 fn measured_at(points: &[(f64, f64)], size: f64) -> Option<f64> {
     let next = points.partition_point(|p| p.0 < size);
     let b = points.get(next)?;
@@ -198,9 +196,9 @@ fn measured_at(points: &[(f64, f64)], size: f64) -> Option<f64> {
     Some(a.1 + (size - a.0) / (b.0 - a.0) * (b.1 - a.1))
 }
 
-/// Whether costs that sum up can make the line.
+/// Whether a sum of costs can be this line.
 fn possible(line: &LatencyLine) -> Result<(), Unscaled> {
-    // Nothing bounds the interval of a single block: then the figure itself is all there is.
+    // Without rounds enough for an interval the figure itself decides.
     let surely = |e: Estimate| if e.high.is_finite() { e.high } else { e.value };
     if surely(line.per_byte) <= 0.0 {
         return Err(Unscaled::NoLine("larger messages take no more time here"));

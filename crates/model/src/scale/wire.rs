@@ -1,4 +1,4 @@
-//! What a wire costs, and what is asked of a scaled path.
+//! The time that a wire takes, and the target that a path is scaled to.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ impl Wire {
         Ok(Self { rate, framing, header, packet: None })
     }
 
-    /// The same wire with packets of at most `packet` bytes of a block, a header each; none leaves a block in one packet.
+    /// The same wire with packets of at most `packet` bytes of a message, a header each; none leaves a message in one packet.
     pub fn with_packet(self, packet: Option<u64>) -> Result<Self, Unscaled> {
         match packet {
             Some(0) => Err(Unscaled::Packet),
@@ -40,17 +40,17 @@ impl Wire {
         }
     }
 
-    /// Packets of a block of `size` bytes: `ceil(size / packet)`, and one for a block of none.
+    /// Packets of a message of `size` bytes: `ceil(size / packet)`, and one for a message of none.
     pub fn packets(&self, size: f64) -> f64 {
         self.packet.map_or(1.0, |packet| (size / packet as f64).ceil().max(1.0))
     }
 
-    /// Seconds for which a block of `size` bytes occupies the wire, with a header for each of its packets.
+    /// Seconds for which a message of `size` bytes occupies the wire, with a header for each of its packets.
     pub fn seconds(&self, size: f64) -> f64 {
         (size * self.framing + self.packets(size) * self.header) * 8.0 / self.rate
     }
 
-    /// Seconds for each byte of a long block, its share of the packets' headers included.
+    /// Seconds for each byte of a long message, its share of the packets' headers included.
     pub fn per_byte(&self) -> f64 {
         let header = self.packet.map_or(0.0, |packet| self.header / packet as f64);
         (self.framing + header) * 8.0 / self.rate

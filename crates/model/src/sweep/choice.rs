@@ -1,4 +1,4 @@
-//! Which cell to take, and how sure that is.
+//! Which cell to take, and which others may be as good.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,8 +34,9 @@ pub struct Choice {
 }
 
 impl Readings {
-    /// The best cell, with the cells that it was not told from. Each of the others is held against it within rounds, all with 95% confidence
-    /// at once (Bonferroni; multiple comparisons with the best, Hsu 1981, Annals of Statistics 9:1026-1034). None where no cell has a reading.
+    /// The best cell, with the cells that it was not told from. Each of the others is compared with it within rounds, all with 95%
+    /// confidence at once (Bonferroni; multiple comparisons with the best, Hsu 1981, Annals of Statistics 9:1026-1034). None where no cell
+    /// has a reading.
     pub fn choice(&self, better: Better) -> Option<Choice> {
         let mut cells: Vec<(usize, f64)> =
             self.read().into_iter().filter_map(|c| Some((c, self.cell(c)?.value))).collect();

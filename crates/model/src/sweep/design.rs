@@ -1,4 +1,4 @@
-//! Axes, cells, and what was read in each.
+//! Axes, cells, and the figures measured in each.
 
 use crate::Estimate;
 
@@ -29,7 +29,7 @@ impl Design {
         self.levels.iter().try_fold(1usize, |all, n| all.checked_mul(*n))
     }
 
-    /// How far apart two cells lie that differ in an axis by one level.
+    /// Distance of the numbers of two cells that differ in an axis by one level.
     fn stride(&self, axis: usize) -> usize {
         self.levels.iter().skip(axis + 1).product()
     }

@@ -35,7 +35,7 @@ pub struct Interaction {
 }
 
 impl Readings {
-    /// The effect of each level but the first of each axis that cells tell.
+    /// The effect of each level but the first of each axis, where cells for it were measured.
     pub fn effects(&self) -> Vec<Effect> {
         let of = |axis: usize| (1..self.design.levels(axis)).map(move |level| (axis, level));
         (0..self.design.axes()).flat_map(of).filter_map(|(axis, level)| self.effect(axis, level)).collect()
@@ -49,7 +49,7 @@ impl Readings {
         Some(Effect { axis, level, ratio: over_rounds(&rounds, 0.95), pairs })
     }
 
-    /// How each two levels of two axes depend on each other, as far as cells tell it.
+    /// How each two levels of two axes depend on each other, where cells for it were measured.
     pub fn interactions(&self) -> Vec<Interaction> {
         let axes = self.design.axes();
         let levels = |axis: usize| 1..self.design.levels(axis);
@@ -82,8 +82,8 @@ impl Readings {
         0..self.design.cells().unwrap_or(0)
     }
 
-    /// The mean over groups of cells of a sum of logarithms, as a ratio: one a round, and how many groups tell it. Groups that no round
-    /// has whole tell nothing; a round that lacks a group that others have is left out, for its mean would be one of other cells.
+    /// The mean over groups of cells of a sum of logarithms, as a ratio: one a round, and the number of groups. Groups that no round has
+    /// whole are left out; so is a round that lacks a group that others have, since its mean would be one of other cells.
     fn contrast(&self, groups: &[Vec<(usize, f64)>]) -> Option<(Vec<f64>, usize)> {
         let whole = |group: &[(usize, f64)], round: usize| -> Option<f64> {
             group.iter().map(|(cell, sign)| Some(sign * self.at(*cell, round)?.ln())).sum()

@@ -6,16 +6,15 @@ use super::ExportError;
 use crate::RunFile;
 use crate::columns::{COLUMNS, Row, rows};
 
-/// Writes a header and a line for each point of all paths. Columns are those of
-/// [`COLUMNS`], whose names carry their units; a figure that was not measured is an empty field. Lines end with CR LF, as RFC 4180 has
-/// it. Columns may be added at the end in later versions.
+/// Writes a header and a line for each point of all paths. Columns are those of [`COLUMNS`], whose names carry their units; a figure that
+/// was not measured is an empty field. Lines end with CR LF, as in RFC 4180. Columns may be added at the end in later versions.
 pub fn csv(run: &RunFile, out: &mut dyn Write) -> Result<(), ExportError> {
     let failed = |e: csv::Error| match e.into_kind() {
         csv::ErrorKind::Io(e) => ExportError::Write(e),
         other => ExportError::Form { form: "csv", what: format!("{other:?}") },
     };
     let mut csv = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).has_headers(false).from_writer(out);
-    // Written apart from the rows, so that a run without points has its header too.
+    // Written separately, so that a run without points has a header, too.
     csv.write_record(COLUMNS.iter().map(|c| c.name)).map_err(failed)?;
     for row in rows(run) {
         csv.serialize::<Row>(row).map_err(failed)?;

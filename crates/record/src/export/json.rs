@@ -84,7 +84,7 @@ impl Document {
     pub fn of(run: &Analysis<'_>) -> Self {
         let paths = run.paths.iter().enumerate().map(|(i, path)| ExportedPath {
             opened: path.opened.clone(),
-            // Intervals make no curve.
+            // The points of a soak are intervals, which make no curve.
             summary: match run.run.plan.soaks() {
                 true => None,
                 false => run.summary(i).map(|s| ExportedSummary::of(s, run.carries())),

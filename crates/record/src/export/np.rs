@@ -1,4 +1,4 @@
-//! NetPIPE's own files, so that its plotting scripts and old results go on being of use.
+//! NetPIPE's own files, for its plotting scripts and for comparison with old results.
 
 use std::io::{BufWriter, Write};
 
@@ -52,7 +52,7 @@ fn usable(path: &PathRun) -> impl Iterator<Item = &Point> {
     path.points.iter().filter(|p| p.figures.min > 0.0 && p.figures.mean > 0.0)
 }
 
-/// The mode of NetPIPE that measures as the run did; bursts have none, and are written as what a block takes one way.
+/// The mode of NetPIPE that measures as the run did; bursts have none, and are written as the time of a message one way.
 fn mode(run: &RunFile) -> Option<NetPipe> {
     run.run.plan.pattern.facts().netpipe
 }

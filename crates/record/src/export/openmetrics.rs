@@ -35,11 +35,11 @@ pub fn openmetrics(run: &RunFile, out: &mut dyn Write) -> Result<(), ExportError
             writeln!(out, "# UNIT {name} {unit}")?;
         }
         writeln!(out, "# HELP {name} {}", escape(column.help.trim()))?;
-        // Made again for each family: the rows of a million points would fill the memory.
+        // Computed again for each family: the rows of a million points would fill the memory.
         for row in rows(run) {
             if let Some(v) = column.of(&row).number() {
                 let labels = labels(&row);
-                // Debug prints the shortest digits that read back as the same number, with an exponent where it is shorter.
+                // Debug prints the shortest digits that read back as the same number, with an exponent where that is shorter.
                 writeln!(out, "{name}{{{labels}}} {v:?}")?;
             }
         }
@@ -48,7 +48,7 @@ pub fn openmetrics(run: &RunFile, out: &mut dyn Write) -> Result<(), ExportError
     Ok(out.flush()?)
 }
 
-/// The unit as OpenMetrics has it, which a family's name ends in.
+/// The unit in OpenMetrics, in which a family's name ends.
 fn unit(unit: Option<Unit>) -> Option<&'static str> {
     match unit? {
         Unit::Seconds => Some("seconds"),
@@ -59,7 +59,7 @@ fn unit(unit: Option<Unit>) -> Option<&'static str> {
     }
 }
 
-/// Columns that say which point a sample is of.
+/// Columns that identify the point of a sample.
 const LABELS: [&str; 6] = ["path", "transport", "pattern", "size_bytes", "time", "label"];
 
 fn labels(row: &Row) -> String {
@@ -71,7 +71,7 @@ fn labels(row: &Row) -> String {
     LABELS.map(|name| format!("{name}=\"{}\"", of(name))).join(",")
 }
 
-/// Escapes as label values and help texts need it: backslash, quote, line feed.
+/// Escapes backslash, quote and line feed in label values and help texts.
 fn escape(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

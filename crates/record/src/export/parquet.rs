@@ -76,10 +76,10 @@ impl Source {
     }
 }
 
-/// Columns that say where a trial is; the point's other columns stand behind the trial's own.
+/// Columns that identify a trial; the point's other columns follow the trial's own.
 const PLACE: usize = 5;
 
-/// The columns in order: where the trial is, its own columns, then `point_...`, its point's.
+/// The columns in order: those that identify the trial, its own, then those of its point, `point_...`.
 fn columns() -> Vec<(String, Type, Source)> {
     let (place, point) = COLUMNS.split_at(PLACE);
     let place = place.iter().map(|c| (c.name.to_owned(), c.kind, Source::Point(c)));
@@ -108,7 +108,7 @@ fn encode(run: &RunFile, out: &mut (dyn Write + Send)) -> Result<(), ParquetErro
     let mut file = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
     let mut points = run.paths.iter().flat_map(|path| path.points.iter().map(move |p| (path, p))).peekable();
     while points.peek().is_some() {
-        // A group at a time, so that memory holds no more of the rows than one.
+        // A group at a time, so that memory holds the rows of one group only.
         let mut group: Vec<(Row, Cow<'_, [Trial]>)> = Vec::new();
         let mut rows = 0;
         while let Some((path, point)) = points.next_if(|_| rows < GROUP) {

@@ -1,4 +1,4 @@
-//! The folder of histories: a file for each path, and how much is kept.
+//! The folder of histories: a file for each path, and limits on how much is kept.
 
 use std::fs::{DirBuilder, File};
 use std::os::unix::fs::DirBuilderExt;
@@ -11,30 +11,30 @@ use stats::{StandardError, level_spread};
 use super::lines::{Found, Kept, Read, read, written};
 use super::{HistoryError, Key, open};
 
-/// Name of the file that who changes the folder locks.
+/// Name of the lock file: whoever changes the folder holds its lock.
 const LOCK: &str = "lock";
-/// How names of files end.
+/// Extension of the files' names.
 const FILE: &str = "jsonl";
-/// How the name of one ends that was damaged and set aside.
+/// Extension of a file that was damaged and set aside.
 const DAMAGED: &str = "damaged";
 
-/// Most bytes of all files; beyond, those that were not added to for longest leave.
+/// Most bytes of all files; beyond, those that were last added to longest ago are deleted.
 const MOST_BYTES: u64 = 16 << 20;
-/// Most files that are looked at, and most names among which they are looked for.
+/// Most files that are read, and most names among which they are searched for.
 const MOST_FILES: usize = 10_000;
 const MOST_NAMES: usize = 1 << 20;
-/// Most bytes that are read for a listing: a folder that nobody else wrote to has half of them.
+/// Most bytes that are read for a listing: twice what a folder holds that only pipegauge wrote to.
 const MOST_LISTED: u64 = 2 * MOST_BYTES;
 /// Most files that are deleted after one run, so that no run waits while a large folder is cleared.
 const MOST_DELETED: usize = 256;
 
-/// Most files that are read to learn what runs of other paths do.
+/// Most files that are read to learn how far runs of other paths lie apart.
 const MOST_OTHERS: usize = 32;
 
-/// Most lines of what was wrong that a listing has: a folder that somebody filled has thousands, and the first tell what is the matter.
+/// Most notes of a listing: a folder that somebody filled has thousands, and the first show what is wrong.
 const MOST_NOTES: usize = 20;
 
-/// A folder of histories, there already or not.
+/// A folder of histories, which may not exist yet.
 #[derive(Debug, Clone)]
 pub struct Folder(PathBuf);
 
@@ -58,7 +58,7 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// How far its runs lie apart as wholes; none of a single one that counts, or of runs of other sizes.
+    /// How far whole curves of its runs lie apart; none with a single run that counts, or with runs of other sizes.
     pub fn spread(&self) -> Option<StandardError> {
         level_spread(&self.runs.iter().filter(|k| k.counts()).map(|k| k.run.points.as_slice()).collect::<Vec<_>>())
     }
@@ -86,8 +86,8 @@ impl Folder {
         }
     }
 
-    /// How far runs of other paths of the same hosts lie apart, the most runs first. Files that can't be used say nothing, and no more
-    /// than a few are read: a run waits for it.
+    /// How far runs of other paths of the same hosts lie apart, the most runs first. Files that can't be used are skipped, and only a few
+    /// are read, since a run waits for it.
     pub fn others(&self, key: &Key) -> Vec<Apart> {
         let own = self.0.join(key.file());
         let files = self.files().into_iter().filter(|file| *file != own && file.extension().is_some_and(|e| e == FILE));
@@ -102,13 +102,13 @@ impl Folder {
         all
     }
 
-    /// What is to be said of lines in a path's file that were left out.
+    /// A message about lines in a path's file that were left out.
     pub fn damage(&self, key: &Key, found: &Found) -> Option<String> {
         damage(&self.0.join(key.file()), found)
     }
 
-    /// Sets aside a file that is damaged as a whole, so that its path begins anew: where it is now; none where it is not damaged. One is kept of a
-    /// path, and those leave first where there is too much. What a later version wrote and what is no regular file stay.
+    /// Sets aside a file that is damaged as a whole, so that its path begins anew: returns its new name; none where it is not damaged. One
+    /// is kept of a path, and those are deleted first where there is too much. What a later version wrote and what is no regular file stay.
     pub fn set_aside(&self, key: &Key) -> Result<Option<PathBuf>, HistoryError> {
         let _lock = self.locked()?;
         let Err(HistoryError::NotHistory(path) | HistoryError::Large { path, .. }) = self.earlier(key) else {
@@ -120,7 +120,7 @@ impl Folder {
         Ok(Some(aside))
     }
 
-    /// Adds a run to a path's. What can't be read is not replaced: whoever put it there may want it.
+    /// Adds a run to a path's. A file that can't be read is not replaced: it may be wanted by whoever put it there.
     pub fn keep(&self, key: &Key, run: Kept) -> Result<(), HistoryError> {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&self.0);
         made.map_err(|source| HistoryError::Io { what: "making the folder", path: self.0.clone(), source })?;
@@ -185,13 +185,14 @@ impl Folder {
         listing
     }
 
-    /// Removes the files of these paths; says how many. A run that adds to them at this moment is waited for, as the other way round.
+    /// Removes the files of these paths; returns how many. It waits for a run that adds to them at this moment, and such a run waits for
+    /// it.
     pub fn remove(&self, paths: &[Listed]) -> Result<usize, HistoryError> {
         let _lock = self.locked()?;
         paths.iter().try_for_each(|p| remove(&p.file)).map(|()| paths.len())
     }
 
-    /// Removes every file that has the name of one of ours, whatever is in it; says of how many paths.
+    /// Removes every file that has a name of ours, whatever is in it; returns of how many paths.
     pub fn clear(&self) -> Result<usize, HistoryError> {
         let _lock = self.locked()?;
         let mut cleared = 0;
@@ -205,12 +206,12 @@ impl Folder {
         }
     }
 
-    /// The lock of a folder that is there: clearing makes none.
+    /// The lock of a folder that exists: clearing makes none.
     fn locked(&self) -> Result<Option<File>, HistoryError> {
         if self.0.is_dir() { open::lock(&self.0.join(LOCK)).map(Some) } else { Ok(None) }
     }
 
-    /// Files with names of ours, in order; those that a killed run did not finish writing, too.
+    /// Files with names of ours, in order, including those that a killed run did not finish.
     fn files(&self) -> Vec<PathBuf> {
         let ours = |name: &str| {
             let stem = name
@@ -244,7 +245,7 @@ impl Folder {
             if bytes <= MOST_BYTES {
                 break;
             }
-            // One that can't be removed takes its room; the next is tried.
+            // One that can't be removed keeps its room; the next is tried.
             if std::fs::remove_file(file).is_ok() {
                 bytes = bytes.saturating_sub(*length);
             }
@@ -252,7 +253,7 @@ impl Folder {
     }
 }
 
-/// Damaged lines cost the runs beside them nothing, and need nobody's hand.
+/// The message about damaged lines: the runs beside them are kept, and nothing needs to be done by hand.
 fn damage(file: &Path, found: &Found) -> Option<String> {
     let damaged = match found.damaged {
         0 => return None,

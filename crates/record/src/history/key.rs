@@ -13,8 +13,7 @@ use transport::{Ends, Name, Settings};
 
 use measure::event::PathOpened;
 
-/// Fields of a plan that change how sure figures are or at which sizes, but not the figures: runs that differ in these are
-/// still runs of one path.
+/// Fields of a plan that change intervals or sizes but not the figures: runs that differ in these are still runs of one path.
 const PASSING: [&str; 14] = [
     "budget",
     "from",
@@ -32,7 +31,7 @@ const PASSING: [&str; 14] = [
     "schedule",
 ];
 
-/// What tells a host from others: names of values, each of both sides.
+/// What tells a host from others: names of values, which exist for both sides.
 const PLACE: [&str; 6] = ["host", "cpu", "kernel", "governor", "hypervisor", "pinned"];
 
 /// Names and values that two runs of one path have in common.
@@ -58,11 +57,11 @@ impl Key {
         effective("near", &path.near_effective, &mut add);
         effective("far", &path.far_effective, &mut add);
         asked(&run.plan, run.plan.settings(path.path), &mut add);
-        // A rate of its own is kept as that of a run that offers no other.
+        // A rate of the path's own has the key of a run that offers no other.
         if let Some(rate) = run.plan.offered_on(path.path) {
             add("plan.offered", text(&serde_json::to_value(rate).unwrap_or_default()));
         }
-        // As runs before were kept, which had one.
+        // With one flow the key is that of older runs, which had no others.
         if run.plan.flows(path.path) > 1 {
             add("plan.flows", run.plan.flows(path.path).to_string());
         }
@@ -83,12 +82,12 @@ impl Key {
         Self(parts)
     }
 
-    /// Whether runs of the path are kept at all: a modelled link has no machine that a repeat could find in another state.
+    /// Whether runs of the path are kept at all: a modelled link runs on no machine whose states could change.
     pub fn kept(kind: Name) -> bool {
         kind.ends() != Ends::Modelled
     }
 
-    /// Whether both are of paths between the same hosts in the same state.
+    /// Whether both are of paths between the same hosts with the same settings.
     pub fn same_hosts(&self, other: &Self) -> bool {
         let of_hosts = |name: &str| {
             let part = name.strip_prefix("near.").or(name.strip_prefix("far.")).unwrap_or_default();
@@ -108,7 +107,7 @@ impl Key {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// Sixteen hexadecimal digits by which it is known (FNV-1a, 64 bits).
+    /// Sixteen hexadecimal digits that identify it (FNV-1a, 64 bits).
     pub fn id(&self) -> String {
         let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
         for (name, value) in self.parts() {
@@ -129,7 +128,7 @@ impl Key {
     }
 }
 
-/// What of a host changes figures, and tells it from others.
+/// Values of a host that change figures, and tell it from others.
 fn place(side: &str, e: &Environment, add: &mut impl FnMut(&str, String)) {
     let pinned = e.pinned.map_or("no".to_owned(), |cpu| cpu.to_string());
     let or = |value: &Option<String>| value.clone().unwrap_or_default();
@@ -139,7 +138,7 @@ fn place(side: &str, e: &Environment, add: &mut impl FnMut(&str, String)) {
     }
 }
 
-/// What the system's settings made of the connections.
+/// What took effect on the connections.
 fn effective(side: &str, e: &Effective, add: &mut impl FnMut(&str, String)) {
     let bytes = |n: Option<u64>| n.map_or(String::new(), |n| n.to_string());
     add(&format!("{side}.send_buffer"), bytes(e.send_buffer));
@@ -147,7 +146,7 @@ fn effective(side: &str, e: &Effective, add: &mut impl FnMut(&str, String)) {
     add(&format!("{side}.congestion"), e.congestion.clone().unwrap_or_default());
 }
 
-/// Everything else of the plan: a field that is added to it counts unless it is said here that it need not.
+/// Everything else of the plan: a field that is added to it counts unless it is listed in [`PASSING`].
 fn asked(plan: &Plan, settings: &Settings, add: &mut impl FnMut(&str, String)) {
     fn walk(name: &str, value: &Value, add: &mut impl FnMut(&str, String)) {
         if PASSING.iter().any(|p| name.rsplit('.').next() == Some(p)) {
@@ -160,7 +159,7 @@ fn asked(plan: &Plan, settings: &Settings, add: &mut impl FnMut(&str, String)) {
         }
     }
     walk("plan", &serde_json::to_value(plan).unwrap_or_default(), add);
-    // As runs before were kept: two options by their values, whoever has them, and the others where they are set.
+    // As the keys of older runs: two options with their values, whichever transport has them, and the others where they are set.
     for (option, value) in [("nodelay", "true"), ("loss-timeout", "0.2")] {
         add(&kept_as(option), value.to_owned());
     }

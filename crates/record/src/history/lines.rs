@@ -1,4 +1,4 @@
-//! The lines of a history file: a head that names the path, then a run each, the oldest first.
+//! The lines of a history file: a head that names the path, then one for each run, the oldest first.
 
 use measure::earlier::EarlierRun;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub struct Kept {
     pub run: EarlierRun,
     /// Seconds that were measured.
     pub seconds: f64,
-    /// Blocks that visited the point that most of them did.
+    /// Rounds of the point with the most rounds.
     pub rounds: u32,
 }
 
@@ -24,7 +24,7 @@ impl Kept {
     /// Fewest rounds of a run that is a repeat: those that give a point its interval.
     pub const FEWEST: u32 = 4;
 
-    /// Whether it is long enough to be a repeat. A run of one round of some milliseconds lies anywhere.
+    /// Whether it is long enough to count as a repeat: a run of one round of some milliseconds may lie anywhere.
     pub fn counts(&self) -> bool {
         self.rounds >= Self::FEWEST
     }
@@ -35,7 +35,7 @@ impl Kept {
 pub struct Found {
     /// Its runs, the oldest first.
     pub runs: Vec<Kept>,
-    /// Lines that were none and were left out.
+    /// Lines that were damaged and left out.
     pub damaged: usize,
 }
 
@@ -45,7 +45,7 @@ struct Head<'a> {
     key: &'a Key,
 }
 
-/// A head that is read, whose key a later version may write in another way.
+/// A head for reading: a later version may write its key in another way.
 #[derive(Deserialize)]
 struct AnyHead {
     schema: String,
@@ -53,18 +53,18 @@ struct AnyHead {
     key: serde_json::Value,
 }
 
-/// What a file's bytes are.
+/// What a file holds.
 #[derive(Debug, PartialEq)]
 pub(super) enum Read {
     /// Runs of the path with this key.
     Path(Key, Found),
     /// A later version's.
     Later,
-    /// Nothing of ours.
+    /// No history.
     Other,
 }
 
-/// Reads a file's bytes; damaged lines are counted and left out.
+/// Reads a file; damaged lines are counted and left out.
 pub(super) fn read(bytes: &[u8]) -> Read {
     let mut lines = bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty());
     let Some(head) = lines.next().and_then(|line| serde_json::from_slice::<AnyHead>(line).ok()) else {
@@ -77,7 +77,7 @@ pub(super) fn read(bytes: &[u8]) -> Read {
     let mut found = Found::default();
     for line in lines {
         match serde_json::from_slice::<Kept>(line) {
-            // A copy of a run is no other run.
+            // A copy of a run does not count twice.
             Ok(kept) if found.runs.contains(&kept) => {}
             Ok(kept) if kept.run.sound() && kept.seconds.is_finite() => found.runs.push(kept),
             _ => found.damaged += 1,
@@ -87,7 +87,7 @@ pub(super) fn read(bytes: &[u8]) -> Read {
     Read::Path(key, found)
 }
 
-/// The bytes of a file with these runs; the oldest leave where there are too many.
+/// The bytes of a file with these runs; the oldest are dropped where there are too many.
 pub(super) fn written(key: &Key, runs: &[Kept]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut add = |line: serde_json::Result<Vec<u8>>| {

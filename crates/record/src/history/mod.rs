@@ -1,9 +1,8 @@
 //! Earlier runs on this host: a small folder of files, one for each path, that runs read and add to.
 //!
-//! What is in it is a help and never a must: whatever is wrong with the folder is said in words and costs no run. Files may be
-//! damaged or hostile, so reads are bounded and nothing but a regular file is opened. A file is replaced as a whole (written
-//! beside it, then renamed) by whoever holds the folder's lock: two runs at once both leave their entry, and a run that is
-//! killed leaves the file as it was.
+//! A run needs nothing of it: whatever is wrong with the folder becomes a message and no run fails. Files may be damaged or hostile, so
+//! reads are bounded and only regular files are opened. A file is replaced as a whole (written beside it, then renamed) by whoever holds
+//! the folder's lock: of two runs at once both leave their entry, and a run that is killed leaves the file as it was.
 //!
 //! | module | job |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Files that anybody may have put into the folder: nothing but a regular file is opened, and no more than a bound is read.
+//! Files that anybody may have put into the folder: only regular files are opened, and only up to a bound are they read.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -14,7 +14,7 @@ use super::HistoryError;
 const MOST: u64 = 2 << 20;
 /// How the name of a file ends while it is written.
 pub(super) const PART: &str = "part";
-/// Looks at a lock that is held, and the time between two of them.
+/// Attempts to take a lock that is held, and the time between two of them.
 const LOOKS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -22,7 +22,7 @@ fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> HistoryError
     move |source| HistoryError::Io { what, path: path.to_owned(), source }
 }
 
-/// Opens a regular file. A FIFO without a writer would hold whoever opens it, and a link leads anywhere.
+/// Opens a regular file. Opening a FIFO without a writer would block, and a link may lead anywhere.
 fn regular(path: &Path, flags: OFlags) -> Result<File, HistoryError> {
     let flags = flags | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NOCTTY;
     let file = match rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR) {
@@ -50,7 +50,7 @@ pub(super) fn bytes(path: &Path) -> Result<Option<Vec<u8>>, HistoryError> {
     Ok(Some(all))
 }
 
-/// Puts a file in the place of `path` as a whole.
+/// Replaces the file at `path` as a whole.
 pub(super) fn replace(path: &Path, contents: &[u8]) -> Result<(), HistoryError> {
     let part = path.with_extension(PART);
     // Left over by a run that was killed.
@@ -63,7 +63,7 @@ pub(super) fn replace(path: &Path, contents: &[u8]) -> Result<(), HistoryError> 
     done.map_err(io("writing", path))
 }
 
-/// Takes the lock, which its file gives back when it is closed or its process ends.
+/// Takes the lock, which is released when its file is closed or its process ends.
 pub(super) fn lock(path: &Path) -> Result<File, HistoryError> {
     let file = regular(path, OFlags::RDWR | OFlags::CREATE)?;
     for _ in 0..LOOKS {

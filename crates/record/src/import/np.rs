@@ -44,7 +44,7 @@ pub enum ImportError {
     },
 }
 
-/// What NetPIPE's output doesn't say and the caller may know.
+/// What NetPIPE's output doesn't contain and the caller may know.
 #[derive(Debug, Clone, Default)]
 pub struct Source {
     /// Transport that was measured; tcp (NetPIPE's first module) where not known, and the run carries a warning.
@@ -57,14 +57,14 @@ pub struct Source {
     pub started: Option<String>,
 }
 
-/// NetPIPE's output as the events of a run, nothing else being known about it ([`np_from`] takes what is).
+/// NetPIPE's output as the events of a run, where nothing else is known of it ([`np_from`] takes what is).
 pub fn np(text: &str) -> Result<Vec<Event>, ImportError> {
     np_from(text, &Source::default())
 }
 
-/// NetPIPE's output as the events of a run: a header whose command is `import`, one path, a trial of one iteration for each
-/// line, a point for each size, and a warning that says what the file can't tell. Fields of the plan that NetPIPE doesn't
-/// record are 0, 1 or none; times within the run are 0.
+/// NetPIPE's output as the events of a run: a header whose command is `import`, one path, a trial of one iteration for each line, a point
+/// for each size, and a warning that says what the file does not contain. Fields of the plan that NetPIPE doesn't record are 0, 1 or none;
+/// times within the run are 0.
 pub fn np_from(text: &str, source: &Source) -> Result<Vec<Event>, ImportError> {
     let (version, samples) = parse(text)?;
     let pattern = source.pattern.unwrap_or(Pattern::PingPong);
@@ -138,7 +138,7 @@ pub fn np_from(text: &str, source: &Source) -> Result<Vec<Event>, ImportError> {
     Ok(events)
 }
 
-/// Block 0 is a run's survey; an import has none.
+/// Round 0 is a run's survey; an import has none.
 const BLOCK: u32 = 1;
 
 fn trial(sample: Sample, mode: &NetPipe) -> Option<Trial> {

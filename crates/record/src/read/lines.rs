@@ -9,7 +9,7 @@ use super::looks::looks;
 use super::{ReadError, version_one};
 use crate::codec::{self, Head, KNOWN, Line, short};
 
-/// A line longer than this is not one of ours: the largest that a run writes is far below it.
+/// A line longer than this is not a run file's: the longest that a run writes is far below it.
 const LONGEST_LINE: u64 = 64 << 20;
 
 /// One line after the other, in one buffer.
@@ -42,7 +42,7 @@ impl<'a, R: BufRead> Lines<'a, R> {
         let name = self.name;
         self.text.clear();
         if self.number == 0 {
-            // Looked at before a line is read, so that a large file of another kind is refused at once.
+            // Checked before a line is read, so that a large file of another kind is refused at once.
             let start = self.peek()?;
             match start.iter().find(|b| !b.is_ascii_whitespace()) {
                 Some(b'{') | None => {}
@@ -68,7 +68,7 @@ impl<'a, R: BufRead> Lines<'a, R> {
                 Err(source) => return Err(ReadError::Io { name: self.name.to_owned(), line: self.number, source }),
             }
         }
-        // A second call, which the buffer answers: a borrow can't leave the loop.
+        // A second call returns the same buffer: the borrow of the first can't leave the loop.
         self.input.fill_buf().map_err(|source| ReadError::Io { name: self.name.to_owned(), line: 0, source })
     }
 

@@ -1,4 +1,4 @@
-//! What a file is that is no run file, so that the message can say what would read it.
+//! What a file is that is no run file, so that the message can name what would read it.
 
 use crate::codec::short;
 

@@ -1,14 +1,14 @@
-//! A header of version 1 of the run file, in the words of this version. There a plan had one list of transports and one set of settings
-//! for all of them; here each path has its own.
+//! Converts a header of version 1 of the run file to this version. There a plan had one list of transports and one set of settings for all
+//! of them; here each path has its own.
 
 use measure::event::SCHEMA;
 use serde_json::{Map, Value, json};
 use transport::settings::todays;
 
-/// What this upgrades from.
+/// The schema that is converted.
 pub(super) const BEFORE: &str = "pipegauge-run/1";
 
-/// What version 1 set on all paths, what the option is called here, and whose it is.
+/// Options that version 1 set on all paths, their names here, and the transports that have them.
 const OPTIONS: [(&str, &str, &[&str]); 7] = [
     ("sockbuf", "sockbuf", &["pipe", "unix", "seqpacket", "tcp", "udp", "theory"]),
     ("wait", "wait", &["pipe", "shm", "unix", "seqpacket", "tcp", "udp"]),
@@ -19,7 +19,7 @@ const OPTIONS: [(&str, &str, &[&str]); 7] = [
     ("loss_timeout", "loss-timeout", &["udp", "theory"]),
 ];
 
-/// Changes a header of version 1. What is not as version 1 had it stays as it is, so that reading it says what is wrong.
+/// Changes a header of version 1. What is not as in version 1 stays as it is, so that reading it gives the error.
 pub(super) fn header(line: &mut Value) {
     line["schema"] = SCHEMA.into();
     let Some(plan) = line.get_mut("plan").and_then(Value::as_object_mut) else { return };
@@ -38,13 +38,13 @@ pub(super) fn header(line: &mut Value) {
     plan.insert("decorators".to_owned(), around.map(|(name, value)| (name.to_owned(), value)).collect());
 }
 
-/// What of the settings is this transport's; what was left to the system is not set.
+/// The settings of this transport; those that were left to the system are not set.
 fn options(transport: &Value, settings: &Map<String, Value>) -> Value {
     let name = transport.as_str().unwrap_or_default();
     let mut set = Map::new();
     for (before, option, whose) in OPTIONS {
         let value = settings.get(before).filter(|v| !v.is_null());
-        // Version 1 wrote these two down whether anybody had set them or not.
+        // Version 1 recorded these two even where nobody had set them.
         let unset = [("nodelay", json!(true)), ("loss_timeout", json!(0.2))];
         if let Some(value) = value.filter(|v| whose.contains(&name) && !unset.contains(&(before, (*v).clone()))) {
             set.insert(option.to_owned(), value.clone());
@@ -65,7 +65,7 @@ fn options(transport: &Value, settings: &Map<String, Value>) -> Value {
     set.into()
 }
 
-/// A modelled dip as its option has it.
+/// A modelled dip as the text of its option.
 fn dip(dip: &Value) -> Value {
     let mover = dip["moved_by"].as_str().map_or(String::new(), |mover| format!("@{mover}"));
     format!("{}..{}*{}{mover}", dip["from"], dip["to"], dip["factor"]).into()

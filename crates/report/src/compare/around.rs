@@ -1,4 +1,4 @@
-//! What surrounds a comparison: CPUs that were shared, what the machine did, who took of it.
+//! The circumstances of a comparison: CPUs that were shared, what the machine did, who took CPU time.
 
 use model::{Comparison, Disturber};
 
@@ -6,8 +6,8 @@ use super::Named;
 use super::ratios::percent;
 use crate::words::plain;
 
-/// That both processes of one side shared a CPU, where those of the other did not: the first cause to think of, and part of what was
-/// compared, whatever other programs took.
+/// That both processes of one side shared a CPU, where those of the other did not: the first cause to check, and part of what was compared,
+/// whatever other programs took.
 pub(super) fn one_cpu(named: &Named) -> String {
     let name = match named.one_cpu {
         (true, false) => &named.first,
@@ -21,10 +21,10 @@ pub(super) fn one_cpu(named: &Named) -> String {
     )
 }
 
-/// A shift of the machine's calibration below this share is not worth a line.
+/// A shift of the machine's calibration below this share is not mentioned.
 const WORTH_A_WORD: f64 = 0.02;
 
-/// What the machine itself did, where it did something.
+/// The shifts of the machine's calibration, where there are any.
 pub(super) fn machine(c: &Comparison) -> String {
     let told = c.machine.iter().filter(|s| s.ratio.ln().abs() > WORTH_A_WORD);
     let mut text = String::new();
@@ -47,7 +47,7 @@ pub(super) fn machine(c: &Comparison) -> String {
     )
 }
 
-/// Who took of the CPUs, and how it is told.
+/// Who took CPU time, as a part of a sentence.
 pub(super) fn took(by: Disturber) -> &'static str {
     match by {
         Disturber::Programs => "other programs took",
@@ -56,7 +56,7 @@ pub(super) fn took(by: Disturber) -> &'static str {
     }
 }
 
-/// Where to measure again, so that it does not happen.
+/// What to do so that it does not happen again.
 pub(super) fn remedy(by: Disturber) -> &'static str {
     match by {
         Disturber::Programs => "Measure again on a quiet machine, or both in one run, in turns.",

@@ -1,4 +1,4 @@
-//! Whether the times of two paths can be held against each other: one rule for `compare`, `layers`, `ask` and `run --vs`.
+//! Whether the times of two paths can be compared: one rule for `compare`, `layers`, `ask` and `run --vs`.
 
 use measure::Topology;
 use measure::event::{Plan, TimeKind};
@@ -11,9 +11,9 @@ use crate::words::{plain, time_label};
 pub struct Basis {
     name: String,
     pattern: &'static str,
-    /// Of the points.
+    /// Time kind of the points.
     time: TimeKind,
-    /// Of a single connection: another one where several carried messages at once.
+    /// Time kind of a single connection: another one where several carried messages at once.
     single: TimeKind,
     flows: u32,
     topology: Topology,
@@ -26,7 +26,7 @@ pub struct Basis {
 }
 
 impl Basis {
-    /// Of the path of this number, called `name`, with times of the kind `time`.
+    /// For the path of this number, called `name`, with times of the kind `time`.
     pub fn new(plan: &Plan, path: u32, name: String, time: TimeKind) -> Self {
         let single = if time == TimeKind::Spacing { plan.pattern.facts().time } else { time };
         Self {
@@ -47,18 +47,18 @@ impl Basis {
         &self.name
     }
 
-    /// What the times are, in words.
+    /// The time kind in words.
     pub fn words(&self) -> String {
         let offered = self.offered.map_or(String::new(), |rate| format!(", {} offered", BitRate(rate)));
         format!("times of the kind {}{offered}", time_label(self.time))
     }
 
-    /// The path and what its times are.
+    /// The path and its time kind.
     pub fn named(&self) -> String {
         format!("{} ({})", self.name, self.words())
     }
 
-    /// What a reader must know of the times where they compare; the error says why they do not, and what to do.
+    /// What a reader must know of the times where they can be compared; the error says why they can't, and what to do.
     pub fn against(&self, other: &Self) -> Result<Option<String>, String> {
         let (a, b) = (plain(&self.name), plain(&other.name));
         if self.offered != other.offered {

@@ -1,4 +1,4 @@
-//! The CPU time of a transfer, one side of a comparison against the other.
+//! The CPU time of a transfer, compared between the sides.
 
 use model::{Comparison, CurvePoint, Estimate};
 use schemars::JsonSchema;
@@ -19,7 +19,7 @@ pub struct CpuRatio {
 }
 
 impl CpuRatio {
-    /// Of two sides of one run, or two paths of one, whose rounds took turns. None where they have no size or no round in common.
+    /// For two sides of one run, or two paths of one, whose rounds took turns. None where they have no size or no round in common.
     pub fn paired(end: &str, first: &[CurvePoint], second: &[CurvePoint]) -> Option<Self> {
         let found = Comparison::paired(first, second)?;
         let paired = found.paired.filter(|p| p.rounds > 0)?;
@@ -27,7 +27,7 @@ impl CpuRatio {
         Some(Self { end: end.to_owned(), ratio: found.whole, differs: known.then_some(paired.differs) })
     }
 
-    /// Of separate runs: the median over the sizes that both have. None where they have none in common.
+    /// For separate runs: the median over the sizes that both have. None where they have none in common.
     pub fn separate(end: &str, first: &[CurvePoint], second: &[CurvePoint]) -> Option<Self> {
         let of = |p: &CurvePoint| Some(p.seconds / first.iter().find(|f| f.size == p.size)?.seconds);
         let ratios: Vec<f64> = second.iter().filter_map(of).collect();
@@ -35,7 +35,7 @@ impl CpuRatio {
         (!ratios.is_empty()).then(|| Self { end: end.to_owned(), ratio, differs: None })
     }
 
-    /// A sentence: what the second side takes of the CPU time of the first.
+    /// A sentence: the second side's CPU time as a share of the first's.
     pub(super) fn words(&self) -> String {
         let (end, ratio) = (&self.end, interval(self.ratio));
         let verdict = match self.differs {

@@ -1,9 +1,9 @@
-//! A comparison as JUnit XML: each gate a test case, so that a build server shows which limit was passed.
+//! A comparison as JUnit XML: each gate a test case, so that a build server shows which limit was exceeded.
 
 use super::{Named, Outcome, verdict};
 use crate::svg::xml::escape;
 
-/// One test suite a comparison; without gates it holds one case that always passes and says the verdict. A gate that could not be judged is
+/// One test suite a comparison; without gates it holds one case that always passes and has the verdict. A gate that could not be judged is
 /// a skipped case.
 pub fn junit(all: &[Named]) -> String {
     let failed = |named: &Named| named.gates.iter().filter(|g| g.failed).count();

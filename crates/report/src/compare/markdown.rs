@@ -7,7 +7,7 @@ use super::sizes::{about, ratio_of, time};
 use super::{Named, Outcome, verdict};
 use crate::words::plain;
 
-/// Sizes in the table at most: a summary is read, not searched.
+/// Most sizes of the table: a summary is for reading, not for looking up.
 const ROWS: usize = 24;
 
 /// Verdicts, gates, a table of sizes spread over the range, and what differs in the circumstances.

@@ -22,7 +22,7 @@ use measure::Pattern;
 use model::{Comparison, Estimate};
 use record::Difference;
 
-/// A comparison with the names of its sides and what surrounds it.
+/// A comparison with the names and circumstances of its sides.
 #[derive(Debug, Clone)]
 pub struct Named {
     /// Name of the first side.
@@ -31,9 +31,9 @@ pub struct Named {
     pub second: String,
     /// Runs of each side.
     pub runs: (usize, usize),
-    /// What is compared: of a pattern that works, sizes are those of all processes together.
+    /// The pattern of both sides: for one that measures a program, sizes are those of all processes together.
     pub pattern: Pattern,
-    /// The sides were measured in separate runs of a machine, which stands at another level in each.
+    /// The sides were measured in separate runs, in each of which the machine has another level.
     pub separate: bool,
     /// Of each side, whether both its processes were pinned to one CPU ([`crate::words::on_one_cpu`]).
     pub one_cpu: (bool, bool),
@@ -41,11 +41,11 @@ pub struct Named {
     pub comparison: Comparison,
     /// What a reader must know of the times ([`Basis::against`]).
     pub note: Option<String>,
-    /// CPU time of a transfer on the near and on the far side, where both sides tell it.
+    /// CPU time of a transfer on the near and on the far side, where both sides recorded it.
     pub cpu: Vec<CpuRatio>,
     /// What differs in the circumstances.
     pub differences: Vec<Difference>,
-    /// The gates (`--fail-if`) and what they say.
+    /// The gates (`--fail-if`) and their outcomes.
     pub gates: Vec<Gated>,
 }
 
@@ -55,8 +55,8 @@ impl Named {
         (self.pattern.facts().size.cell)(size)
     }
 
-    /// Whether there is a verdict on what was measured: that something differs, or that no difference was found where one of some size would
-    /// have been.
+    /// Whether there is a verdict on what was measured: that something differs, or that no difference was found where one of some size
+    /// would have been.
     pub fn judged(&self) -> bool {
         let c = &self.comparison;
         let told =
@@ -76,13 +76,13 @@ impl Named {
         c.paired.map_or_else(|| c.differs_as_whole(), |paired| paired.differs) || c.stretches.iter().any(|s| s.differs)
     }
 
-    /// Whether this ratio of the comparison tells of what was measured, as far as separate runs do.
+    /// Whether this ratio of the comparison holds for what was measured, and not only for these separate runs.
     pub fn judges(&self, ratio: Estimate) -> bool {
         !self.separate || self.comparison.tells(ratio)
     }
 
-    /// What stands behind a limit that was passed where the verdict finds no difference: which of both asks about what. Begins with a semicolon;
-    /// nothing where the verdict finds one.
+    /// What explains a limit that was exceeded where the verdict finds no difference: they answer two questions. Begins with a semicolon;
+    /// empty where the verdict finds a difference.
     pub fn beside_a_limit(&self) -> &'static str {
         if self.differs() {
             return "";
@@ -110,19 +110,19 @@ pub struct Gated {
     pub judged: bool,
 }
 
-/// What came of a limit.
+/// Outcome of a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// What was measured keeps within the limit.
+    /// The figure keeps the limit.
     Passed,
-    /// It lies beyond.
+    /// It exceeds the limit.
     Failed,
-    /// The runs can't tell.
+    /// The runs can't decide.
     NotJudged,
 }
 
 impl Gated {
-    /// What came of it.
+    /// Whether the limit was kept.
     pub fn outcome(&self) -> Outcome {
         match (self.judged, self.failed) {
             (false, _) => Outcome::NotJudged,

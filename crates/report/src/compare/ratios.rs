@@ -3,25 +3,25 @@
 use model::Estimate;
 use units::{RESOLVED, Share, thousands};
 
-/// Ends of a ratio's interval that lie so far apart tell too little for a verdict.
+/// An interval of a ratio whose ends lie farther apart than this factor is too wide for a verdict.
 const VAGUE: f64 = 1.5;
 
-/// Whether an interval of a ratio holds so much that "no difference found" would sound as if one had been looked for.
+/// Whether an interval of a ratio is so wide that "no difference found" would mislead.
 pub(super) fn vague(e: Estimate) -> bool {
     !(e.low > 0.0 && e.high.is_finite() && e.high < VAGUE * e.low)
 }
 
-/// The least difference that could have been found, where none was: half of the interval's width, about 1.
+/// The least difference that could have been found, where none was: half of the interval's width.
 pub(super) fn needed(e: Estimate) -> String {
     percent((e.high / e.low).sqrt() - 1.0)
 }
 
-/// Whether an interval tells a reader anything: `117.9% [3.1%, 4231.6%]` does not.
+/// Whether an interval is narrow enough to be shown: `117.9% [3.1%, 4231.6%]` is not.
 pub(super) fn bounded(e: Estimate) -> bool {
     e.high.is_finite() && e.low > 0.0 && e.high <= RESOLVED * e.low
 }
 
-/// A ratio from which on percentages hide its size: `2001346%`.
+/// A ratio from which on percentages are hard to read: `2001346%`.
 const MANY: f64 = 10.0;
 
 pub(super) fn percent(v: f64) -> String {

@@ -8,8 +8,8 @@ use super::ratios::{bounded, interval, ratio};
 use crate::table::{Flush, Grid};
 use crate::words::plain;
 
-/// Every size: both times, their ratio with its interval, the effect, and whether it is significant. Where no size has an
-/// interval, which the verdict explains, the times and their ratios alone.
+/// Every size: both times, their ratio with its interval, the effect, and whether it is significant. Where no size has an interval, which
+/// the verdict explains, only the times and their ratios.
 pub fn table(named: &Named) -> String {
     use Flush::{Left, Right};
     let judged = named.comparison.sizes.iter().any(|s| bounded(s.ratio));
@@ -17,7 +17,7 @@ pub fn table(named: &Named) -> String {
     let of = ratio_of(&named.comparison);
     let judged_of = format!("{of} [95%]");
     let names = (plain(&named.first), plain(&named.second));
-    // A long name is that of no column of times.
+    // A name too long for a column's title is replaced by a letter.
     let short = names.0.chars().count().max(names.1.chars().count()) <= LONGEST_TITLE;
     let (first, second) = if short { (&*names.0, &*names.1) } else { ("A", "B") };
     let sizes = named.sizes();
@@ -37,14 +37,14 @@ pub fn table(named: &Named) -> String {
             time(s.second, s.second_interpolated),
             match judged {
                 true => interval(s.ratio),
-                // Only first looks: a ratio of these is of two moments.
+                // Only survey trials: the two times are of different moments.
                 false if unmet => "-".to_owned(),
                 false => ratio(s.ratio.value),
             },
         ];
         let judgement = [
             format!("{:+.1}", s.effect),
-            // Without an interval nothing tells how probable a difference is.
+            // Without an interval the probability of a difference is not known.
             if !bounded(s.ratio) {
                 "-".to_owned()
             } else if s.probability < 0.001 {
@@ -71,10 +71,10 @@ pub fn table(named: &Named) -> String {
     text
 }
 
-/// Most characters of a column's title: with two of them a table still fits a terminal.
+/// Most characters of a column's title: a table with two such columns still fits a terminal.
 const LONGEST_TITLE: usize = 12;
 
-/// What the ratios of the sizes are made of: of sides in turns they are no quotients of the times beside them.
+/// What the ratios of the sizes are: for sides in turns they are not quotients of the times beside them.
 pub(super) fn ratio_of(c: &Comparison) -> &'static str {
     if in_pairs(c) { "ratio in turns" } else { "ratio of times" }
 }
@@ -89,7 +89,7 @@ pub(super) fn time(seconds: f64, interpolated: bool) -> String {
     format!("{}{}", if interpolated { "~" } else { "" }, Seconds(seconds))
 }
 
-/// What a reader must know of the sizes: which were interpolated, how many are not there. Empty where all were measured by all.
+/// What a reader must know of the sizes: which were interpolated, how many are missing. Empty where all were measured by all.
 pub(super) fn about(c: &Comparison) -> String {
     let mut text = String::new();
     if in_pairs(c) {

@@ -1,11 +1,11 @@
-//! Where two sides differ: stretches of sizes, single sizes, and what the rounds of each saw.
+//! Where two sides differ: stretches of sizes, single sizes, and sizes at which all rounds agree.
 
 use model::{Comparison, Stretch};
 
 use super::Named;
 use super::ratios::how;
 
-/// That the sizes tell of no other factor than that of all together; nothing where some do, or where there is one size.
+/// That no size contradicts the factor of all sizes together; empty where some do, or where there is one size.
 pub(super) fn held(c: &Comparison) -> String {
     match c.one_factor() {
         Some((hold, all)) if all > 1 => format!(", and the intervals of {hold} of {all} sizes hold that factor"),
@@ -13,8 +13,8 @@ pub(super) fn held(c: &Comparison) -> String {
     }
 }
 
-/// Where sizes are sure to differ without the others' help, after a verdict on all of them: a line of its own. A stretch says nothing
-/// against the rest, whose own intervals are wider than that of all sizes together.
+/// Stretches of sizes that differ by themselves, after a verdict on all sizes: a line of its own. A stretch says nothing about the rest,
+/// whose own intervals are wider than that of all sizes together.
 pub(super) fn by_itself(named: &Named) -> String {
     let c = &named.comparison;
     let clear: Vec<String> =
@@ -33,7 +33,7 @@ pub(super) fn by_itself(named: &Named) -> String {
     )
 }
 
-/// What the rounds saw where they tell no interval; begins with a comma. Nothing where no size has rounds of both sides.
+/// At how many sizes all rounds agree, where they give no interval; begins with a comma. Empty where no size has rounds of both sides.
 pub(super) fn seen(c: &Comparison) -> String {
     let Some(seen) = c.seen.filter(|s| s.sizes > 0) else { return String::new() };
     let sizes = |n: usize| match (n, seen.sizes) {
@@ -55,12 +55,12 @@ pub(super) fn rounds(n: u32) -> String {
     if n == 1 { "1 round".to_owned() } else { format!("{n} rounds") }
 }
 
-/// Where the second side differs, and that it is not sure to elsewhere.
+/// Where the second side differs, and that elsewhere no difference was found.
 pub(super) fn parts(named: &Named) -> String {
     let c = &named.comparison;
     let clear = c.stretches.iter().filter(|s| s.differs);
     let parts: Vec<String> = clear.map(|s| format!("{} {}", how(s.ratio), place(s, named))).collect();
-    // A difference that no size is sure to have may still be there.
+    // There may be a difference that no single size shows.
     let not = "not sure to differ";
     let rest = match c.stretches.iter().filter(|s| !s.differs).collect::<Vec<_>>()[..] {
         [] => String::new(),
@@ -71,7 +71,7 @@ pub(super) fn parts(named: &Named) -> String {
     format!("{}{rest}", parts.join(", "))
 }
 
-/// Sizes that stand out by themselves, where no stretch does; begins with a semicolon.
+/// Single sizes that differ, where no stretch does; begins with a semicolon.
 pub(super) fn lone(n: usize) -> String {
     match n {
         0 => String::new(),

@@ -7,7 +7,7 @@ use super::ratios::{how, interval, of_time, ratio, vague};
 use super::stretches::{by_itself, held, parts, rounds, seen};
 use crate::words::plain;
 
-/// The verdict on two sides of one run: the curves as wholes first, then the sizes, then what could have been seen.
+/// The verdict on two sides of one run: the curves as wholes first, then the sizes, then the least difference that could have been found.
 pub(super) fn in_turns(named: &Named, paired: Paired) -> String {
     let c = &named.comparison;
     let (a, b) = (plain(&named.first), plain(&named.second));
@@ -75,7 +75,8 @@ pub(super) fn in_turns(named: &Named, paired: Paired) -> String {
     text
 }
 
-/// The sizes that too few rounds visited for an interval, and what these saw: no part of the verdict. Nothing where each has one.
+/// The sizes that too few rounds visited for an interval, and whether these rounds agree: not part of the verdict. Empty where each has
+/// one.
 fn untold(named: &Named) -> String {
     let untold: Vec<_> = named.comparison.sizes.iter().filter(|s| !s.ratio.high.is_finite()).collect();
     let (Some(first), Some(last)) = (untold.first(), untold.last()) else { return String::new() };

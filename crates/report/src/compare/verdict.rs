@@ -1,4 +1,4 @@
-//! The verdict that a person can repeat.
+//! The verdict of a comparison in sentences.
 
 use model::Stretch;
 
@@ -16,8 +16,8 @@ pub fn verdict(named: &Named) -> String {
     format!("{}{note}{}{}{cpu}", difference(named), one_cpu(named), machine(&named.comparison))
 }
 
-/// Of separate runs too few to tell how far runs of one thing lie apart: what they saw, and no verdict, or one on a difference that hardly any
-/// machine makes between two runs of one thing.
+/// For separate runs, too few to estimate how far runs of one thing lie apart: the ratio of these runs and no verdict, or a verdict on a
+/// difference larger than runs of one thing ever show.
 fn alone(named: &Named) -> String {
     let c = &named.comparison;
     let (a, b) = (plain(&named.first), plain(&named.second));

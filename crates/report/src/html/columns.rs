@@ -14,7 +14,7 @@ pub fn floats(values: impl Iterator<Item = Option<f64>>) -> String {
     let mut any = false;
     let mut bytes = Vec::new();
     for value in values {
-        // Beyond the range of 32 bits a value would become infinite: it is then as good as missing.
+        // A value beyond the range of 32 bits would become infinite: it counts as missing.
         let short = value.map_or(f32::NAN, |v| v as f32);
         any |= short.is_finite();
         bytes.extend(if short.is_finite() { short } else { f32::NAN }.to_le_bytes());

@@ -1,4 +1,4 @@
-//! What comparing the page's runs says: the verdicts, and behind each its table.
+//! The comparison of the page's runs: the verdicts, and behind each its table.
 
 use maud::{Markup, html};
 

@@ -1,5 +1,4 @@
-//! The page's data: every path's points as columns, what lies behind them and what is drawn over them. `web/src/data.ts`
-//! has the same shape.
+//! The page's data: every path's points as columns, the trials behind them and the overlays. `web/src/data.ts` has the same shape.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -24,7 +23,7 @@ struct Page<'a> {
     schema: &'static str,
     /// The table of points, from left to right, after the size.
     columns: Vec<Head>,
-    /// The graphs over sizes that say something of these runs, by name.
+    /// The graphs over sizes that the page has for these runs, by name.
     graphs: Vec<&'static str>,
     runs: Vec<Run<'a>>,
 }
@@ -79,13 +78,13 @@ struct Points {
     warned: String,
 }
 
-/// How the connections of all paths share processes, as one title of a column stands for all: as flows, where some do so in another way.
+/// The topology for column titles: a title stands for all paths, so it is flows where they differ.
 fn topology(runs: &[&Analysis<'_>]) -> Topology {
     let mut all = runs.iter().flat_map(|run| &run.run.plan.paths).map(|path| path.topology);
     all.next().filter(|first| all.all(|other| other == *first)).unwrap_or_default()
 }
 
-/// The data as JSON. `series` are the curves of these runs, in their order; `parts` says how many parts each run's raw data has.
+/// The data as JSON. `series` are the curves of these runs, in their order; `parts` has the number of parts of each run's raw data.
 pub fn json(runs: &[&Analysis<'_>], series: &[Series], parts: &[usize]) -> String {
     let topology = topology(runs);
     let files: Vec<&RunFile> = runs.iter().map(|run| run.run()).collect();
@@ -137,7 +136,7 @@ fn points(run: &RunFile, path: &PathRun) -> Points {
     let rows: Vec<Row> = path.points.iter().map(|p| Row::of(run, path, p)).collect();
     let of = |kind| COLUMNS.iter().filter(move |c| c.kind == kind && !PLACE.contains(&c.name));
     let why = |p: &Point| WHY.iter().position(|w| *w == p.why).unwrap_or(WHY.len() - 1);
-    // What is 0 nearly everywhere takes no room where it is 0 everywhere.
+    // Shares that are 0 everywhere take no room.
     let figure = |c: &Column, row: &Row| c.of(row).number().filter(|v| c.unit != Some(Kind::Share) || *v != 0.0);
     Points {
         size: columns::sizes(path.points.iter().map(|p| p.size)),
@@ -151,7 +150,7 @@ fn points(run: &RunFile, path: &PathRun) -> Points {
     }
 }
 
-/// Columns that say where a point is, and one that no page has: HINT's.
+/// Columns that identify a point, and one that no page has: HINT's.
 const PLACE: [&str; 3] = ["path", "size_bytes", "memory_bytes"];
 
 /// A unit by the name that `web/src/units.ts` has for it.

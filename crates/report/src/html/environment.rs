@@ -30,7 +30,7 @@ fn opened(letter: &str, title: &str, table: &Markup) -> Markup {
 fn machines(run: &RunFile) -> Markup {
     let mut sides = vec![("near side".to_owned(), &run.run.near)];
     for path in &run.paths {
-        // Paths between the same hosts have the same far side, told once.
+        // Paths between the same hosts have the same far side, which is shown once.
         if let Some(far) = path.opened.far.as_ref().filter(|f| sides[1..].iter().all(|(_, e)| e != f)) {
             let one = sides.len() == 1;
             let name = path.opened.name();
@@ -74,7 +74,7 @@ fn processes(run: &RunFile) -> Option<Markup> {
         .then(|| html! { (grid(&table::MEMBERS_HEAD, &rows)) @for line in table::member_lines(run) { (note(&line)) } })
 }
 
-/// What is known of a machine: names and values in the order in which a reader looks for them.
+/// What is known of a machine: names and values, the most important first.
 fn facts(e: &Environment) -> Vec<(String, String)> {
     let mut out: Vec<(String, String)> = Vec::new();
     let mut fact = |name: &str, value: Option<String>| {

@@ -7,7 +7,7 @@ use serde::Serialize;
 /// The models of one path, with plain numbers.
 #[derive(Serialize)]
 pub struct Models {
-    /// Lines of time over size, ascending: the pieces where one line lies, else the line over all sizes.
+    /// Lines of time over size, ascending: the pieces where one line misses the path, else the line over all sizes.
     lines: Vec<Line>,
     bandwidth: Option<Bandwidth>,
     saturation: Option<Knee>,

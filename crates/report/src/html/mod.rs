@@ -1,7 +1,7 @@
 //! One page that needs nothing else: it opens from disk, loads nothing from anywhere, and carries the run's data.
 //!
-//! Figures, warnings and environments are plain HTML, made with `maud`, which escapes all text, so that the page says what matters without its script
-//! too. The script (built from `web/`) draws the linked graphs and the table of points from the data in the page.
+//! Figures, warnings and environments are plain HTML, made with `maud`, which escapes all text, so that the page is useful without its
+//! script, too. The script (built from `web/`) draws the linked graphs and the table of points from the data in the page.
 
 mod columns;
 mod compared;
@@ -37,13 +37,13 @@ pub fn page(runs: &[&Analysis<'_>]) -> String {
     of(runs, &crate::curve::series(runs), &[])
 }
 
-/// The page for the two sides of one run and what comparing them says (`compared`, a comparison for each path), as [`page`].
+/// The page for the two sides of one run and their comparison (`compared`, a comparison for each path), as [`page`].
 pub fn versus(runs: &[&Analysis<'_>], compared: &[Named]) -> String {
     of(runs, &crate::curve::series(runs), compared)
 }
 
-/// The page of these runs, their curves, which are those of [`crate::curve::series`] but for what is drawn over them, and
-/// comparisons of their paths, if any.
+/// The page of these runs, their curves, which are those of [`crate::curve::series`] but for the overlays, and comparisons of their paths,
+/// if any.
 pub fn of(runs: &[&Analysis<'_>], series: &[Series], compared: &[Named]) -> String {
     Analysis::work_out(runs);
     let files: Vec<&RunFile> = runs.iter().map(|run| run.run()).collect();
@@ -69,7 +69,7 @@ pub fn of(runs: &[&Analysis<'_>], series: &[Series], compared: &[Named]) -> Stri
                 }
                 "\n"
                 main {
-                    // What a run of several rates, loads or numbers of flows is made for comes first.
+                    // The figures that a run of several rates, loads or numbers of flows is made for come first.
                     (told::rates(runs))
                     (told::load(runs))
                     (told::flows(runs))
@@ -111,7 +111,7 @@ pub fn of(runs: &[&Analysis<'_>], series: &[Series], compared: &[Named]) -> Stri
     page.into_string()
 }
 
-/// Where the script draws its curves over sizes, and what stands there without it.
+/// Where the script draws its curves over sizes, and the pictures that stand there without it.
 fn graphs(runs: &[&Analysis<'_>], files: &[&RunFile], soak: bool) -> Markup {
     if soak {
         // A soak has no curves over sizes; the script adds each interval and its messages' times.

@@ -8,7 +8,7 @@ use units::{Bytes, Kind, Seconds, Share};
 use super::pieces::{cell, estimate, letter, micro, none, row, scroll, section, table as grid, text};
 use crate::table::{cost, startup_words};
 
-/// A line's start-up time: what can't be told from 0 is no figure.
+/// A line's start-up time: one that can't be told from 0 is not shown.
 fn startup(e: Estimate) -> Markup {
     startup_words(e).map_or_else(|| estimate(e, Kind::Seconds), |words| text(&micro(&words)))
 }
@@ -17,7 +17,7 @@ fn misfit(m: Option<&Misfit>) -> Markup {
     m.map_or_else(none, |m| html! { (Share(m.typical)) @if m.systematic { small { "the shape is wrong" } } })
 }
 
-/// Latency line, bandwidth curve and saturation point of each path, and what does not fit; nothing where nothing was fitted.
+/// Latency line, bandwidth curve and saturation point of each path, and what does not fit; empty where nothing was fitted.
 pub fn table(runs: &[&Analysis<'_>]) -> Markup {
     let (mut rows, mut notes) = (Vec::new(), Vec::new());
     for (r, run) in runs.iter().enumerate() {

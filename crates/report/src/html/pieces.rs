@@ -1,4 +1,4 @@
-//! What several parts of the page are made of. Whatever stands in them as text is escaped by `maud`.
+//! Elements that several parts of the page share. All text in them is escaped by `maud`.
 
 use maud::{Markup, PreEscaped, html};
 use model::Estimate;
@@ -9,7 +9,7 @@ use crate::svg;
 use crate::words;
 use record::Analysis;
 
-/// The part that a link at the top of the page leads to, and so may be focused.
+/// The part to which a link at the top of the page leads: it can be focused.
 pub const SUMMARY: &str = "summary";
 
 /// A part of the page under its title.
@@ -20,7 +20,7 @@ pub fn section(id: &str, title: &str, body: &Markup) -> Markup {
     }
 }
 
-/// What may be wider than the page: it scrolls by keyboard, too.
+/// An element that may be wider than the page: it scrolls by keyboard, too.
 pub fn scroll(label: &str, body: &Markup) -> Markup {
     html! { div.scroll tabindex="0" role="region" aria-label=(label) { (body) } }
 }
@@ -55,7 +55,7 @@ pub fn note(line: &str) -> Markup {
     html! { p.note { (line) } "\n" }
 }
 
-/// Which run of several is spoken of, between two pieces of text; nothing of a run alone.
+/// The letter of a run among several, between two pieces of text; empty for a single run.
 pub fn letter(before: &str, index: usize, of: usize, after: &str) -> String {
     if of > 1 { format!("{before}{}{after}", words::letter(index)) } else { String::new() }
 }

@@ -1,4 +1,4 @@
-//! The run as the lines of a run file, gzipped, for the page's download button. `pipegauge show` reads what it gives.
+//! The run as the lines of a run file, gzipped, for the page's download button. `pipegauge show` reads the file.
 
 use std::io::Write;
 use std::num::NonZero;
@@ -14,12 +14,12 @@ use super::columns;
 /// Lines that are compressed together: enough for a good dictionary, few enough that several CPUs have work.
 const PART: usize = 10_000;
 
-/// zlib's scale. More would take twice the time for a tenth less.
+/// zlib's level. A higher one would take twice the time to save a tenth.
 const LEVEL: u32 = 3;
 
 fn packed(lines: &[Kept<'_>]) -> String {
     let mut text = Vec::new();
-    // What can't be written is left out: half a line would be worse than none.
+    // A line that can't be written is left out whole.
     lines.iter().for_each(|line| drop(line.write(&mut text)));
     let mut gzip = GzEncoder::new(Vec::with_capacity(text.len() / 4), Compression::new(LEVEL));
     // Writing to memory can't fail.

@@ -1,4 +1,4 @@
-//! The parts of the page that say what stands for the curves: warnings, summary, a soak's intervals, raw data.
+//! The parts of the page with figures and words: warnings, summary, a soak's intervals, raw data.
 
 use maud::{Markup, html};
 use record::{Analysis, PathRun, RunFile};
@@ -8,8 +8,8 @@ use super::pieces::{SUMMARY, cell, estimate, letter, none, note, row, scroll, se
 use crate::table;
 use crate::words;
 
-/// How far each run may be trusted, and what a reader must know about its figures: a line for each cause, which opens to the
-/// warnings whole. Nothing of a run without points and warnings.
+/// How far each run may be trusted, and its warnings: a line for each cause, which opens to the whole warnings. Empty for a run without
+/// points and warnings.
 pub fn warnings(runs: &[&RunFile]) -> Markup {
     let mut items: Vec<Markup> = Vec::new();
     for (i, run) in runs.iter().enumerate() {
@@ -48,11 +48,11 @@ fn cause(run: &RunFile, letter: &str, caution: &table::Caution<'_>) -> Markup {
     }
 }
 
-/// The figures that stand for each curve.
+/// The summary figures of each curve.
 pub fn summary(runs: &[&Analysis<'_>]) -> Markup {
     let mut rows = Vec::new();
     for (r, run) in runs.iter().enumerate() {
-        // What came of offered rates has a table of its own: a message takes there what the rate leaves it.
+        // Paths at offered rates have a table of their own: there a message's time is set by the rate.
         let paths = run.paths.iter().enumerate();
         for (i, path) in
             paths.filter(|(_, path)| !run.has_rates() || run.run.plan.offered_on(path.opened.path).is_none())
@@ -88,9 +88,9 @@ pub fn summary(runs: &[&Analysis<'_>]) -> Markup {
 /// The cells of a path in the summary; none where it has too few points.
 fn figures(run: &Analysis<'_>, index: usize, path: &PathRun) -> Option<[Markup; 6]> {
     let s = run.summary(index)?;
-    // At an offered rate a message takes what the rate leaves it.
+    // At an offered rate a message's time is set by the rate.
     let own = run.run.plan.offered_on(path.opened.path).is_none();
-    // A schedule says nothing of how much the path carries.
+    // Throughput of a run on a schedule is not what the path carries.
     let moved = run.carries() && (path.points.len() > 1 || table::one_size(run));
     Some([
         html! { (path.points.first().map_or("-", |p| words::time_label(p.time))) },
@@ -112,10 +112,10 @@ fn figures(run: &Analysis<'_>, index: usize, path: &PathRun) -> Option<[Markup; 
     ])
 }
 
-/// Of more paths than this the lines stand behind a title that opens to them.
+/// With more paths than this the lines are folded behind a title.
 const FEW: usize = 4;
 
-/// What the rounds of each path saw of the machine and what it keeps up; where a repeat falls, or that it is not known.
+/// What the rounds of each path show of the machine and its long-term rate; where a repeat falls, or that it is not known.
 fn machine(run: &RunFile, index: usize, of: usize) -> Markup {
     let letter = letter("Run ", index, of, ": ");
     let lines: String = (0..run.paths.len()).map(|path| table::machine_of(run, path)).collect();
@@ -128,7 +128,7 @@ fn machine(run: &RunFile, index: usize, of: usize) -> Markup {
     html! { details { summary { (letter) "Rounds and earlier runs of each path" } (notes) } }
 }
 
-/// What the intervals of soaks say, as `show` prints it.
+/// The figures of soaks' intervals, as `show` prints them.
 pub fn soak(runs: &[&Analysis<'_>]) -> Markup {
     let body = html! {
         @for (r, run) in runs.iter().enumerate() {
@@ -138,7 +138,7 @@ pub fn soak(runs: &[&Analysis<'_>]) -> Markup {
     section(SUMMARY, "Summary", &body)
 }
 
-/// How it was made, and the data to take away.
+/// How the run was made, and its data for download.
 pub fn raw(runs: &[&RunFile]) -> Markup {
     let ns = |v: f64| Seconds(v * 1e-9);
     let body = html! {

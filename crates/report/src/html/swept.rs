@@ -7,7 +7,7 @@ use super::pieces::{lines, note, row, scroll, section, table};
 use crate::sheet::Table;
 use crate::sweep::Sweep;
 
-/// One page that needs nothing else, as that of a run. It has no script: nothing in it moves.
+/// One page that needs nothing else, as that of a run. It has no script.
 pub fn sweep(sweep: &Sweep) -> String {
     let title = sweep.title();
     let page = html! {

@@ -1,4 +1,5 @@
-//! The parts of the page that show a graph and what `show` prints of it: rates, loads, numbers of flows, the machine's state, CPU time.
+//! The parts of the page with a graph and the table that `show` prints with it: rates, loads, numbers of flows, the machine's state, CPU
+//! time.
 
 use maud::{Markup, html};
 use record::{Analysis, RunFile};
@@ -7,12 +8,12 @@ use super::pieces::{letter, lines, note, picture, row, scroll, section, table as
 use crate::graph::Graph;
 use crate::table;
 
-/// What the paths take idle and under load. Nothing of runs that load no path.
+/// The times of the paths idle and under load. Empty for runs without load.
 pub fn load(runs: &[&Analysis<'_>]) -> Markup {
     shown(runs, "load", "Latency under load", Graph::Load, table::load)
 }
 
-/// What came of the rates that were offered. Nothing of runs that offer no several rates.
+/// The paths at offered rates. Empty for runs that do not offer several rates.
 pub fn rates(runs: &[&Analysis<'_>]) -> Markup {
     if !has(runs, Graph::Loss) {
         return Markup::default();
@@ -31,7 +32,7 @@ pub fn rates(runs: &[&Analysis<'_>]) -> Markup {
     section("loss", "Loss over the offered rate", &body)
 }
 
-/// A table that the terminal has as text.
+/// A table that the terminal prints as text.
 fn filled(label: &str, table: &table::Grid) -> Markup {
     let (heads, rows) = table.parts();
     let rows: Vec<Markup> = rows
@@ -44,17 +45,17 @@ fn filled(label: &str, table: &table::Grid) -> Markup {
     scroll(label, &grid(&heads, &rows))
 }
 
-/// What connections carry together over their number; the table of points has the figures. Nothing of runs of one number.
+/// What connections carry together over their number; the table of points has the figures. Empty for runs with one number.
 pub fn flows(runs: &[&Analysis<'_>]) -> Markup {
     shown(runs, "flows", "Throughput over the number of connections", Graph::Flows, |_| String::new())
 }
 
-/// How the machine's state moved over the run; the summary says what that means for the intervals. Nothing of runs of fewer than two rounds.
+/// How the machine's state moved over the run; the summary says what that means for the intervals. Empty for runs of fewer than two rounds.
 pub fn levels(runs: &[&Analysis<'_>]) -> Markup {
     shown(runs, "levels", "The machine's state over the run", Graph::Levels, |_| String::new())
 }
 
-/// Whether the runs have something that a graph shows.
+/// Whether the runs have data for a graph.
 fn has(runs: &[&Analysis<'_>], graph: Graph) -> bool {
     let files: Vec<&RunFile> = runs.iter().map(|r| r.run()).collect();
     Graph::of_runs(&files, Some(graph)).is_ok()
@@ -75,7 +76,7 @@ fn shown(runs: &[&Analysis<'_>], id: &str, title: &str, graph: Graph, table: fn(
     section(id, title, &body)
 }
 
-/// What the paths cost both sides in CPU time. Nothing of runs that don't tell it.
+/// CPU time of the paths on both sides. Empty for runs that did not record it.
 pub fn cpu(runs: &[&Analysis<'_>]) -> Markup {
     if !has(runs, Graph::Cpu) {
         return Markup::default();

@@ -1,5 +1,5 @@
-//! What lies behind the points: every trial's typical time, and the times of single iterations merged into one histogram
-//! a point. `web/src/trials.ts` reads both.
+//! The trials behind the points: each trial's typical time, and the times of single iterations merged into one histogram a point.
+//! `web/src/trials.ts` reads both.
 
 use measure::event::Plan;
 use measure::figures;
@@ -21,7 +21,7 @@ pub struct Trials {
     at: String,
     /// Typical time, seconds of the point's kind.
     seconds: String,
-    /// Block.
+    /// Round.
     block: String,
     /// Kept, not counted.
     warmup: String,
@@ -40,9 +40,8 @@ pub fn trials(plan: &Plan, path: &PathRun) -> Trials {
     }
 }
 
-/// The histograms of a path, point by point: how many of the counted trials timed single iterations, and if any did, what
-/// an iteration's time is divided by, how many steps follow, and for each the distance from the step before and the count
-/// (all LEB128).
+/// The histograms of a path, point by point: how many of the counted trials timed single iterations, and if any did, the divisor of an
+/// iteration's time, the number of steps, and for each the distance from the step before and the count (all LEB128).
 pub fn histograms(plan: &Plan, path: &PathRun) -> String {
     let mut out = Vec::new();
     let mut any = false;

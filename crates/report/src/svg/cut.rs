@@ -19,7 +19,7 @@ enum Side {
     Bottom,
 }
 
-/// Draws one for each run of neighbours that leave the frame on one side, at the middle one of them. Tells whether there is any.
+/// Draws one for each run of neighbours that leave the frame on one side, at the middle one of them. Returns whether there is any.
 pub(super) fn heads(a: &Area<'_>, line: &Line, svg: &mut Svg) -> bool {
     let colour = PALETTE[line.hue % PALETTE.len()];
     let mut runs: Vec<(Side, Vec<(f64, f64)>)> = Vec::new();
@@ -45,7 +45,7 @@ pub(super) fn heads(a: &Area<'_>, line: &Line, svg: &mut Svg) -> bool {
     let mut drawn: Vec<(f64, f64)> = Vec::new();
     for (side, places) in runs {
         let (x, y) = places[places.len() / 2];
-        // The ends of an interval and a trial often leave at one place.
+        // The ends of an interval and a trial often leave at the same place.
         if drawn.iter().any(|(dx, dy)| (dx - x).hypot(dy - y) < 2.0 * SIZE.0) {
             continue;
         }
@@ -73,7 +73,7 @@ pub(super) fn heads(a: &Area<'_>, line: &Line, svg: &mut Svg) -> bool {
     !drawn.is_empty()
 }
 
-/// Where the way from a place within the frame to one beyond it leaves the frame; none where it does not.
+/// Where the line from a place within the frame to one beyond it crosses the frame; none where it does not.
 fn leaves(a: &Area<'_>, from: (f64, f64), to: (f64, f64)) -> Option<(Side, (f64, f64))> {
     if a.holds(to) {
         return None;

@@ -29,8 +29,8 @@ const LABEL_GAP: f64 = 17.0;
 /// Colours of lines. Okabe and Ito's colour-blind safe set, darkened where it would be faint on white.
 pub const PALETTE: [&str; crate::curve::HUES] =
     ["#0072b2", "#d55e00", "#008060", "#b0479a", "#7a5c00", "#3a3a3a", "#4f9fd6", "#e08a00", "#8c1c34", "#6f9f1c"];
-/// Farthest that anything is drawn beyond the area (and cut off there), in sizes of the area. The interval of two blocks
-/// may reach so far that its end is no number of pixels that a renderer can count.
+/// Farthest that anything is drawn beyond the area (and cut off there), in sizes of the area: the end of a wide interval may lie too many
+/// pixels away for a renderer.
 const AFAR: f64 = 10.0;
 const INK: &str = "#1a1a1a";
 const SOFT: &str = "#5a5f66";
@@ -109,14 +109,14 @@ impl Area<'_> {
         Some((self.left + sx * (self.right - self.left), self.bottom - sy * (self.bottom - self.top)))
     }
 
-    /// Whether a value pair lies in the plot, give or take a line's width.
+    /// Whether a value pair lies in the plot, within a line's width.
     fn holds(&self, place: (f64, f64)) -> bool {
         let within = |at: f64, low: f64, high: f64| (low - 1.0..=high + 1.0).contains(&at);
         self.place(place).is_some_and(|(x, y)| within(x, self.left, self.right) && within(y, self.top, self.bottom))
     }
 }
 
-/// The axes and all that lies on them; tells whether something goes on beyond them.
+/// The axes and all that lies on them; returns whether something goes on beyond them.
 fn plot(figure: &Figure, x: &Axis, y: &Axis, top: f64, svg: &mut Svg) -> bool {
     let names: Vec<String> = figure.lines.iter().map(|l| shorten(&l.name)).collect();
     let gutter = names.iter().map(|l| width(l, 13.0)).fold(20.0, f64::max);
@@ -187,7 +187,7 @@ fn axis_title(axis: &Axis, ticks: &Ticks) -> String {
     if details.is_empty() { axis.title.clone() } else { format!("{}, {}", pretty(&axis.title), details.join(", ")) }
 }
 
-/// How a line looks on both sides of a point that has a warning.
+/// Style of a line on both sides of a point that has a warning.
 const DOUBTFUL: &str = " stroke-opacity=\"0.5\"";
 
 /// A line's dots in pieces that are doubtful, on both sides of a point with a warning, and such that are not; neighbours share a dot.
@@ -222,9 +222,9 @@ fn curve(a: &Area<'_>, line: &Line, svg: &mut Svg) {
     // The axes hold medians and resolved intervals: a trial may lie outside of them.
     let thin = "stroke-width=\"0.8\" stroke-opacity=\"0.6\" clip-path=\"url(#area)\"";
     svg.path(&minimum, &format!("{joined} stroke=\"{colour}\" {thin}"));
-    // An axis leaves out what no machine measures: such a median has no place in the picture, and its line would run over the words.
+    // The axis leaves out implausible values: such a median can't be drawn, and its line would cross the text.
     let dots: Vec<Dot> = dots.into_iter().filter(|d| a.holds(d.mid)).collect();
-    // Of one width: beside thin stretches the others would look like marked ones.
+    // All of one width: a thinner line would make the others look like marked ones.
     for (doubtful, opacity) in [(true, DOUBTFUL), (false, "")] {
         let pieces = parted(&dots).filter(|p| p.0 == doubtful);
         let median: String = pieces.map(|p| polyline(a, p.1.iter().map(|d| d.mid))).collect();
@@ -332,7 +332,7 @@ fn footnotes(figure: &Figure, cut: bool, left: f64, mut y: f64, svg: &mut Svg) -
     y + 6.0
 }
 
-/// Micro as print has it; the rest of the program writes plain ASCII.
+/// Micro sign for pictures; the rest of the program writes plain ASCII.
 fn pretty(text: &str) -> String {
     if text == "us" { "µs".to_owned() } else { text.replace(" us", " µs") }
 }

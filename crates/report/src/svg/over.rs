@@ -90,7 +90,7 @@ fn run(a: &Area<'_>, line: &Line) -> Vec<(f64, f64)> {
 const TRIES: [f64; 10] = [18.0, -12.0, 34.0, -28.0, 50.0, -44.0, 66.0, -60.0, 84.0, -78.0];
 /// From a mark to a label beside it, pixels.
 const BESIDE: f64 = 12.0;
-/// So many pixels from the mark weigh as much as a place of a curve that is covered.
+/// Cost of a label's distance: so many pixels from the mark count as much as one covered place of a curve.
 const NEAR: f64 = 40.0;
 
 /// A label near its mark, within the area and clear of other labels, where it covers least of the curves.
@@ -122,7 +122,7 @@ fn label(
     let best = tried.filter(|(r, _)| clear(r) && within(r)).map(|(r, away)| (cost(&r, away), r));
     let Some((_, room)) = best.min_by(|p, q| p.0.total_cmp(&q.0)) else { return };
     taken.push(room);
-    // A rim of the ground's colour keeps it readable where it crosses a line.
+    // A rim in the background's colour keeps it readable where it crosses a line.
     svg.put(format_args!(
         "<text x=\"{}\" y=\"{}\" font-size=\"{SIZE}\" text-anchor=\"middle\" fill=\"{colour}\" stroke=\"#ffffff\" \
          stroke-width=\"3.5\" stroke-linejoin=\"round\" paint-order=\"stroke\">{}</text>\n",

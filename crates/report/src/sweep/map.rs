@@ -1,4 +1,4 @@
-//! Heat maps: a square for each pair of levels of the two axes that do most, a map for each figure.
+//! Heat maps: a square for each pair of levels of the two axes with the largest effects, a map for each figure.
 
 use model::sweep::Better;
 use units::format::significant;
@@ -16,10 +16,10 @@ const INK: &str = "#1a1a1a";
 const SOFT: &str = "#5a5f66";
 /// Squares that were not measured.
 const NONE: &str = "#f1f3f5";
-/// From worst to best, light to dark in one hue, so that it reads in grey too.
+/// From worst to best, light to dark in one hue, so that it is readable in grey, too.
 const LIGHT: [f64; 3] = [240.0, 246.0, 251.0];
 const DARK: [f64; 3] = [8.0, 69.0, 140.0];
-/// Ratio of best and worst from which on a map has its full contrast: of values that lie nearer all look alike, as they are.
+/// Ratio of best and worst from which on a map has its full contrast: nearer values look alike.
 const CONTRAST: f64 = 2.0;
 
 pub(super) fn svg(sweep: &Sweep) -> Option<String> {
@@ -54,7 +54,7 @@ pub(super) fn svg(sweep: &Sweep) -> Option<String> {
     Some(out.finish())
 }
 
-/// The two axes over which figures move most: the one with more levels across.
+/// The two axes with the largest effects: the one with more levels across.
 fn axes(sweep: &Sweep) -> Option<(usize, usize)> {
     let moved = |axis: usize| {
         let effects = sweep.figures.iter().flat_map(|f| &f.effects).filter(|e| e.axis == axis);
@@ -145,7 +145,7 @@ fn mean(figure: &Figure, axes: [usize; 2], levels: [usize; 2]) -> Option<f64> {
     (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
 }
 
-/// Where a value lies between the worst, 0, and the best, 1, by ratios.
+/// Position of a value between the worst, 0, and the best, 1, on a logarithmic scale.
 fn goodness(value: f64, least: f64, most: f64, better: Better) -> f64 {
     let range = (most / least).max(CONTRAST).ln();
     match better {

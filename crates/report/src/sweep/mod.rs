@@ -22,7 +22,7 @@ pub struct Axis {
     pub levels: Vec<String>,
 }
 
-/// One figure of all cells, and what it says.
+/// One figure of all cells, with its effects and the choice by it.
 #[derive(Debug, Clone)]
 pub struct Figure {
     /// What it is: `latency`, `throughput`.
@@ -31,9 +31,9 @@ pub struct Figure {
     pub kind: Kind,
     /// Which of it is better.
     pub better: Better,
-    /// What was read.
+    /// The figures measured.
     pub readings: Readings,
-    /// What each level does.
+    /// The effect of each level.
     pub effects: Vec<Effect>,
     /// Which levels act together.
     pub interactions: Vec<Interaction>,
@@ -42,7 +42,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Works out what readings say.
+    /// Computes effects and choice from readings.
     pub fn new(name: &'static str, kind: Kind, better: Better, readings: Readings) -> Self {
         let (effects, interactions) = (readings.effects(), readings.interactions());
         let choice = readings.choice(better);
@@ -59,7 +59,7 @@ pub struct Dropout {
     pub dip: Dip,
 }
 
-/// What a sweep's folder has.
+/// The contents of a sweep's folder.
 #[derive(Debug, Clone)]
 pub struct Sweep {
     /// The transport of all cells, where it is no axis.
@@ -95,7 +95,7 @@ impl Sweep {
         self.figures.first().map_or(0, |figure| of(&figure.readings))
     }
 
-    /// Runs that a whole sweep has.
+    /// Runs of the complete sweep.
     pub fn wanted(&self) -> usize {
         self.design().cells().unwrap_or(0).saturating_sub(self.refused) * self.rounds as usize
     }

@@ -1,4 +1,4 @@
-//! The tables of a sweep: its cells, and what each setting does.
+//! The tables of a sweep: its cells, and the effect of each setting.
 
 use model::Estimate;
 use units::{Bytes, Kind};
@@ -79,7 +79,7 @@ pub(super) fn factor(x: f64) -> String {
     }
 }
 
-/// What each level does, against the first of its axis.
+/// The effect of each level, against the first of its axis.
 fn effects(sweep: &Sweep) -> Option<Table> {
     let told = sweep.figures.first().is_some_and(|figure| !figure.effects.is_empty());
     let mut head = sheet::head(&[("setting", Flush::Left), ("against", Flush::Left)]);
@@ -103,7 +103,7 @@ fn effects(sweep: &Sweep) -> Option<Table> {
     told.then_some(Table { title, head, rows, notes: Vec::new() })
 }
 
-/// The pairs of levels that act together beyond doubt, and how many others there are.
+/// The pairs of levels with an interaction beyond the error, and the number of the others.
 fn interactions(sweep: &Sweep) -> Option<Table> {
     let all: usize = sweep.figures.iter().map(|figure| figure.interactions.len()).sum();
     if all == 0 {

@@ -6,7 +6,7 @@ use units::{Bytes, resolved};
 use super::tables::factor;
 use super::{Figure, Sweep};
 
-/// Cells that are named one by one; of more only their number is said.
+/// Most cells that are named; of more only the number is given.
 const NAMED: usize = 4;
 
 pub(super) fn text(sweep: &Sweep) -> String {

@@ -40,7 +40,7 @@ pub fn found_words(found: &Break) -> String {
     }
 }
 
-/// What to say of a curve without breaks: how shallow a dip could still be there, and which would not show.
+/// For a curve without breaks: the least depth of a dip that would have been found, and which would not.
 pub fn none_found(breaks: &Breaks) -> String {
     let Some(s) = breaks.sight else {
         return "no dip and no step was found, but there may be some: its sizes are too few or too far apart, or its rounds too \
@@ -87,7 +87,7 @@ pub fn suspect(s: &Suspect) -> String {
     format!("{times}{} ({})", s.fact.what, Bytes(s.fact.bytes))
 }
 
-/// What became of a break.
+/// What became of a break, in words.
 pub fn fate(fate: &Fate) -> String {
     match fate {
         Fate::Same => "is as it was".to_owned(),
@@ -99,7 +99,7 @@ pub fn fate(fate: &Fate) -> String {
     }
 }
 
-/// A factor in three digits, or whole: none is known better.
+/// A factor in three digits, or whole.
 pub fn digits(v: f64) -> String {
     match v {
         v if !v.is_finite() => "?".to_owned(),

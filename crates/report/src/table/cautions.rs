@@ -5,8 +5,8 @@ use record::RunFile;
 
 use crate::text::paragraph;
 
-/// What a cause is in a few words, and what to do about it, by the warning's code; the gravest first: what falsifies figures, what
-/// they can't see, what widens them, what is missing.
+/// The cause in a few words and what to do about it, by the warning's code; the gravest first: what makes figures wrong, what they don't
+/// show, what widens them, what is missing.
 const CAUSES: [(&str, &str, &str); 23] = [
     ("cpu-interference", "other programs used the pinned CPUs", "stop them, or pin elsewhere (--pin A,B)"),
     ("steal", "the hypervisor kept the pinned CPUs (steal)", "measure at another time"),
@@ -54,24 +54,24 @@ const CAUSES: [(&str, &str, &str); 23] = [
 pub struct Caution<'a> {
     /// The warnings' code.
     pub code: &'a str,
-    /// The cause in a few words; of a code that is not known here the beginning of the first warning's text.
+    /// The cause in a few words; for a code that is not known here the beginning of the first warning's text.
     pub cause: String,
     /// The paths it concerns, each with the number of its sizes where the warning names some; empty where it concerns the whole run.
     pub paths: Vec<String>,
-    /// What to do; empty where it is in the warning's text alone.
+    /// What to do; empty where only the warning's text has it.
     pub remedy: &'static str,
     /// The warnings, whole.
     pub warnings: Vec<&'a Warning>,
 }
 
-/// The run's warnings by cause, the gravest first. Warnings of a precision that nobody asked for are left out.
+/// The run's warnings by cause, the gravest first. Warnings of the precision are left out unless one was asked for.
 pub fn cautions(run: &RunFile) -> Vec<Caution<'_>> {
     let mut all: Vec<Caution<'_>> = Vec::new();
     for warning in run.warnings.iter().filter(|w| w.code != "not-converged" || run.run.plan.precise) {
         let place = all.iter().position(|c| c.code == warning.code).unwrap_or_else(|| {
             let known = CAUSES.iter().find(|c| c.0 == warning.code);
             let cause = known.map_or_else(|| beginning(&warning.text), |c| c.1.to_owned());
-            // What a soak's median is known to is how the path moved, which its graph shows.
+            // The width of a soak's interval shows how the path moved, and so does its graph.
             let remedy = match known {
                 Some(c) if c.0 == "noisy" && run.run.plan.soaks() => {
                     "its graph shows when it moved; pipegauge doctor looks for causes"
@@ -86,13 +86,14 @@ pub fn cautions(run: &RunFile) -> Vec<Caution<'_>> {
         caution.paths.extend(subject(run, warning));
         caution.warnings.push(warning);
     }
-    // What this version doesn't know may be grave.
+    // A cause that this version doesn't know may be grave.
     let rank = |code: &str| CAUSES.iter().position(|c| c.0 == code).map_or(0, |place| place + 1);
     all.sort_by_key(|c| rank(c.code));
     all
 }
 
-/// What charges the wait that a closed loop hides: patterns of which nothing answers each message have no schedule, and a schedule is of one connection.
+/// What to do so that the wait shows which a closed loop hides: empty for patterns that don't answer each message, which have no schedule,
+/// and for paths of several connections.
 fn scheduled(run: &RunFile) -> &'static str {
     let plan = &run.run.plan;
     let alone = run.paths.iter().all(|path| plan.connections(path.opened.path) == 1);
@@ -109,7 +110,7 @@ fn subject(run: &RunFile, warning: &Warning) -> Option<String> {
     let name = path.opened.name();
     Some(match warning.sizes.len() {
         0 => name.to_owned(),
-        // The size is the first of those that have none.
+        // The warning names the first of the sizes that are missing.
         1 if ["stopped-short", "nothing-arrives"].contains(&&*warning.code) => {
             format!("{name} (from {} up)", (run.run.plan.pattern.facts().size.brief)(warning.sizes[0]))
         }

@@ -1,4 +1,4 @@
-//! What the paths cost both sides in CPU time, a side of a path a row.
+//! CPU time of the paths on both sides, a row for each side of a path.
 
 use measure::figures::cost::{Cpu, End, PointCost, system_share};
 use model::Estimate;
@@ -19,7 +19,7 @@ pub(crate) const HOW_TO_READ: &str = "A transfer is what the path's time counts.
 
 const NOT_RESOLVED: &str = "not resolved";
 
-/// CPU time of the smallest transfer, of a byte of the largest, and how busy each side was there; nothing of a run that tells none.
+/// CPU time of the smallest transfer, of a byte of the largest, and how busy each side was there; empty for a run that recorded none.
 pub fn cpu(run: &Analysis<'_>) -> String {
     let rows = rows(run);
     if rows.is_empty() {
@@ -35,7 +35,7 @@ pub fn cpu(run: &Analysis<'_>) -> String {
     text
 }
 
-/// Cycles and instructions of each path's smallest transfer, a line each; none where the kernel let none be counted.
+/// Cycles and instructions of each path's smallest transfer, a line each; none where the kernel did not allow counting.
 pub(crate) fn cycles(run: &Analysis<'_>) -> Vec<String> {
     let side = |path: &PathRun, end: End| {
         let mut told = path.points.iter().filter_map(|p| Some((p.size, *p.costs.of(end)?)));
@@ -53,7 +53,7 @@ pub(crate) fn cycles(run: &Analysis<'_>) -> Vec<String> {
     run.paths.iter().filter(|_| !run.has_score()).filter_map(line).collect()
 }
 
-/// The rows of the table: a side of a path each, those that tell a cost.
+/// The rows of the table: each side of a path that recorded a cost.
 pub(crate) fn rows(run: &Analysis<'_>) -> Vec<[String; 8]> {
     let sides = run.paths.iter().flat_map(|path| End::BOTH.map(|end| (path, end)));
     if run.has_score() { Vec::new() } else { sides.filter_map(|(path, end)| row(path, end)).collect() }

@@ -1,9 +1,9 @@
-//! What stands behind the figures, for whoever asks: how each path was set up, what its rounds saw, what earlier runs say, what the
-//! paths cost, and which processes took part.
+//! The details behind the figures: how each path was set up, its rounds and their states, earlier runs, CPU time, and the processes that
+//! took part.
 
 use record::Analysis;
 
-/// The sections that the run tells, with an empty line between two.
+/// The sections that the run has, with an empty line between two.
 pub fn details(run: &Analysis<'_>) -> String {
     let rounds = if run.has_score() || run.run.plan.soaks() { String::new() } else { super::state(run) };
     let machine = if run.run.plan.soaks() { String::new() } else { super::machine(run) };

@@ -1,4 +1,4 @@
-//! What fitted models say: the tables of `seeds/000` (1 to 3) and the saturation point of `seeds/004`.
+//! Fitted models: the tables of `seeds/000` (1 to 3) and the saturation point of `seeds/004`.
 
 use model::Estimate;
 use record::Analysis;
@@ -78,7 +78,7 @@ pub fn fits(run: &Analysis<'_>) -> String {
     format!("{tables}{unresolved}{notes}")
 }
 
-/// Where a piece of a line begins: below 0 no start-up time is told.
+/// Start-up time of a piece of a line; none below 0.
 fn piece_start(t0: f64) -> String {
     if t0 > 0.0 { units::format::significant(t0, Kind::Seconds) } else { "not resolved".to_owned() }
 }

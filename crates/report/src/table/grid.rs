@@ -28,8 +28,7 @@ impl Grid {
         Self { columns: head.iter().map(|(_, flush)| *flush).collect(), rows }
     }
 
-    /// Adds a row; cells that are missing are empty. Cells may hold what another host said of itself: escapes for
-    /// terminals are taken out.
+    /// Adds a row; missing cells are empty. Cells may hold text of another host: terminal escapes are removed.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows.push(cells.into_iter().map(|cell| words::plain(&cell)).collect());
     }
@@ -55,8 +54,8 @@ impl Grid {
         (row(0), (1..self.rows.len()).map(row).collect())
     }
 
-    /// The table as text in so many columns of text: of the table's columns these are left out, one after another, until it fits. Then lines
-    /// of its last column are broken.
+    /// The table as text in at most so many columns of text: of the table's columns these are left out, one after another, until it fits.
+    /// Then lines of its last column are broken.
     pub fn fitted(mut self, most: usize, spare: &[usize]) -> String {
         let width = |used: &[(usize, Flush, usize)]| used.iter().map(|(.., width)| width + 2).sum::<usize>();
         for &column in spare {
@@ -116,9 +115,9 @@ fn broken(text: &str, room: usize) -> String {
     pieces.collect::<Vec<_>>().join("\n")
 }
 
-/// Writes a table whose rows are made twice, once for the widths and once to be written, so that none is held. No cell spans lines. Where it
-/// is wider than `most`, columns are left out, those of the titles `spare` first and then from the last titled one on, but for the first two;
-/// their titles are returned.
+/// Writes a table whose rows are made twice, once for the widths and once to be written, so that none is kept. No cell spans lines. Where
+/// it is wider than `most`, columns are left out, those with the titles `spare` first and then from the last titled one on, except the
+/// first two; their titles are returned.
 pub fn stream<'a, R: Iterator<Item = Vec<String>>>(
     head: &[(&'a str, Flush)],
     rows: impl Fn() -> R,

@@ -36,7 +36,7 @@ pub fn jitter(run: &Analysis<'_>, path: usize, all: bool) -> String {
     for point in &shown {
         let Some(at) = point.figures.percentiles.as_ref() else { continue };
         let time = |pick: fn(&Percentiles) -> Option<f64>| pick(at).map_or("-".to_owned(), |t| Seconds(t).to_string());
-        // A percentile that rests on less than one iteration beyond it is the largest value, and no more.
+        // A percentile with less than one iteration beyond it is the largest value.
         let few = if point.figures.iterations < 1000 {
             format!("of {} iterations", point.figures.iterations)
         } else {
@@ -66,7 +66,7 @@ pub fn jitter(run: &Analysis<'_>, path: usize, all: bool) -> String {
 fn sentences(j: &Jitter) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(e) = j.outliers {
-        // Each end with its unit, as those of a drift: "0 [0.0000, 0.0010]" would be no share.
+        // Each end with its unit, as for a drift: "0 [0.0000, 0.0010]" does not look like a share.
         let share = resolved(e.value, e.low, e.high, Kind::Share);
         let share = share
             .split_once('[')
@@ -109,7 +109,7 @@ pub(super) fn drifted(d: &Drift) -> String {
     format!("{what}: times changed by {} {interval} over {over}", percent(e.value))
 }
 
-/// What this run can't tell.
+/// What can't be found in this run.
 fn untold(j: &Jitter) -> String {
     let levels = j.shortest_of_levels.map_or("any of slower trials".to_owned(), |shortest| {
         format!("those of slower trials below {}", Seconds(shortest))

@@ -19,7 +19,7 @@ const SIZES: usize = 3;
 const HOW_TO_READ: &str = "In brackets: 95% intervals. 'Times idle' is how many times as long as on the idle path: of the median from rounds \
                            that took turns, of a percentile from both intervals.";
 
-/// A table for each idle path and each of a few sizes: what it takes idle and under each load, with an empty line behind. Empty of a run that
+/// A table for each idle path and each of a few sizes: its times idle and under each load, followed by an empty line. Empty for a run that
 /// has no loaded path beside an idle one.
 pub fn load(run: &Analysis<'_>) -> String {
     let all = run.under_load();
@@ -48,7 +48,7 @@ pub fn load(run: &Analysis<'_>) -> String {
     text + "\n"
 }
 
-/// What a table is of: an idle path, and which way it is loaded in messages of which size.
+/// What identifies a table: an idle path, and the direction and message size of its load.
 type Key = (usize, Option<(LoadDirection, u64)>);
 
 fn of(group: &UnderLoad) -> Key {
@@ -97,7 +97,7 @@ fn carried(load: LoadFigures) -> String {
     each.iter().filter_map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// A figure as it stands in a column among others: bounds that take more room than an interval have a line each.
+/// A figure for a narrow column: bounds that take more room than an interval have a line each.
 fn narrow(text: &str) -> String {
     text.replace("(no interval)", "no interval").replacen(" to ", "\nto ", 1)
 }
@@ -118,13 +118,13 @@ fn ratio(e: Estimate) -> String {
     }
 }
 
-/// What a reader must know of what the load takes beside the path.
+/// Notes on what the load takes besides the path.
 fn notes(run: &Analysis<'_>, all: &[UnderLoad]) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for row in all.iter().flat_map(|group| &group.rows).filter(|row| row.load.is_some()) {
         let opened = &run.paths[row.path].opened;
         let note = match (&opened.load, run.shared_cpus(row.path)) {
-            // A model has no CPU.
+            // A model has no CPUs.
             (None, _) => continue,
             (Some(_), None) => "The threads of loading flows kept to no CPU that is known: where they ran beside what was measured, the load \
                                 took the CPU as well as the path."

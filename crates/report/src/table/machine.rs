@@ -1,4 +1,4 @@
-//! What earlier runs say of a path on this machine, or that nothing is known: one line a path.
+//! A path on this machine by earlier runs, or that nothing is known: one line a path.
 
 use measure::earlier::EarlierRun;
 use measure::event::Schedule;
@@ -9,8 +9,8 @@ use units::{Bytes, Seconds, Share};
 use super::WIDTH;
 use crate::text::paragraph;
 
-/// For each path where a repeat of its smallest block falls and how far runs lie apart, or that it is not known; paths of which the same is said
-/// share a line.
+/// For each path the range in which a repeat of its smallest message falls and how far runs lie apart, or that it is not known; paths with
+/// the same text share a line.
 pub fn machine(run: &RunFile) -> String {
     let mut said: Vec<(Vec<&str>, String)> = Vec::new();
     for (index, path) in run.paths.iter().enumerate() {
@@ -39,7 +39,7 @@ pub fn machine_of(run: &RunFile, path: usize) -> String {
         return format!("{name} on this machine: no machine has a part in it, as the link is modelled.\n");
     }
     let Some(between) = run.between(path) else {
-        // A repeat would tell nothing, either, where such runs are not kept.
+        // Where such runs are not kept, repeating it would not help.
         let kept = p.points.iter().any(|p| p.figures.blocks >= Kept::FEWEST);
         let why: String = match p.earlier.as_deref() {
             None => "the run read no earlier ones: it was told not to, or could not".into(),
@@ -63,12 +63,12 @@ pub fn machine_of(run: &RunFile, path: usize) -> String {
         "{name} on this machine: {repeat}whole runs differ by {} (standard deviation, {runs} earlier {}).\n{}",
         Share(between.spread().value),
         if runs == 1 { "run" } else { "runs" },
-        // So few may all have met one of two states (`stats::Between`).
+        // So few runs may all have met one of two states (`stats::Between`).
         if runs < 3 { "  Few runs tell little: the range narrows from three earlier runs on.\n" } else { "" }
     )
 }
 
-/// Where a repeat of a size falls, if earlier runs lie near enough for a range that is of use.
+/// The range of a repeat of a size, where earlier runs lie near enough for one.
 pub fn foretold(size: &str, (low, high): (f64, f64)) -> String {
     match high > units::RESOLVED * low {
         true => format!("earlier runs lie too far apart to foretell a repeat of {size}"),
@@ -76,7 +76,7 @@ pub fn foretold(size: &str, (low, high): (f64, f64)) -> String {
     }
 }
 
-/// What the earlier runs measured where that is too little of what this one did, and which command lines have something to compare.
+/// What the earlier runs measured where that is too little of what this one did, and which command lines can be compared.
 fn other_sizes(earlier: &[EarlierRun], here: usize) -> String {
     let last = earlier.iter().rev().find(|run| !run.points.is_empty());
     let theirs = last.map_or("other sizes".to_owned(), |run| {

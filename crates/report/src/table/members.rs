@@ -1,4 +1,5 @@
-//! The processes of paths whose near halves are processes of their own: where each ran, what it cost, and what it saw otherwise than its side.
+//! The processes of paths whose near halves are processes of their own: where each ran, what it cost, and what it saw differently from its
+//! side.
 
 use measure::figures::cost::{End, PointCost, of_process};
 use measure::topology::{MemberOpened, Role};
@@ -9,16 +10,16 @@ use super::WIDTH;
 use super::grid::{Flush, Grid};
 use crate::text::paragraph;
 
-/// Processes of a side that are told one by one; of more, the number of the others is.
+/// Most processes of a side that have a row; of more, the number is given.
 const NAMED: usize = 8;
-/// What a process sees otherwise is told so far.
+/// Most differences of a process that are listed.
 const TOLD: usize = 6;
 
 /// Titles of [`rows`].
 pub(crate) const HEAD: [&str; 10] =
     ["path", "process", "host", "CPUs", "CPU a transfer", "of", "CPU a byte", "busy", "at", "in kernel"];
 
-/// The table and what some processes see otherwise; nothing of a run whose near halves are all in the command's own process.
+/// The table and what some processes see differently; empty for a run whose near halves are all in the command's own process.
 pub fn members(run: &RunFile) -> String {
     let rows = rows(run);
     if rows.is_empty() {
@@ -29,7 +30,7 @@ pub fn members(run: &RunFile) -> String {
     let head: Vec<(&str, Flush)> = HEAD.into_iter().zip(flush).collect();
     let mut grid = Grid::new(&head);
     rows.into_iter().for_each(|row| grid.row(row));
-    // Where it is too wide: what is least about a process.
+    // Columns that are dropped first where it is too wide.
     let mut text = grid.fitted(WIDTH, &[9, 5, 8, 2]);
     lines(run).iter().for_each(|line| paragraph("", line, WIDTH, &mut text));
     text
@@ -40,7 +41,7 @@ pub(crate) fn rows(run: &RunFile) -> Vec<[String; 10]> {
     run.paths.iter().filter(|_| !run.has_score()).flat_map(|path| told(path).map(|one| row(run, path, one))).collect()
 }
 
-/// What else there is to say: of how many processes there is no row, and what differs from what their side says of itself.
+/// Notes: how many processes have no row, and how processes differ from their side.
 pub(crate) fn lines(run: &RunFile) -> Vec<String> {
     let more = |path: &PathRun| {
         let left = path.opened.members.len() - told(path).count();
@@ -69,7 +70,7 @@ pub(crate) fn lines(run: &RunFile) -> Vec<String> {
     paths.flat_map(|path| more(path).into_iter().chain(told(path).filter_map(move |one| other(path, one)))).collect()
 }
 
-/// The processes of a path that are told one by one.
+/// The processes of a path that have a row.
 fn told(path: &PathRun) -> impl Iterator<Item = &MemberOpened> {
     path.opened.members.iter().filter(|one| one.rank as usize <= NAMED)
 }

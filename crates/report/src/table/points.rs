@@ -19,12 +19,12 @@ const BOTH: &str = ", from one message to the next over both directions together
 /// Titles of the columns that are left out first where a table is too wide.
 const SPARE: [&str; 5] = ["ended", "p50", "p90", "shortest trial", "rounds"];
 
-/// A table of more points than this is read by few.
+/// Most points that are shown without `--points`.
 const MOST: usize = 48;
 
-/// Writes the points of the path at this index of the run's paths, by ascending size: where they are more than a screen or two, those
-/// about a factor of two apart, unless all are asked for. An index beyond the paths is answered in words. Rows are made as they are
-/// written, so that memory does not grow with them.
+/// Writes the points of the path at this index of the run's paths, by ascending size: where they are more than a screen or two, those about a
+/// factor of two apart, unless all are asked for. For an index beyond the paths it writes a sentence. Rows are made as they are written, so
+/// that memory does not grow with them.
 pub fn points(run: &RunFile, path: usize, all: bool, out: &mut dyn Write) -> io::Result<()> {
     let Some(p) = run.paths.get(path) else {
         return writeln!(out, "The run has {} paths; there is no path {path}.", run.paths.len());
@@ -81,7 +81,7 @@ pub fn points(run: &RunFile, path: usize, all: bool, out: &mut dyn Write) -> io:
     Ok(())
 }
 
-/// Points about a factor of two apart, the first and the last among them.
+/// Points about a factor of two apart, the first and the last included.
 pub(super) fn apart<'a>(points: impl IntoIterator<Item = &'a Point>) -> Vec<&'a Point> {
     let (mut kept, mut next, mut last) = (Vec::new(), 0, None);
     for point in points {
@@ -104,7 +104,7 @@ fn used(run: &RunFile, path: &PathRun, points: &[&Point]) -> Vec<(&'static Colum
         let (there, not): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|(column, _)| has(column, &row));
         used.extend(there);
         waiting = not;
-        // Most columns are there from the first point on.
+        // Most columns have a figure from the first point on.
         if waiting.is_empty() {
             break;
         }
@@ -154,13 +154,13 @@ fn plain(column: &Column, v: f64) -> String {
         (Some(Kind::Bytes), _) => Bytes(v as u64).to_string(),
         (Some(kind), _) => significant(v, kind),
         (None, Type::Count) => thousands(v as u64),
-        // In about as many digits as say something.
+        // In as many digits as are meaningful.
         (None, _) if v < 100.0 => format!("{v:.3}"),
         (None, _) => thousands(v.round() as u64),
     }
 }
 
-/// A median without an interval, with what its rounds saw.
+/// A median without an interval, with the range of its rounds.
 fn seen(column: &Column, f: &Figures) -> Option<String> {
     if column.name != "median_s" || f.high.is_finite() || !(f.seen_low > 0.0 && f.seen_high.is_finite()) {
         return None;
@@ -172,12 +172,12 @@ fn seen(column: &Column, f: &Figures) -> Option<String> {
     })
 }
 
-/// What a reader must know of rows whose figures are of different things, so that they are not in the order of their names.
+/// Notes on rows whose figures seem to contradict each other because they are of different things.
 fn notes<'a>(rows: impl Iterator<Item = &'a Figures> + Clone) -> Vec<&'static str> {
     let shown = |of: fn(&Figures) -> bool| rows.clone().any(of);
     let differ = |a: f64, b: f64| Seconds(a).to_string() != Seconds(b).to_string();
     let mut notes = Vec::new();
-    // What the row's three digits show.
+    // Where the three digits of the row show it.
     if rows.clone().any(|f| f.min > f.median && differ(f.min, f.median)) {
         notes.push(
             "A shortest trial above its median: it is a trial's mean, which counts interruptions; the median does not.\n",

@@ -1,4 +1,4 @@
-//! What came of the rates that were offered: what arrived and what was lost at each, and the highest rate without loss.
+//! Paths at offered rates: what arrived and what was lost at each, and the highest rate without loss.
 
 use measure::Topology;
 use record::Analysis;
@@ -14,8 +14,8 @@ use crate::words;
 /// Sizes of a path that are shown one below the other; the table of points has all.
 const SIZES: usize = 3;
 
-/// A table for each group of paths that differ in the offered rate, and each of a few sizes, with an empty line behind. Empty of a run that offers no
-/// two rates.
+/// A table for each group of paths that differ in the offered rate, and each of a few sizes, followed by an empty line. Empty for a run
+/// that does not offer two rates.
 pub fn rates(run: &Analysis<'_>) -> String {
     let mut text = String::new();
     for (title, grid, highest) in grids(run) {
@@ -43,12 +43,12 @@ fn shown(all: &[OverRates]) -> (Vec<&OverRates>, bool) {
     (shown, more)
 }
 
-/// What is said of each group: its title, its table, and the highest rate without loss.
+/// The title, the table and the highest rate without loss of each group.
 pub(crate) fn grids(run: &Analysis<'_>) -> Vec<(String, Grid, String)> {
     shown(&run.over_rates()).0.into_iter().map(|group| table(run, group)).collect()
 }
 
-/// How all tables are to be read; nothing where there are none.
+/// How all tables are to be read; empty where there are none.
 pub(crate) fn notes(run: &Analysis<'_>) -> Vec<String> {
     let all = run.over_rates();
     if all.is_empty() {
@@ -86,7 +86,7 @@ fn table(run: &Analysis<'_>, group: &OverRates) -> (String, Grid, String) {
         ("lost", Right),
         ("share lost", Right),
     ]);
-    // Of both directions no sender's time is known: a column of nothing is none.
+    // For both directions no sender's time is known: an empty column is left out.
     let unknown = if group.rows.iter().all(|row| row.sent.is_none()) { String::new() } else { "-".to_owned() };
     for row in &group.rows {
         grid.row([
@@ -115,7 +115,7 @@ fn lost(row: &AtRate) -> String {
     }
 }
 
-/// The highest rate without loss, as far as these rates tell it, and what becomes of the next.
+/// The highest rate without loss among these rates, and what happens at the next.
 pub fn highest(group: &OverRates) -> String {
     let rate = |row: &AtRate| BitRate(row.offered).to_string();
     let last = group.lossless.and_then(|at| group.rows.get(at));

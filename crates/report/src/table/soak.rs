@@ -1,4 +1,4 @@
-//! A soak as text: a line for each interval while it goes, and what its intervals say together.
+//! A soak as text: a line for each interval during the run, and figures of all intervals after it.
 
 use measure::event::{Plan, Trial};
 use record::soak::{Interval, Soak};
@@ -13,10 +13,10 @@ use super::{cell, jitter};
 use crate::text::paragraph;
 use crate::words;
 
-/// Share of a CPU that others take before an interval's line says so.
+/// Share of a CPU that others must take before an interval's line mentions it.
 const WORTH_A_WORD: f64 = 0.05;
 
-/// Columns of an interval's line and their widths. Of messages that nothing answers, single times are not known.
+/// Columns of an interval's line and their widths. For messages that nothing answers, single times are not known.
 const ANSWERED: [(&str, usize); 7] =
     [("at", 10), ("size", 9), ("iterations", 12), ("median", 9), ("p99", 9), ("longest", 9), ("throughput", 13)];
 const UNANSWERED: [(&str, usize); 4] = [("at", 10), ("size", 9), ("messages", 12), ("throughput", 13)];
@@ -52,7 +52,7 @@ pub fn interval_line(plan: &Plan, kind: Name, interval: &Trial, at: f64, others:
                 let longest = f.percentiles.map(|p| p.max);
                 cells.extend([Some(f.median), f.percentiles.and_then(|p| p.p99), longest].map(time));
             }
-            // On a schedule a size over its time is no throughput.
+            // On a schedule, size over time is no throughput.
             cells.push(if plan.rate.is_none() { BitRate(f.throughput).to_string() } else { "-".to_owned() });
             if f.loss > 0.0 {
                 after.push_str(&format!("  {} lost", Share(f.loss)));

@@ -1,4 +1,4 @@
-//! What state the machine was in while a path was measured, and what the path keeps up: a line each.
+//! The machine's states while a path was measured, and the path's long-term rate: a line each.
 
 use measure::event::Schedule;
 use record::{PathRun, RunFile};
@@ -9,21 +9,22 @@ use units::{Bytes, Seconds, Share};
 use super::WIDTH;
 use crate::text::paragraph;
 
-/// A spread of rounds below this is what is left of their noise when its share is taken off.
+/// A spread of rounds below this is only a remainder after their noise is subtracted.
 const RESOLVED: f64 = 5e-4;
 
-/// Share of a change of the machine that may be left in trials that it happens in: what lies no further apart is no state of sizes.
+/// Share of a change of the machine's state that may remain in the trials during which it happens: a smaller spread is no state of some
+/// sizes.
 const LEFT: f64 = 0.1;
 
-/// One line a path: how many rounds there are, how many they count for, and for which state of the machine the figures hold.
-/// Then one for what long trials say, where there were any.
+/// One line a path: how many rounds there are, how many independent ones they count for, and for which states of the machine the figures
+/// hold. Then one for the long trials, where there were any.
 pub fn state(run: &RunFile) -> String {
     let mut text = String::new();
     state_lines(run).iter().for_each(|line| paragraph("", line, WIDTH, &mut text));
     text
 }
 
-/// The same, each line whole.
+/// The same, each line unbroken.
 pub(crate) fn state_lines(run: &RunFile) -> Vec<String> {
     let mut lines = Vec::new();
     for path in &run.paths {
@@ -33,7 +34,7 @@ pub(crate) fn state_lines(run: &RunFile) -> Vec<String> {
     lines
 }
 
-/// What the rounds of a path say of the machine; none where the schedule has no rounds, or nothing was measured.
+/// The states of the machine that the rounds of a path met; none where the schedule has no rounds, or nothing was measured.
 pub fn rounds(run: &RunFile, path: &PathRun) -> Option<String> {
     let (moves, noise) = (path.common.shared.moves, path.common.shared.sigma);
     let n = moves.rounds;
@@ -105,12 +106,13 @@ pub fn rounds(run: &RunFile, path: &PathRun) -> Option<String> {
     Some(line + &of_some(path) + &seldom)
 }
 
-/// Whose states a path goes through: a modelled link has its own.
+/// Whose states a path goes through, in words: a modelled link has its own.
 pub(super) fn whose(path: &PathRun) -> &'static str {
     if path.opened.transport.ends() == Ends::Modelled { "the modelled link" } else { "the machine" }
 }
 
-/// Sizes that share a state with their neighbours and not with the whole curve, that lasts or lies apart as a whole curve's would be told to.
+/// Sizes that share a state with their neighbours and not with the whole curve, where it lasts or its spread is as large as would be
+/// mentioned for a whole curve.
 pub(super) fn apart(path: &PathRun) -> impl Iterator<Item = (u64, &Local)> {
     let noise = path.common.shared.sigma;
     path.common
@@ -120,10 +122,10 @@ pub(super) fn apart(path: &PathRun) -> impl Iterator<Item = (u64, &Local)> {
         .filter(move |(_, local)| local.spread > LEFT * path.common.shared.moves.spread)
 }
 
-/// Which sizes went through states that the others did not share, and what that means for their intervals.
+/// Which sizes met states that the others did not share, and what that means for their intervals.
 fn of_some(path: &PathRun) -> String {
     let noise = path.common.shared.sigma;
-    // Many sizes in such states move the curve's level, and the others seem to move against it.
+    // Many sizes in such states move the curve's level, and the others then seem to move against it.
     let most = apart(path).map(|(_, local)| local.spread).fold(0.0, f64::max);
     let told = || apart(path).filter(|(_, local)| local.spread >= most / 2.0);
     let sizes: Vec<u64> = told().map(|(size, _)| size).collect();
@@ -142,7 +144,7 @@ fn of_some(path: &PathRun) -> String {
     )
 }
 
-/// How far rounds lie apart, beside the noise of single sizes: of rounds that share a state it is the noise that moves them.
+/// How far rounds lie apart, beside the noise of single sizes: rounds that share a state lie apart by that noise.
 fn explained(spread: f64, noise: f64) -> String {
     if spread < RESOLVED {
         return format!("within the noise of single sizes, {}", Share(noise));
@@ -150,7 +152,7 @@ fn explained(spread: f64, noise: f64) -> String {
     format!("{} apart, single sizes within them {}", Share(spread), Share(noise))
 }
 
-/// Which sizes too few rounds visited; nothing where the run as a whole has too few, or none of them was visited by enough.
+/// Which sizes too few rounds visited; empty where the run as a whole has too few, or no size was visited by enough.
 fn seldom(path: &PathRun, few: &[u64]) -> String {
     let all = path.points.len();
     match few {
@@ -175,7 +177,7 @@ fn sustained(run: &RunFile, path: &PathRun) -> Option<String> {
         .iter()
         .map(|s| {
             let (time, size) = (Seconds(s.seconds), Bytes(s.size));
-            // Two digits after the point, and two that tell something where the ratio is small.
+            // Two digits after the point, and two significant ones where the ratio is small.
             let times = |r: f64| if r >= 0.1 { format!("{r:.2}") } else { format!("{r:.1e}") };
             if s.differs() || s.high <= units::RESOLVED * s.low {
                 format!("{time} at {size} ({} [{}, {}])", times(s.ratio), times(s.low), times(s.high))

@@ -1,4 +1,4 @@
-//! The figures that stand for a whole curve, a path a row; and how each path was set up.
+//! The summary figures of each curve, a path a row; and how each path was set up.
 
 use measure::Topology;
 use measure::event::TimeKind;
@@ -17,7 +17,7 @@ const HOW_TO_READ: &str = "In brackets: 95% intervals, in this run.";
 const PER_BYTE: &str = " Per byte: the slope below 1 KiB.";
 const HALF_POWER: &str = "Half power: the size from which on half of the maximum throughput is reached.\n";
 
-/// What a figure means that is not resolved: said where one is.
+/// Explains a figure that is not resolved: printed where there is one.
 pub(super) const NOT_RESOLVED: &str = "Not resolved: the interval is too wide for a figure; its ends stand under it.\n";
 
 /// Latency, small-message time a byte, maximum throughput and half-power size of each path, each with its 95% interval in
@@ -69,13 +69,13 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
         };
         let time = path.points.first().map_or("-", |p| words::time_label(p.time));
         if let Some(offered) = run.run.plan.offered_on(path.opened.path) {
-            // What a message takes there is what the rate leaves it.
+            // There a message's time is set by the rate.
             let topology = run.run.plan.topology(path.opened.path);
             notes.push(arrived(path, &name, offered, topology));
             grid.row([name, time.to_owned()].into_iter().chain(std::iter::repeat_n("-".to_owned(), 5)));
             continue;
         }
-        // Of several flows it is the time between two transfers of any of them, in which nothing arrives that was sent in it.
+        // For several flows it is the time between two transfers of any of them, in which no message is both sent and received.
         let several = path.points.first().is_some_and(|p| p.time == TimeKind::Spacing);
         if s.latency_size > 1 && !several {
             let what = time_title(run);
@@ -84,7 +84,7 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
         let latency = if several { "-".to_owned() } else { estimate(s.latency, Kind::Seconds) };
         let byte = s.per_byte.map_or("-".into(), per_byte);
         let [most, at, half] = if path.points.len() == 1 && run.carries() && !one_size(run) {
-            // Beside paths of many sizes: the most of one size is that size.
+            // Beside paths of many sizes: with one size the maximum is at that size.
             let most = s.max_throughput;
             notes.push(format!(
                 "{name}: one size was measured, {}, which carries {}: too few for a maximum.",
@@ -117,7 +117,7 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
                 )
             }));
             notes.extend(above_the_top(path, s, last).map(|most| {
-                // So far off is no luck: where stops hold most sizes up, the line lies low.
+                // So far above is not chance: where pauses delay most sizes, the smoothed line is too low.
                 let why = if most > 2.0 * s.max_throughput.value {
                     "something held most sizes up, so that the path may carry more"
                 } else {
@@ -135,7 +135,7 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
         };
         grid.row([name, time.to_owned(), latency, byte, most, at, half]);
     }
-    // Which time it is, and how much goes, are what people look for first.
+    // The time kind and the throughput are the most important columns.
     let mut text = grid.fitted(WIDTH, &[3, 6, 5]);
     let head = text.lines().next().unwrap_or_default().to_owned();
     let has = |title| head.contains(title);
@@ -158,7 +158,7 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
     text
 }
 
-/// What the time of the smallest size is called: of messages that nothing answers one by one it is the time from one to the next.
+/// Title for the time of the smallest size: for messages that nothing answers one by one it is the time from one to the next.
 pub(crate) fn time_title(run: &RunFile) -> &'static str {
     let facts = run.run.plan.pattern.facts();
     if facts.unanswered || facts.bursts { "spacing" } else { "latency" }
@@ -169,7 +169,7 @@ pub(crate) fn one_size(run: &RunFile) -> bool {
     run.paths.iter().all(|path| path.points.len() <= 1)
 }
 
-/// How far the flows of each path lie apart, at the size at which they carry the most together; of a path of one flow nothing.
+/// Slowest and fastest flow of each path, at the size at which they carry the most together; empty for a path of one flow.
 pub(crate) fn together(run: &RunFile) -> Vec<String> {
     let most = |path: &PathRun| {
         let measured = path.points.iter().filter(|p| p.figures.flows.is_some_and(|f| f.slowest > 0.0));
@@ -189,14 +189,14 @@ pub(crate) fn together(run: &RunFile) -> Vec<String> {
     run.paths.iter().filter_map(most).collect()
 }
 
-/// The highest throughput of a single size, where it lies far enough above the maximum for a reader to wonder.
+/// The highest throughput of a single size, where it lies far enough above the maximum to need an explanation.
 fn above_the_top(path: &PathRun, summary: &Summary, saved_up: Option<u64>) -> Option<f64> {
     let others = path.points.iter().filter(|p| saved_up.is_none_or(|last| p.size > last));
     let most = others.map(|p| p.figures.throughput).filter(|t| t.is_finite()).fold(0.0, f64::max);
     (most > 1.05 * summary.max_throughput.value).then_some(most)
 }
 
-/// What came of a rate that was offered.
+/// What arrived of an offered rate.
 fn arrived(path: &PathRun, name: &str, offered: f64, topology: Topology) -> String {
     let figures = || path.points.iter().map(|p| (p.size, &p.figures));
     let least = figures().map(|(_, f)| f.throughput).fold(f64::INFINITY, f64::min);
@@ -213,7 +213,7 @@ fn arrived(path: &PathRun, name: &str, offered: f64, topology: Topology) -> Stri
         )
     });
     let [offered, least, most] = [offered, least, most].map(|rate| units::BitRate(rate).to_string());
-    // What one member casts arrives at each of the others.
+    // A cast arrives at each of the other members.
     let at = match path.points.iter().find_map(|p| p.figures.flows) {
         Some(flows) if topology == Topology::Group => format!(" at {} {} together", flows.count, topology.several()),
         _ => String::new(),
@@ -221,7 +221,7 @@ fn arrived(path: &PathRun, name: &str, offered: f64, topology: Topology) -> Stri
     format!("{name}: {offered} offered (--rate), {least} to {most} arrived{at}; {lost}.")
 }
 
-/// Rounds of the size with the maximum throughput, where they are fewer than an interval takes though the run has enough.
+/// Rounds of the size with the maximum throughput, where they are too few for an interval though the run has enough.
 fn few_at_the_top(path: &PathRun, size: u64) -> Option<u32> {
     let point = path.points.iter().find(|p| p.size == size)?;
     let few = !path.common.shared.moves.few() && (point.figures.blocks as usize) < stats::FEWEST_ROUNDS;
@@ -232,28 +232,28 @@ fn few_at_the_top(path: &PathRun, size: u64) -> Option<u32> {
 pub(crate) fn estimate(e: Estimate, kind: Kind) -> String {
     let text = resolved(e.value, e.low, e.high, kind);
     match text.strip_prefix("not resolved: between ") {
-        // Both ends carry their units: a column has no room for more words. The brackets say that it is the 95% interval.
+        // Both ends have their units: a column has no room for more words. The brackets say that it is the 95% interval.
         Some(ends) => format!("not resolved\n[{}]", ends.replacen(" and ", " to ", 1)),
         None => text.replacen(" [", "\n[", 1).replacen(" (no", "\n(no", 1).replacen(": ", "\n", 1),
     }
 }
 
-/// A cost a byte, as [`estimate`], in the room that a resolved one takes: its bounds stand a line each.
+/// A cost a byte, as [`estimate`], in the width of a resolved one: bounds have a line each.
 fn per_byte(e: Estimate) -> String {
     estimate(e, Kind::SecondsPerByte).replacen("at most ", "at most\n", 1).replacen(" to ", " to\n", 1)
 }
 
-/// A cost a byte of a line without an interval: below 0 none is told.
+/// A cost a byte of a line without an interval; none below 0.
 pub(crate) fn cost(per_byte: f64) -> String {
     if per_byte > 0.0 { units::format::significant(per_byte, Kind::SecondsPerByte) } else { "not resolved".to_owned() }
 }
 
-/// A line's start-up time, as [`estimate`]: none takes less than no time, so that what can't be told from 0 is at most its upper end.
+/// A line's start-up time, as [`estimate`]. It can't be negative, so that one that can't be told from 0 is at most its upper end.
 pub(crate) fn start_time(e: Estimate) -> String {
     startup_words(e).map_or_else(|| estimate(e, Kind::Seconds), |words| words.replacen(": ", "\n", 1))
 }
 
-/// What is said of a start-up time that can't be told from 0; none where it can.
+/// Text for a start-up time that can't be told from 0; none where it can.
 pub fn startup_words(e: Estimate) -> Option<String> {
     match e {
         _ if e.low > 0.0 || e.value > 0.0 && e.high.is_infinite() => None,
@@ -262,7 +262,7 @@ pub fn startup_words(e: Estimate) -> Option<String> {
     }
 }
 
-/// How each path was set up: the far host, blocks, points, and what took effect on both sides' connections.
+/// How each path was set up: the far host, rounds, points, and what took effect on both sides' connections.
 pub fn paths(run: &RunFile) -> String {
     use Flush::{Left, Right};
     let mut grid = Grid::new(&[
@@ -290,7 +290,7 @@ pub fn paths(run: &RunFile) -> String {
     grid.fitted(WIDTH, &[2, 3, 1])
 }
 
-/// What took effect on both sides, and after it what on one of them.
+/// What took effect on both sides, then what did on one of them.
 fn of_both(near: &str, far: &str) -> String {
     let only = |of: &str, other: &str, side: &str| -> Vec<String> {
         of.lines().filter(|line| !other.lines().any(|l| l == *line)).map(|line| format!("{side}: {line}")).collect()

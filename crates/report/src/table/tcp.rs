@@ -1,4 +1,4 @@
-//! What the kernel told of a path's TCP connections, in a sentence.
+//! The kernel's figures of a path's TCP connections, in a sentence.
 
 use record::{Analysis, PathRun};
 use units::{BitRate, Seconds, thousands};
@@ -7,14 +7,14 @@ use super::WIDTH;
 use crate::tcp::trials;
 use crate::text::paragraph;
 
-/// A line for each path whose connections told their state; empty of a run that has none.
+/// A line for each path with such figures; empty for a run that has none.
 pub fn tcp(run: &Analysis<'_>) -> String {
     let mut text = String::new();
     run.paths.iter().filter_map(line).for_each(|line| paragraph("", &line, WIDTH, &mut text));
     text
 }
 
-/// The medians over a path's trials and how far these reach.
+/// The medians over a path's trials and their range.
 pub(crate) fn line(path: &PathRun) -> Option<String> {
     let all: Vec<_> = trials(path).map(|(_, tcp)| tcp).collect();
     let told = |of: fn(&measure::Tcp) -> u64, print: fn(f64) -> String| {

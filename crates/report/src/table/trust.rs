@@ -7,13 +7,13 @@ use units::Share;
 use super::WIDTH;
 use crate::text::paragraph;
 
-/// Paths that are named one by one; of more, the number of the others is told.
+/// Most paths that are named; of more, the number is given.
 const NAMED: usize = 4;
 
-/// How far the figures may be trusted, in one sentence, over all points of all paths: what they are known to, which states of the machine
-/// that holds for, and how far a repeat may lie. Empty where there are no points.
+/// How far the figures may be trusted, in one sentence, over all points of all paths: their precision, for which states of the machine it
+/// holds, and how far a repeat may lie. Empty where there are no points.
 ///
-/// What half of the points are known to is the median of their intervals' reach, as a share of each point's median time.
+/// The precision is the median over the points of how far their intervals reach, as a share of each point's median time.
 pub fn trust(run: &RunFile) -> String {
     let points: Vec<_> = run.paths.iter().flat_map(|path| &path.points).collect();
     if points.is_empty() {
@@ -24,7 +24,7 @@ pub fn trust(run: &RunFile) -> String {
     let open = points.len() - reaches.len();
     let none = format!("{open} of {} points {} no interval", points.len(), if open == 1 { "has" } else { "have" });
     let within = || match stats::median(&reaches) {
-        // A share above all that there is says little to a reader.
+        // A share above 100% is given as a factor.
         reach if reach > 1.0 => format!("a factor of {:.1}", 1.0 + reach),
         reach => Share(reach).to_string(),
     };
@@ -64,7 +64,7 @@ pub fn trust(run: &RunFile) -> String {
     out
 }
 
-/// Which states of the machine rounds saw, over all paths; paths of which the same is said are told together. Empty where there are no rounds.
+/// The states of the machine that rounds met, over all paths; paths with the same text share it. Empty where there are no rounds.
 fn seen(run: &RunFile) -> String {
     let mut said: Vec<(String, Vec<&str>)> = Vec::new();
     for path in run.paths.iter().filter(|path| !path.points.is_empty()) {
@@ -90,7 +90,7 @@ fn named(names: &[&str]) -> String {
     }
 }
 
-/// What the rounds of a path saw, in a few words; none where the schedule has no rounds.
+/// The states that the rounds of a path met, in a few words; none where the schedule has no rounds.
 fn saw(run: &RunFile, path: &PathRun) -> Option<String> {
     if run.run.plan.soaks() {
         return None;

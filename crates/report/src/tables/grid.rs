@@ -1,4 +1,4 @@
-//! Segment sizes down, socket buffers across: `seeds/001`, table 1, whose segments are the MTU's.
+//! Segment sizes down, socket buffers across: `seeds/001`, table 1, whose segments follow from the MTU.
 
 use std::collections::BTreeMap;
 

@@ -55,7 +55,7 @@ impl Canvas {
         (x < width && y < height).then(|| (y / 4) * self.columns + x / 2)
     }
 
-    /// Sets one dot for a line; outside of the canvas nothing happens. Tells the cell.
+    /// Sets one dot for a line; outside of the canvas nothing happens. Returns the cell.
     fn dot(&mut self, x: i64, y: i64, owner: usize) -> Option<usize> {
         let index = self.at((x, y))?;
         let cell = self.cells.get_mut(index)?;
@@ -95,8 +95,8 @@ impl Canvas {
         }
     }
 
-    /// Puts a letter on the cells of a line, each `every` cells from `first` on. Cells that another line has a letter on
-    /// are passed over; a line gets at least one letter if any cell is free.
+    /// Puts a letter on the cells of a line, each `every` cells from `first` on. Cells with a letter of another line are skipped; a line
+    /// gets at least one letter if any cell is free.
     pub fn letters(&mut self, passed: &[usize], letter: char, owner: usize, first: usize, every: usize) {
         let mut due = first.min(passed.len().saturating_sub(1));
         for (i, &cell) in passed.iter().enumerate() {

@@ -31,7 +31,7 @@ pub fn draw(figure: &Figure, (x, y): &(Axis, Axis), look: &Look) -> Vec<Vec<Piec
         if let Some(&(_, end)) = dots.last() {
             ends.push((i, usize::try_from(end / 4).unwrap_or(0).min(rows - 1)));
         }
-        // A letter on a line of few points is read as one of them.
+        // On a line of few points a letter marks a point.
         let points = if dots.len() <= FEW { dots.iter().filter_map(|d| canvas.at(*d)).collect() } else { Vec::new() };
         tracks.push((canvas.path(&dots, i), points));
     }
@@ -52,7 +52,7 @@ pub fn draw(figure: &Figure, (x, y): &(Axis, Axis), look: &Look) -> Vec<Vec<Piec
     let log = (y.scale.spread == Spread::Log && y.quantity.is_rate()).then(|| "log scale".to_owned());
     let details: Vec<String> = y_ticks.unit.clone().into_iter().chain(log).collect();
     let unit = if details.is_empty() { String::new() } else { format!(" [{}]", details.join(", ")) };
-    // Where a line is short, what the graph is called stays, and the unit.
+    // Where the line is short, the graph's name and the unit are kept.
     let called = figure.title.split(':').next().unwrap_or(&figure.title);
     let whole = figure.title.chars().count() + unit.chars().count() <= width;
     let title = format!("{}{unit}", if whole { &figure.title } else { called });
@@ -97,7 +97,7 @@ fn place(values: (f64, f64), x: &Axis, y: &Axis, (width, height): (usize, usize)
     Some((to(x.scale.place(values.0)?, width), to(1.0 - y.scale.place(values.1)?, height)))
 }
 
-/// Which line's name stands in which row: near its end, never two in one row.
+/// Which line's name is in which row: near its end, never two in one row.
 fn spread(ends: &[(usize, usize)], rows: usize) -> Vec<Option<usize>> {
     let mut by_row = vec![None; rows];
     let mut sorted = ends.to_vec();

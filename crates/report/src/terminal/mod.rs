@@ -8,16 +8,16 @@ use record::Analysis;
 use crate::figure::Figure;
 use crate::graph::Graph;
 
-/// Colours of the lines, as ANSI numbers them: readable on dark and on light grounds, and told apart by colour-blind eyes as far as eight
-/// terminal colours allow. Beyond six lines, letters tell them apart.
+/// Colours of the lines, as ANSI numbers: readable on dark and on light backgrounds, and distinguishable by colour-blind eyes as far as
+/// eight terminal colours allow. Beyond six lines, letters distinguish them.
 pub const COLOURS: [u8; 6] = [36, 33, 35, 32, 94, 31];
 
-/// Columns and lines of the smallest graph that can be read; below this a sentence says so.
+/// Columns and lines of the smallest readable graph; below this a sentence is printed instead.
 pub const SMALLEST: (usize, usize) = (36, 9);
 
 /// The graph of all paths of a run, at most `width` columns and `height` lines, each line ended.
 ///
-/// With `colour` the lines are told apart by ANSI colours; without it, no escape code is written and letters mark them.
+/// With `colour` the lines have ANSI colours; without it, no escape code is written and letters mark them.
 pub fn graph(run: &Analysis<'_>, graph: Graph, width: usize, height: usize, colour: bool) -> String {
     render(&Figure::of(&[run], graph), width, height, colour)
 }
@@ -43,7 +43,7 @@ pub struct Look {
     pub width: usize,
     /// Lines at most.
     pub height: usize,
-    /// Letters tell the lines apart: for where colours can't. (They do so too where there are more lines than colours.)
+    /// Letters mark the lines, for where there are no colours. (They do so too where there are more lines than colours.)
     pub letters: bool,
     /// A place to mark: of which line, and where on the two axes.
     pub mark: Option<(usize, (f64, f64))>,
@@ -52,7 +52,7 @@ pub struct Look {
 /// A stretch of a row of a graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Piece {
-    /// What stands there.
+    /// Its text.
     pub text: String,
     /// The figure's line that it belongs to, which has a colour of its own.
     pub line: Option<usize>,

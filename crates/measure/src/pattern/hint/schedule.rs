@@ -1,10 +1,10 @@
 //! HINT's schedule on one path: which numbers of subintervals, how many answers of each, and what ends the curve.
 //!
-//! The original walks up once: laps from a survey so that a sample lasts a second, the best of five trials, and an end at
-//! 100 s an answer, a tenth of the peak, or where memory or precision are exhausted. Here a path has a budget, and its time
-//! is spent in blocks over fresh connections as for every pattern, so that QUIPS have intervals. What stays: the numbers, the
-//! survey that doubles with three laps, the best of the trials in a block, the stop rules, and that a trial slower than
-//! the next larger one is run again, up to seven times.
+//! The original goes through the sizes once: laps from a survey so that a sample lasts a second, the best of five trials, and an end at 100
+//! s an answer, a tenth of the peak, or where memory or precision are exhausted. Here a path has a budget, and its time is spent in rounds
+//! over fresh connections as for every pattern, so that QUIPS have intervals. The same are: the numbers of subintervals, the survey that
+//! doubles with three laps, the best of the trials in a round, the stop rules, and that a trial slower than the next larger one is run
+//! again, up to seven times.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,37 +18,37 @@ use crate::amounts::rounds;
 use crate::path::PathRun;
 use crate::teller::RunError;
 
-/// Length of a first look, seconds, where three answers are shorter.
+/// Length of a survey trial, seconds, where three answers are shorter.
 const LOOK: f64 = 1e-3;
 
-/// Numbers of subintervals between two looks of the survey: three tenths of a decade double.
+/// Numbers of subintervals from one survey trial to the next: three tenths of a decade double.
 const DOUBLE: usize = 3;
 
-/// Answers of a trial that are not timed, where answers are long: what the other side must find, and one to warm up.
+/// Untimed answers of a trial, where answers are long: the one that computes what the other side must find, and one to warm up.
 pub(super) const BESIDE: f64 = 2.0;
 
-/// Share of a block's time that is kept for trials that are run again. What they take beyond it is taken from later blocks.
+/// Share of a round's time that is kept for trials that are run again. What they take beyond it is taken from later rounds.
 const AGAIN: f64 = 0.1;
 
 /// Times of all numbers of subintervals together, in times of the largest: 1 + r + r^2 + ... with r = 1 / 1.2589.
 const ALL: f64 = 4.86;
 
-/// Who takes part in HINT over a path of this kind.
+/// Which processes take part in HINT over a path of this kind.
 fn team(kind: Name) -> Team {
     if kind == Name::ALONE { Team::ALONE } else { Team::of_two(0) }
 }
 
 impl PathRun<'_> {
-    /// Longest answer that the budget has time for in every block, seconds. A side waits for the other half of its patience
-    /// at most, since it can't tell one that works from one that is gone.
+    /// Longest answer that the budget has time for in every round, seconds. It is also at most half of the time without progress after
+    /// which a side gives up, since a side that works can't be told from one that is gone.
     fn longest(&self) -> f64 {
         let blocks = f64::from(rounds(self.plan));
         let fits = 0.8 * self.plan.budget / (blocks * ALL * (1.0 + BESIDE));
         fits.min(self.plan.patience / 2.0).min(steps::LONGEST)
     }
 
-    /// The first look, doubling the subintervals, until an answer takes too long, QUIPS fall to a tenth of their peak, or
-    /// there are no more. It decides where the curve ends.
+    /// The survey, doubling the subintervals, until an answer takes too long, QUIPS fall to a tenth of their peak, or there are no more. It
+    /// decides where the curve ends.
     pub(crate) fn hint_survey(&mut self) -> Result<(), RunError> {
         let team = team(self.kind);
         let (most, _) = steps::most(team, self.plan.to, self.plan.memory.unwrap_or(u64::MAX));
@@ -58,11 +58,11 @@ impl PathRun<'_> {
         let (begin, longest) = (self.session.now(), self.longest());
         self.open(0, looks.len() as u32)?;
         if let Some(&first) = all.first() {
-            // What a first connection costs beside the path is not the answer's doing.
+            // What a first connection costs must not count in the answer.
             self.trial(first, 4 * steps::LAPS, 0, true)?;
         }
         let (mut reached, mut peak, mut end) = (0, 0.0f64, u64::MAX);
-        // Where answers are short, going on costs nothing, and a peak may be one lucky look.
+        // Where answers are short, going on costs nothing, and a peak may be one trial that was fast by chance.
         let fell = |n: u64, time: f64, peak: f64| n as f64 / time <= peak * steps::TENTH && time > longest / 10.0;
         for n in looks {
             if reached > 0 && self.estimate(n) > longest {
@@ -72,7 +72,7 @@ impl PathRun<'_> {
             for _ in 0..steps::LAPS {
                 self.trial(n, self.within(n, LOOK).max(steps::LAPS), 0, true)?;
                 best = best.min(self.estimate(n));
-                // A look that would end the curve is taken again: a process that did not run for a moment is no end.
+                // A trial that would end the curve is made again: the process may only have been stopped for a moment.
                 if best <= longest && !fell(n, best, peak) {
                     break;
                 }
@@ -99,7 +99,7 @@ impl PathRun<'_> {
         Ok(())
     }
 
-    /// One block: every unsettled number of subintervals once, in random order, then again what was slower than its next larger.
+    /// One round: every unsettled number of subintervals once, in random order, then again what was slower than its next larger.
     pub(crate) fn hint_block(
         &mut self,
         block: u32,
@@ -140,7 +140,7 @@ impl PathRun<'_> {
         Ok(())
     }
 
-    /// Whether the best trial of `n` in the block took longer than that of `next`.
+    /// Whether the best trial of `n` in the round took longer than that of `next`.
     fn slower(&self, n: u64, next: u64, block: u32) -> bool {
         let best = |n: u64| {
             let trials = self.points.get(&n).map_or(&[][..], |p| &p.trials);

@@ -1,4 +1,4 @@
-//! NetPIPE's output files: 2.x, 3.x and 5.x, told apart by what is in them.
+//! NetPIPE's output files: 2.x, 3.x and 5.x, distinguished by their columns.
 //!
 //! | version | columns |
 //! |---|---|
@@ -20,7 +20,7 @@ pub(super) enum Version {
 }
 
 impl Version {
-    /// As it is said.
+    /// Its name in messages.
     pub(super) fn name(self) -> &'static str {
         match self {
             Version::Two => "2.x",
@@ -29,7 +29,7 @@ impl Version {
         }
     }
 
-    /// What it keeps of a point's trials, and so what isn't known.
+    /// What it keeps of a point's trials, and so what is not known of them.
     pub(super) fn keeps(self) -> &'static str {
         match self {
             Version::Five => {
@@ -47,18 +47,18 @@ impl Version {
 pub(super) struct Sample {
     /// As the file counts them.
     pub(super) bytes: u64,
-    /// One way.
+    /// Time one way, seconds.
     pub(super) seconds: f64,
-    /// Shortest trial, where the file has it to three digits or more.
+    /// Shortest trial, seconds, where the file has it to three digits or more.
     pub(super) shortest: Option<f64>,
-    /// Rate and time don't belong to the bytes (5.x only, where the mode may count them otherwise).
+    /// Rate and time do not match the bytes (5.x only, where the mode may count them otherwise).
     pub(super) unlike: bool,
 }
 
 /// Line number, line and figures of each line that has some.
 type Samples<'a> = Vec<(usize, &'a str, Sample)>;
 
-/// All lines of a file, which one version must have written.
+/// All lines of a file, which must be of one version.
 pub(super) fn parse(text: &str) -> Result<(Version, Samples<'_>), ImportError> {
     let mut version = None;
     let mut samples = Vec::new();
@@ -89,8 +89,8 @@ pub(super) fn fault(line: usize, found: &str, what: &str) -> ImportError {
     ImportError::Line { line, what: what.to_owned(), found: shown }
 }
 
-/// Which version wrote a line, and what it says. A line can't be both 2.x's and 5.x's: for the one, the third column is
-/// eight times the fourth, for the other it is not above it.
+/// Which version wrote a line, and its figures. A line can't be both 2.x's and 5.x's: in the one, the third column is eight times the
+/// fourth, in the other it is not above it.
 fn classify(fields: &[Field]) -> Result<(Version, Sample), String> {
     match fields {
         [bytes, mbps, seconds] => Ok((Version::Three, timed(bytes, mbps, seconds)?)),
@@ -112,7 +112,7 @@ fn classify(fields: &[Field]) -> Result<(Version, Sample), String> {
 /// Bits per NetPIPE's 2.x and 3.x "Mbps".
 const MEGA: f64 = 1024.0 * 1024.0;
 
-/// A line of 2.x or 3.x: rate and time must belong to the bytes.
+/// A line of 2.x or 3.x: rate and time must match the bytes.
 fn timed(bytes: &Field, mbps: &Field, seconds: &Field) -> Result<Sample, String> {
     let count = bytes.positive()?;
     let bits = count as f64 * 8.0;
@@ -150,14 +150,14 @@ fn averaged(bytes: &Field, average: &Field, low: &Field, high: &Field, us: &Fiel
     let agrees = (seconds.least()..=seconds.most()).contains(&by_rate);
     let within = bits / seconds.most() <= gbps(high).most() && bits / seconds.least() >= gbps(low).least();
     let time = if agrees { finer(&seconds, bits, &gbps(average)) } else { seconds.value };
-    // Gbps have three decimals: below 0.5 the largest rate is no better known than to 0.1%.
+    // Gbps have three decimals: below 0.5 the largest rate is known no better than to 0.1%.
     let shortest = (agrees && high.half / high.value <= 1e-3).then(|| bits / gbps(high).value);
     Ok(Sample { bytes: count, seconds: time, shortest, unlike: !within })
 }
 
 /// The time that was printed, or that of the rate where it kept more digits.
 fn finer(seconds: &Field, bits: f64, rate: &Field) -> f64 {
-    // Written so that a time that was rounded to 0 loses.
+    // Written so that a time that was rounded to 0 is not used.
     if rate.half * seconds.value < seconds.half * rate.value { bits / rate.value } else { seconds.value }
 }
 
@@ -165,7 +165,7 @@ fn finer(seconds: &Field, bits: f64, rate: &Field) -> f64 {
 #[derive(Debug, Clone, Copy)]
 struct Field {
     value: f64,
-    /// Half a unit of its last digit: how far the true value may lie from it.
+    /// Half a unit of its last digit: the largest rounding error.
     half: f64,
     /// Its value, where it was printed as a whole number.
     whole: Option<u64>,
