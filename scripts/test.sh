@@ -45,6 +45,23 @@ part() { # part NAME COMMAND...
   return "$code"
 }
 
+# beside NAME FUNCTION: begins the parts of FUNCTION while others go on; joined NAME waits for them and shows what they said.
+beside() {
+  (
+    passed=0 failed=0 skipped=0
+    "$2"
+    echo "$passed $failed $skipped" >"$logs/$1.sum"
+  ) >"$logs/$1.out" 2>&1 &
+  beside=$!
+}
+joined() {
+  wait "$beside"
+  cat "$logs/$1.out"
+  local p=0 f=1 s=0
+  read -r p f s <"$logs/$1.sum"
+  passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+}
+
 in_web() { (cd web && "$@"); }
 
 # The web part: its own tests, types, and whether the committed bundle is what its sources give.
@@ -116,6 +133,15 @@ bare() { cargo build --locked --quiet --no-default-features -p pipegauge && scri
 part "without features" bare
 # --show-output: a skipped test says why on its standard output.
 part "cargo test" python3 scripts/test-rust.py --features pipegauge/full --locked
+# Builds of their own, and a browser: they leave a CPU idle as often as the documents' runs do, whose shapes don't depend on time.
+others() {
+  part "loom" env RUSTFLAGS="--cfg loom" cargo test --locked --quiet --release --target-dir "$target/loom" \
+    -p pipegauge-transport --lib shm::model
+  pure
+  web
+}
+rm -f "$logs/others.sum"
+beside others others
 parquet
 recipes
 part "links of the documents" python3 scripts/links.py
@@ -123,10 +149,7 @@ part "import circles" python3 scripts/circles.py
 part "commands of the documents" python3 scripts/docs.py --check "$target/debug/pipegauge"
 part "make install" scripts/test-install.sh "$target/debug/pipegauge"
 part "the papers' figures" scripts/test-figures.sh "$target/debug/pipegauge"
-part "loom" env RUSTFLAGS="--cfg loom" cargo test --locked --quiet --release --target-dir "$target/loom" \
-  -p pipegauge-transport --lib shm::model
-pure
-web
+joined others
 
 echo "logs: $logs; $((SECONDS - began)) s in all"
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -326,6 +326,20 @@ fn a_stop_every_second_is_found_in_a_soak_of_a_minute_whose_intervals_are_second
     }
 }
 
+/// Two hundred stops of one length, and no other pause: none are the longest, and all are tested.
+#[test]
+fn a_stop_every_second_is_found_where_there_is_no_other_pause() {
+    for seed in 0..3 {
+        let mut run = soak(seed, 200, Some(1.0));
+        for t in &mut run {
+            (t.pauses, t.lengths) = t.pauses.iter().zip(&t.lengths).filter(|(_, long)| **long == 0.01).unzip();
+        }
+        let jitter = Jitter::of_intervals(&run);
+        let right = jitter.periodic.iter().any(|p| (p.period.value - 1.0).abs() < 0.01);
+        assert!(right, "{:?}", jitter.periodic);
+    }
+}
+
 #[test]
 fn a_soak_without_a_period_has_none_and_one_that_drifts_says_so() {
     let found = (0..5).filter(|seed| !Jitter::of_intervals(&soak(*seed, 60, None)).periodic.is_empty()).count();

@@ -50,7 +50,7 @@ pub(super) fn period(trials: &[&Moment], blocks: &[f64]) -> Option<Periodic> {
     let alike = |many: usize| pauses.get(many).is_some_and(|next| pauses[many - 1].1 <= next.1);
     let longest: &[usize] = if blocks.len() == 1 { &OF_ONE_CONNECTION } else { &LONGEST };
     let sets = longest.iter().filter(|many| **many < pauses.len() && !alike(**many)).copied();
-    let most = LONGEST[LONGEST.len() - 1];
+    let most = longest[longest.len() - 1];
     let sets_of = longest.len();
     let sets: Vec<usize> = sets.chain((pauses.len() <= most * 3 / 2).then_some(pauses.len())).collect();
     let mut all: Vec<f64> = pauses.iter().map(|p| p.0).collect();

@@ -83,8 +83,10 @@ pub fn cautions(run: &RunFile) -> Vec<Caution<'_>> {
             all.len() - 1
         });
         let caution = &mut all[place];
-        caution.paths.extend(subject(run, warning));
         caution.warnings.push(warning);
+    }
+    for caution in &mut all {
+        caution.paths = subjects(run, &caution.warnings);
     }
     // A cause that this version doesn't know may be grave.
     let rank = |code: &str| CAUSES.iter().position(|c| c.0 == code).map_or(0, |place| place + 1);
@@ -102,6 +104,22 @@ fn scheduled(run: &RunFile) -> &'static str {
         (false, true) => "--pattern ping-pong --rate N charges the wait",
         (_, false) => "--pattern ping-pong --rate N, of one connection, charges the wait",
     }
+}
+
+/// What the warnings of one cause concern, each path once with the sizes of all of them.
+fn subjects(run: &RunFile, warnings: &[&Warning]) -> Vec<String> {
+    let mut merged: Vec<Warning> = Vec::new();
+    for warning in warnings {
+        match merged.iter_mut().find(|w| w.path == warning.path && !w.sizes.is_empty() && !warning.sizes.is_empty()) {
+            Some(known) => {
+                known.sizes.extend(&warning.sizes);
+                known.sizes.sort_unstable();
+                known.sizes.dedup();
+            }
+            None => merged.push((*warning).clone()),
+        }
+    }
+    merged.iter().filter_map(|warning| subject(run, warning)).collect()
 }
 
 /// `tcp (12 sizes)`; none where the warning names no path.
@@ -180,6 +198,18 @@ mod tests {
         let text = grouped(&run, 100, "'pipegauge show a --warnings' has them whole");
         assert_eq!(text.lines().filter(|l| l.starts_with("! ")).count(), 4, "{text}");
         assert!(text.ends_with("  'pipegauge show a --warnings' has them whole\n"), "{text}");
+    }
+
+    #[test]
+    fn a_path_that_several_warnings_of_one_cause_name_is_told_once() {
+        let mut run = small();
+        run.warnings = vec![
+            warning("noisy", Some(0), &[1, 2], "2 of 9"),
+            warning("noisy", Some(0), &[2, 64], "2 of 9"),
+            warning("noisy", Some(1), &[4], "1 of 9"),
+        ];
+        let (first, second) = (run.paths[0].opened.name(), run.paths[1].opened.name());
+        assert_eq!(cautions(&run)[0].paths, [format!("{first} (3 sizes)"), format!("{second} (1 size)")]);
     }
 
     #[test]

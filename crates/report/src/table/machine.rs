@@ -64,7 +64,11 @@ pub fn machine_of(run: &RunFile, path: usize) -> String {
         Share(between.spread().value),
         if runs == 1 { "run" } else { "runs" },
         // So few runs may all have met one of two states (`stats::Between`).
-        if runs < 3 { "  Few runs tell little: the range narrows from three earlier runs on.\n" } else { "" }
+        if runs < 3 && !repeat.is_empty() {
+            "  Few runs tell little: the range narrows from three earlier runs on.\n"
+        } else {
+            ""
+        }
     )
 }
 

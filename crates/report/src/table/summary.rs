@@ -3,7 +3,7 @@
 use measure::Topology;
 use measure::event::TimeKind;
 use model::{Estimate, Summary};
-use record::{Analysis, PathRun, RunFile};
+use record::{Analysis, PathRun, Point, RunFile};
 use transport::settings::Effective;
 use units::{Kind, resolved};
 
@@ -169,11 +169,16 @@ pub(crate) fn one_size(run: &RunFile) -> bool {
     run.paths.iter().all(|path| path.points.len() <= 1)
 }
 
-/// Slowest and fastest flow of each path, at the size at which they carry the most together; empty for a path of one flow.
+/// Rounds from which on a point is no accident of one of them.
+const FEW: u32 = 4;
+
+/// Slowest and fastest flow of each path, at the size at which they carry the most together, of those that enough rounds visited where there
+/// are such; empty for a path of one flow.
 pub(crate) fn together(run: &RunFile) -> Vec<String> {
     let most = |path: &PathRun| {
         let measured = path.points.iter().filter(|p| p.figures.flows.is_some_and(|f| f.slowest > 0.0));
-        let point = measured.max_by(|a, b| a.figures.throughput.total_cmp(&b.figures.throughput))?;
+        let known = |p: &Point| (p.figures.blocks >= FEW, p.figures.throughput);
+        let point = measured.max_by(|a, b| known(a).partial_cmp(&known(b)).unwrap_or(std::cmp::Ordering::Equal))?;
         let flows = point.figures.flows?;
         let topology = run.run.plan.topology(path.opened.path);
         Some(format!(
@@ -386,6 +391,19 @@ mod tests {
         assert!(text.contains("max throughput"), "{text}");
         assert!(text.contains(&format!("{name}: one size was measured, 64 B, which carries ")), "{text}");
         assert!(text.contains("too few for a maximum"), "{text}");
+    }
+
+    /// A size that one round visited reads the most by chance, and more than the maximum that stands above the line.
+    #[test]
+    fn flows_are_told_of_a_size_that_enough_rounds_visited() {
+        let mut run = crate::sample::flows(&[4], &[64, 4096]);
+        for point in &mut run.paths[0].points {
+            let each = 1e6 * point.size as f64;
+            point.figures.flows =
+                Some(FlowFigures { count: 4, slowest: each, fastest: each, fairness: 1.0, together: 1.0 });
+        }
+        run.paths[0].points[1].figures.blocks = 1;
+        assert!(together(&run)[0].contains("flows at 64 B"), "{:?}", together(&run));
     }
 
     #[test]

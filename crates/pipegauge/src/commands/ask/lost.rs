@@ -92,6 +92,9 @@ fn share(p: &Asked<'_>, size: Option<u64>) -> Option<Estimate> {
         [(_, Lost { share: Some(i), .. }, _)] => {
             Some(Estimate { value: lost as f64 / sent.max(1) as f64, low: i.low, high: i.high })
         }
+        // None of n: less than 3/n with 95%, where losses are independent (Hanley and Lippman-Hand 1983, If nothing goes wrong, is everything
+        // all right?, JAMA 249:1743-1745).
+        _ if lost == 0 => Some(Estimate { high: 3.0 / sent.max(3) as f64, ..NONE }),
         _ => Some(alone(lost as f64 / sent.max(1) as f64)),
     }
 }

@@ -61,10 +61,11 @@ impl<'a> Asked<'a> {
         if longer.is_some() {
             sentence.items.retain(|i| !matches!(i, Item::Amount(Amount::Bare(d)) if d.ends_with('%')));
         } else if let Some(share) = percents.first() {
-            bail!(
-                "'{}': {share}% has no place in a question; ask for the figure, or for a percentile: p99",
-                shown(text)
-            );
+            let form = match sentence.any(&[Loss, Lossless]) {
+                true => "ask 'what is the highest rate without loss?', or 'how many messages are lost at 1 Gbit/s?'",
+                false => "ask for the figure, or for a percentile: p99",
+            };
+            bail!("'{}': {share}% has no place in a question; {form}", shown(text));
         }
         let bare = sentence.amounts(|a| if let Amount::Bare(d) = a { Some(d.clone()) } else { None });
         if let Some(digits) = bare.first() {

@@ -213,7 +213,8 @@ fn counted(sentence: &Sentence) -> Option<(usize, u64, What)> {
         Pairs => Some(What::Pairs),
         Processes => Some(What::Processes),
         AtOnce => Some(What::Connections),
-        Connections if !many => Some(What::Connections),
+        // "how many messages a second with 2 connections" counts messages.
+        Connections if !many || sentence.has(Messages) => Some(What::Connections),
         Streams if !many && !rated && !sentence.has(Sources) => Some(What::Connections),
         _ => None,
     };

@@ -38,6 +38,14 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
         bail!("'{}': ask has no answer to this; {elsewhere}. It knows these:\n{KNOWN}", shown(text));
     }
     at_once::of(text, &mut sentence, measured)?;
+    if sentence.has(Connections) && sentence.has(Throughput) && !sentence.any(&[HowMany, PerSecond]) {
+        bail!(
+            "'{}': of how many connections? Name the path ('bandwidth over tcp'); the runs have: {}; what each of several connections \
+             carries tells pipegauge show RUN",
+            shown(text),
+            measured.words()
+        );
+    }
     sentence.parts();
     // Of a run with loads "idle" means the paths that nothing loaded.
     let idle = sentence.loads() && !measured.loaded.is_empty() && idle(text) && !sentence.any(&[Cpu, UnderLoad]);
@@ -217,9 +225,24 @@ impl Asked<'_> {
             );
         }
         if h.has(UnderLoad) {
+            if h.has(Cpu) {
+                bail!(
+                    "'{}': ask tells the latency under load; pipegauge show RUN tells the CPU time of a transfer idle and under load",
+                    shown(self.text)
+                );
+            }
             if h.any(&[Throughput, PerByte, PartOf, PerSecond]) {
                 bail!(
                     "'{}': ask tells the latency under load; pipegauge show RUN tells what the load carried",
+                    shown(self.text)
+                );
+            }
+            // "how bad is bufferbloat" asks for no maximum.
+            let asked = |p: &u32| ![50_000, 99_000].contains(p) && !self.text.to_lowercase().contains("how bad");
+            if self.percentiles.iter().any(asked) || h.has(Minimum) {
+                bail!(
+                    "'{}': of the latency under load ask tells the median and the 99th percentile ('latency under load of 64 B'); pipegauge \
+                     show RUN tells the others",
                     shown(self.text)
                 );
             }

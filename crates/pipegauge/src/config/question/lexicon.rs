@@ -208,12 +208,12 @@ const LOSES_NONE: &[&str] = &[
 #[rustfmt::skip]
 const TOPICS: &[(Topic, &[&str])] = &[
     (Latency, &[
-        "latency", "latencies", "delay", "delays", "lag", "response time", "response times", "ping", "ping time",
+        "latency", "latencies", "delay", "delays", "lag", "response time", "response times",
         "reaction time", "turnaround", "delivery time", "transfer time", "transit time", "arrival time",
         "travel time", "rtt/2", "half rtt", "half the rtt", "half round trip", "half a round trip", "half the round trip"
     ]),
     (RoundTrip, &[
-        "round trip", "roundtrip", "round trips", "rtt", "there and back", "rtts", "round trip time", "ping pong",
+        "round trip", "roundtrip", "round trips", "rtt", "ping", "ping time", "ping times", "there and back", "rtts", "round trip time", "ping pong",
         "response time", "response times", "and back", "back and forth", "reply", "response", "answer to come back",
         "echo", "minimum rtt", "min rtt", "minimum round trip", "minimum round trip time"
     ]),
