@@ -11,6 +11,8 @@ use crate::{CurvePoint, Estimate, Summary};
 
 /// Refits for the interval of the half-power point. The standard deviation of 250 values is itself known to 4.5%.
 const REFITS: usize = 250;
+/// Neighbouring sizes whose ratio is larger say nothing of the curve between them.
+const FAR_APART: f64 = 2.0;
 
 impl Summary {
     /// Reads the figures off a curve, in any order of sizes. None without a single point that has a time.
@@ -38,6 +40,8 @@ impl Summary {
         // Reached at the very first size: the half-power point lies below what was measured.
         let first = smooth.points.first().map_or(0.0, |i| curve.points[*i].size as f64);
         let half_power = half_power.filter(|size| size.value > first * (1.0 + 1e-9));
+        let sizes: Vec<f64> = smooth.points.iter().map(|i| curve.points[*i].size as f64).collect();
+        let half_power = half_power.map(|size| up_to_neighbours(size, &sizes));
 
         let still_rising = match max_throughput.high.is_finite() {
             true => smooth.still_rising(&curve, &mut rng).or(Some(false)),
@@ -56,6 +60,18 @@ impl Summary {
     }
 }
 
+/// A size that was interpolated, bytes, with an interval that reaches to both of its neighbours among the measured `sizes` (ascending) where
+/// these lie far apart: noise tells how well the interpolation is known, and not how the curve runs between them.
+fn up_to_neighbours(size: Estimate, sizes: &[f64]) -> Estimate {
+    let next = sizes.partition_point(|s| *s < size.value);
+    match (sizes.get(next.wrapping_sub(1)), sizes.get(next)) {
+        (Some(below), Some(above)) if *above > FAR_APART * below => {
+            Estimate::new(size.value, size.low.min(*below), size.high.max(*above))
+        }
+        _ => size,
+    }
+}
+
 /// A point's throughput with the interval of its time.
 fn throughput(point: &Point) -> Estimate {
     let e = point.estimate;
@@ -63,5 +79,19 @@ fn throughput(point: &Point) -> Estimate {
         Estimate::new(point.throughput(e.value), point.throughput(e.high), point.throughput(e.low))
     } else {
         Estimate::unbounded(point.throughput(e.value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn between_sizes_far_apart_nothing_is_known_of_the_half_power_point() {
+        let size = Estimate::new(26e3, 25e3, 27e3);
+        let wide = up_to_neighbours(size, &[64.0, 1024.0, 65_536.0]);
+        assert_eq!((wide.low, wide.high), (1024.0, 65_536.0));
+        assert_eq!(up_to_neighbours(size, &[20e3, 24e3, 30e3]), size);
+        assert_eq!(up_to_neighbours(size, &[]), size);
     }
 }

@@ -15,7 +15,7 @@ const MOST: u64 = 2 << 20;
 /// How the name of a file ends while it is written.
 pub(super) const PART: &str = "part";
 /// Attempts to take a lock that is held, and the time between two of them.
-const LOOKS: u32 = 50;
+const LOOKS: u32 = 150;
 const PAUSE: Duration = Duration::from_millis(20);
 
 fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> HistoryError {

@@ -364,7 +364,7 @@ mod tests {
     fn per_byte_is_explained_where_the_column_is() {
         let of =
             |sizes: &[u64]| summary(&Analysis::of(&crate::sample::run_of(&crate::sample::MODELS[3..], sizes, 5, 7)));
-        let with = of(&[1, 64, 128, 256, 512, 1024, 12_288, 1 << 20]);
+        let with = of(&(0..=20).map(|power| 1 << power).collect::<Vec<_>>());
         assert!(with.contains("per byte") && with.contains("Per byte: the slope below 1 KiB"), "{with}");
         let without = of(&[4096, 12_288, 1 << 20]);
         assert!(!without.contains("Per byte") && without.contains("In brackets"), "{without}");
