@@ -82,7 +82,11 @@ pub fn point_interval(rounds: &[f64], shared: &Shared, confidence: f64) -> Optio
     }
     let reach = student_t(confidence, both.degrees) * both.value;
     let (low, high) = moves.held(1.0, student_t(confidence, own.degrees) * own.value, reach);
-    let found = Interval { low: middle * low.exp(), high: middle * high.exp() };
+    let mut found = Interval { low: middle * low.exp(), high: middle * high.exp() };
+    // A size whose own rounds fall into two groups, where other sizes' do not, has a median of either group by chance.
+    if let Some(of_rounds) = order_interval(rounds, confidence) {
+        (found.low, found.high) = (found.low.min(of_rounds.low), found.high.max(of_rounds.high));
+    }
     if moves.effective < EXTREMES || (rounds.len() as f64) < EXTREMES {
         return Some(found);
     }
@@ -265,6 +269,21 @@ mod tests {
             held += u32::from(found.contains((apart / 2.0 - middle).exp()));
         }
         assert!(all > 200 && f64::from(held) >= 0.9 * f64::from(all), "{held} of {all}");
+    }
+
+    /// Two of five rounds of one size take twice as long, and those of the other sizes do not.
+    #[test]
+    fn an_interval_of_a_size_with_two_groups_of_rounds_holds_their_median() {
+        let mut rng = ChaCha8Rng::seed_from_u64(11);
+        let shared = Shared { sigma: 0.03, moves: Moves::of(&[0.0; 30]), ..Shared::default() };
+        let held = (0..400).filter(|_| {
+            let one = |_| f64::exp(rng.random_range(-0.05..0.05)) * if rng.random_bool(0.4) { 2.0 } else { 1.0 };
+            let rounds: Vec<f64> = (0..30).map(one).collect();
+            // The median of such rounds: five sixths of the way through the faster group, whose logarithms are uniform.
+            point_interval(&rounds, &shared, 0.95).unwrap().contains(f64::exp(-0.05 + 0.1 * 5.0 / 6.0))
+        });
+        let held = held.count();
+        assert!(held >= 372, "{held} of 400");
     }
 
     #[test]

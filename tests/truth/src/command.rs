@@ -30,15 +30,19 @@ pub struct Agreement {
     pub other: Vec<String>,
 }
 
-/// Holds `show` and `compare` of this program against what is said here of two runs of each noise.
+/// Runs of a noise: as many on each side as give a verdict without earlier runs.
+const RUNS: [u64; 6] = [1, 2, 3, 4, 5, 6];
+
+/// Compares what `show` and `compare` of this program print of runs of each noise with what is said here: `show` of each, `compare` of one
+/// with one, which has no verdict, and of three with three.
 pub fn agreement(program: &Path, noises: &[Noise], shape: &Shape, seed: u64) -> Result<Agreement, String> {
     let folder = Folder::new()?;
     let mut sum = Agreement::default();
     for noise in noises {
         let world = World::plain(*noise);
-        let runs = [1, 2].map(|number| measure(&world, shape, true, seed, number));
+        let runs = RUNS.map(|number| measure(&world, shape, true, seed, number));
         let mut files = Vec::new();
-        for (number, run) in (1..).zip(&runs) {
+        for (number, run) in RUNS.into_iter().zip(&runs) {
             let file = folder.0.join(format!("{number}.run.jsonl"));
             let text = lines(&recorded(&world, shape, seed, number));
             std::fs::write(&file, text).map_err(|e| format!("can't write {}: {e}", file.display()))?;
@@ -58,12 +62,17 @@ pub fn agreement(program: &Path, noises: &[Noise], shape: &Shape, seed: u64) -> 
             }
             files.push(file.to_string_lossy().into_owned());
         }
-        let document = asked(program, &["compare", &files[0], &files[1], "--json"])?;
-        let stretches = document.pointer("/comparisons/0/stretches").and_then(Value::as_array);
-        let found = stretches.map(|all| all.iter().any(|s| s["differs"] == true));
-        let [first, second] = runs.each_ref().map(|run| Compares::of([run]));
-        let said = compared(&first, &second).map(|v| v != Verdict::Same);
-        sum.count(found == said, || format!("the comparison, {}", noise.name()));
+        for each in [1, 3] {
+            let (first, second) = (0..each, each..2 * each);
+            let sides = [first.clone(), second.clone()].map(|side| files[side].join(","));
+            let document = asked(program, &["compare", &sides[0], &sides[1], "--json"])?;
+            let comparison = document.pointer("/comparisons/0").unwrap_or(&Value::Null);
+            let differs = |all: &Vec<Value>| all.iter().any(|s| s["differs"] == true);
+            let found = comparison["stretches"].as_array().filter(|_| comparison["judged"] == true).map(differs);
+            let of = |side| Compares::of(&runs[side]);
+            let said = compared(&of(first), &of(second)).map(|v| v != Verdict::Same);
+            sum.count(found == said, || format!("the comparison of {each} a side, {}", noise.name()));
+        }
     }
     Ok(sum)
 }

@@ -101,7 +101,7 @@ fn command(job: &Job) -> Result<String, String> {
     let shape = Shape::of(9, 40);
     let Agreement { alike, other } = command::agreement(program, &job.noises, &shape, job.seed)?;
     let mut text = format!(
-        "## Through the command\n\n`show --json` of two written runs of each noise and `compare --json` of both print what these \
+        "## Through the command\n\n`show --json` of six written runs of each noise, and `compare --json` of one with one and of three with three, print what these \
         tables were made of in {alike} of {} figures and verdicts.\n",
         alike + other.len() as u64
     );

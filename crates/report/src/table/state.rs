@@ -79,6 +79,10 @@ pub fn rounds(run: &RunFile, path: &PathRun) -> Option<String> {
             "{rounds}: one of them took {times:.2} times as long as the typical one, the others lie near each other; intervals \
              hold for this run"
         ),
+        Saw::Changing if few_sizes(path) => format!(
+            "{rounds}, {} apart: too few sizes to tell the states of {of} from each size's own noise; intervals hold for this run",
+            Share(moves.spread)
+        ),
         Saw::Changing => format!(
             "{rounds}, {} apart: {of} changed its speed between rounds{}",
             Share(moves.spread),
@@ -104,6 +108,14 @@ pub fn rounds(run: &RunFile, path: &PathRun) -> Option<String> {
     };
     let seldom = if moves.few() { String::new() } else { seldom(path, &few) };
     Some(line + &of_some(path) + &seldom)
+}
+
+/// Sizes from which on what all of them share in a round is told from what each has of its own.
+const SHARING: usize = 4;
+
+/// Whether so few sizes have rounds that a round's level is mostly their own noise.
+pub(super) fn few_sizes(path: &PathRun) -> bool {
+    path.points.iter().filter(|p| p.figures.blocks as usize >= FEWEST_ROUNDS).count() < SHARING
 }
 
 /// Whose states a path goes through, in words: a modelled link has its own.

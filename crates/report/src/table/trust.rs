@@ -105,6 +105,9 @@ fn saw(run: &RunFile, path: &PathRun) -> Option<String> {
         Saw::Outlasting => format!("saw one or two states of {of}, which last too long to average over"),
         Saw::Lasting => format!("saw states of {of} that last for some rounds"),
         Saw::OneFar(_) => format!("saw one state of {of} in all rounds but one"),
+        Saw::Changing if super::state::few_sizes(path) => {
+            format!("visited too few sizes to tell the states of {of} from noise")
+        }
         Saw::Changing => format!("saw states of {of} that change between rounds"),
         Saw::One if super::state::apart(path).next().is_some() => {
             format!("saw {of} in one state at most sizes and in several at some")
@@ -120,6 +123,24 @@ mod tests {
 
     fn small() -> RunFile {
         run_of(&MODELS, &[1, 64, 1024, 12_288, 1 << 20], 5, 7)
+    }
+
+    /// Of one size the level of a round is that size's own noise.
+    #[test]
+    fn states_are_not_told_from_the_noise_of_few_sizes() {
+        let mut one = run_of(&MODELS[3..], &[64], 30, 7);
+        let levels: Vec<f64> = (0..30u32).map(|i| 0.02 * f64::from(i * 7 % 5)).collect();
+        one.paths[0].common.shared.moves = stats::Moves::of(&levels);
+        let text = trust(&one).replace("\n  ", " ");
+        assert!(
+            text.contains("visited too few sizes to tell the states of") && !text.contains("change between"),
+            "{text}"
+        );
+        let lines = crate::table::state(&one).replace("\n  ", " ");
+        assert!(
+            lines.contains("too few sizes to tell the states of") && !lines.contains("changed its speed"),
+            "{lines}"
+        );
     }
 
     #[test]
