@@ -155,7 +155,7 @@ fn a_connection_cut_in_the_middle_of_a_block_ends_the_run_with_its_cause() {
         let pid = run.pid();
         let said = run.end();
         assert!(said.code() == 1 || said.code() == 2, "{said}");
-        said.complains(&["was cut", "sending"]);
+        said.complains(&["was cut at message 400", "--fault cut=400"]);
         assert_eq!(dir.run(&["show", "x.run.jsonl"]).code(), 0);
         assert!(far_processes(pid).is_empty());
     }
