@@ -82,7 +82,23 @@ pub(super) fn by_last_sizes(sorted: &[&CurvePoint], size: u64) -> Option<Beyond>
     let (below, above) = missed(sorted, size);
     let low = found.value * (-(found.value / found.low).ln().hypot(below)).exp();
     let e = Estimate::new(found.value, low, found.value * (found.high / found.value).ln().hypot(above).exp());
+    let e = from_the_largest(e, sorted, size);
     Some(if e.high > WIDEST * e.low { Beyond::TooWide } else { Beyond::Told(e, from) })
+}
+
+/// The part of a range that the largest size itself leaves: a larger message takes no less time than the largest one does, and no more than
+/// in proportion to the square of its size.
+fn from_the_largest(e: Estimate, sorted: &[&CurvePoint], size: u64) -> Estimate {
+    let Some(largest) = sorted.last() else { return e };
+    let known = largest.estimate();
+    if known.low <= 0.0 || !known.high.is_finite() {
+        return e;
+    }
+    let (least, most) = (known.low, known.high * (size as f64 / largest.size.max(1) as f64).powi(2));
+    if most < least || e.high < least || e.low > most {
+        return e;
+    }
+    Estimate::new(e.value.clamp(least, most), e.low.max(least), e.high.min(most))
 }
 
 /// The time of a larger size as the last decade of these gives it, and the smallest of them, bytes.
@@ -186,6 +202,21 @@ mod tests {
                 ..p
             })
             .collect()
+    }
+
+    /// However far the sizes before it scatter, a size hardly beyond the largest takes about what the largest takes.
+    #[test]
+    fn a_size_just_beyond_the_largest_takes_about_as_long_as_the_largest() {
+        for seed in 0..20 {
+            let points = measured(CURVES[0].1, 0.3, 0.8, 0.0, seed);
+            let sorted: Vec<&CurvePoint> = points.iter().collect();
+            let largest = sorted[sorted.len() - 1];
+            let asked = largest.size + largest.size / 20;
+            let Some(Beyond::Told(e, _)) = by_last_sizes(&sorted, asked) else { continue };
+            let known = largest.estimate();
+            assert!(e.low >= known.low && e.high <= known.high * 1.11, "{seed}: {e:?} beyond {known:?}");
+            assert!(e.low <= e.value && e.value <= e.high, "{seed}: {e:?}");
+        }
     }
 
     #[test]

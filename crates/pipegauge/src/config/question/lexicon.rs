@@ -288,7 +288,11 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "should i use", "what is the way", "way to send", "path", "transport", "way", "should i pick",
         "should i choose", "worst path", "worst transport", "worst way", "ranking", "rank", "recommend", "recommended", "choose", "pick"
     ]),
-    (Slowest, &["slowest", "longest", "worst path", "worst transport", "worst way"]),
+    (Slowest, &["slowest", "longest", "worst path", "worst transport", "worst way", "has the highest latency", "with the highest latency", "has highest latency"]),
+    (Latency, &["has the highest latency", "with the highest latency", "has highest latency"]),
+    (Overtake, &["stop being faster", "stops being faster", "no longer faster"]),
+    (Cost, &["add over", "adds over"]),
+    (Over, &["add over", "adds over"]),
     (WhichSize, &[
         "which size", "what size", "which message size", "what message size", "which block size", "what block size",
         "size should", "best size", "optimal size", "ideal size", "good size", "best message size",
@@ -333,7 +337,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
     (Frames, &["frame", "frames", "fps", "frame rate", "framerate", "pictures", "images", "picture", "image", "jpeg", "jpegs", "photo", "photos", "screenshot", "screenshots"]),
     (Requests, &[
         "request", "requests", "remote procedure call", "remote procedure calls", "rpc", "rpcs", "rps", "qps", "queries", "query", "transactions", "transaction",
-        "tps", "calls", "call", "request rate", "round trips", "ping pongs", "requests/sec", "requests/s", "pings",
+        "tps", "calls", "call", "request rate", "round trips", "ping pongs", "requests/sec", "requests/s", "rpc/s", "rpcs/s", "calls/s", "queries/s", "transactions/s", "pings",
         "request/response", "exchanges"
     ]),
     (Messages, &[
@@ -352,7 +356,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
     (PerSecond, &[
         "per second", "a second", "each second", "every second", "per sec", "/s", "/sec", "a sec", "/second",
         "message rate", "packet rate", "fps", "frame rate", "framerate", "rps", "qps", "tps", "mps", "pps", "iops",
-        "request rate", "connection rate", "rate", "rates", "messages/sec", "requests/sec", "setup rate", "messages/s", "msg/s", "msgs/s", "requests/s", "ops/s",
+        "request rate", "connection rate", "rate", "rates", "messages/sec", "requests/sec", "setup rate", "messages/s", "msg/s", "msgs/s", "requests/s", "rpc/s", "rpcs/s", "calls/s", "queries/s", "transactions/s", "ops/s",
         "hz", "hertz"
     ]),
     (Can, &[
@@ -361,7 +365,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "fits", "able", "manage", "manages", "cope", "feasible", "achievable", "attainable", "doable", "capable", "realistic", "suffice", "suffices",
         "sufficient", "provide", "provides", "fill", "fulfil", "meet", "meets", "saturate", "saturates", "max out",
         "keep pace", "faster than", "at least", "deliver", "delivers", "is there room", "do", "does", "will",
-        "sustained", "hit"
+        "sustained", "hit", "fast enough", "quick enough", "gives me", "give me", "gets me"
     ]),
     (Within, &[
         "within", "in under", "under", "below", "at least", "less than", "no more than", "faster than", "more than",
@@ -599,7 +603,15 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "faster memory", "faster ram", "faster nic", "better nic", "faster network card", "faster switch", "better hardware", "faster hardware", "newer hardware"
     ]),
     (Elsewhere(OPTIONS), &[
-        "nodelay", "no delay", "tcp_nodelay", "cork", "nagle", "sockbuf", "sndbuf", "rcvbuf", "zerocopy", "busy polling"
+        "nodelay", "no delay", "tcp_nodelay", "cork", "nagle", "sockbuf", "sndbuf", "rcvbuf", "zerocopy", "busy polling", "socket buffer", "socket buffers", "send buffer", "receive buffer",
+        "larger buffer", "larger buffers", "bigger buffer", "bigger buffers"
+    ]),
+    (Elsewhere("pipegauge show RUN tells the slowest and the fastest of several flows, and their fairness"), &[
+        "fair", "fairness", "fairly", "unfair", "slowest flow", "fastest flow", "slowest connection", "fastest connection", "slowest pair", "each flow", "each connection",
+        "per flow", "per connection"
+    ]),
+    (Elsewhere("what several numbers of flows carry tells a run with them (pipegauge run tcp --pattern stream --flows 1,2,4)"), &[
+        "connections to saturate", "connections to fill", "flows to saturate", "flows to fill", "streams to saturate", "streams to fill"
     ]),
     (Elsewhere("pipegauge loggp RUN... tells these parameters"), &["loggp", "logp", "gap"]),
     (Elsewhere("it is a product of two answers: ask for the latency and the bandwidth"), &[

@@ -716,6 +716,11 @@ pub const READ: &[(&str, &str)] = &[
     ("at which size is tcp twice as slow as unix", "the size at which tcp takes 2 times as long as unix"),
     ("copy 32 GB from ram over unix", "arrival of 32 GB (32,000,000,000 B), over unix"),
     ("how repeatable is the 1 KB figure over tcp", "how far runs lie apart at 1 kB (1,000 B), over tcp"),
+    ("how many RPC/s of 64 B over unix", "how many requests with answers of 64 B a second, over unix"),
+    ("is tcp fast enough for 10 gigabit ethernet", "whether 10.0 Gbit/s can be carried, with messages of the best size, over tcp"),
+    ("which transport has the highest latency", "arrival of small messages, path by path, over all paths"),
+    ("how many microseconds does tcp add over unix for 4 KiB", "what tcp costs over unix, at 4 KiB"),
+    ("at which size does shm stop being faster than unix", "the size from which on one is faster: shm or unix"),
     ("time to send a JPEG of 300 kB over unix", "arrival of 300 kB (300,000 B), over unix"),
     ("how many 300 kB JPEGs per second via tcp", "how many frames of 300 kB (300,000 B) a second, over tcp"),
 ];
