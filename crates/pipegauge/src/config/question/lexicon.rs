@@ -290,7 +290,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
     ]),
     (Slowest, &["slowest", "longest", "worst path", "worst transport", "worst way", "has the highest latency", "with the highest latency", "has highest latency"]),
     (Latency, &["has the highest latency", "with the highest latency", "has highest latency"]),
-    (Overtake, &["stop being faster", "stops being faster", "no longer faster"]),
+    (Overtake, &["stop being faster", "stops being faster"]),
     (Cost, &["add over", "adds over"]),
     (Over, &["add over", "adds over"]),
     (WhichSize, &[

@@ -719,7 +719,7 @@ pub const READ: &[(&str, &str)] = &[
     ("how many RPC/s of 64 B over unix", "how many requests with answers of 64 B a second, over unix"),
     ("is tcp fast enough for 10 gigabit ethernet", "whether 10.0 Gbit/s can be carried, with messages of the best size, over tcp"),
     ("which transport has the highest latency", "arrival of small messages, path by path, over all paths"),
-    ("how many microseconds does tcp add over unix for 4 KiB", "what tcp costs over unix, at 4 KiB"),
+    ("how many microseconds does tcp add over unix for 4 KiB", "tcp held against unix, at 4 KiB"),
     ("at which size does shm stop being faster than unix", "the size from which on one is faster: shm or unix"),
     ("time to send a JPEG of 300 kB over unix", "arrival of 300 kB (300,000 B), over unix"),
     ("how many 300 kB JPEGs per second via tcp", "how many frames of 300 kB (300,000 B) a second, over tcp"),
