@@ -126,7 +126,7 @@ def key(line):
 def columns(line):
     """The columns of a table's heading; none of a line that is none. Whether a column has intervals depends on the run."""
     found = [column.removesuffix(" [95%]") for column in re.split(r"\s{2,}", line.strip())]
-    return found if len(found) >= 5 and key(line) == " ".join(line.split()) else []
+    return found if len(found) >= 4 and key(line) == " ".join(line.split()) else []
 
 
 # Columns that stand in any table of TCP whose connections happened to send something again.

@@ -90,6 +90,7 @@ def a_heading_may_lack_columns_that_have_nothing_to_say():
     shown = "size  median [95%]  shortest trial  p50  p99.9  longest  rounds  ended"
     assert pages.fits(shown, " size  median [95%]    shortest trial  p50  longest  rounds  ended")
     assert not pages.fits(shown, "size  median [95%]  shortest trial  p50  surprise  longest  rounds  ended")
+    assert pages.fits(shown, " size  median                         p50  p99.9"), "where no size has an interval their rounds take the room of columns"
     assert not pages.fits(shown, "path  median [95%]  shortest trial  p50  longest  rounds  ended")
     assert pages.fits(shown, "size  median [95%]  shortest trial  p50  longest  retransmits  rounds  ended"), "any TCP may send again"
 
