@@ -169,15 +169,12 @@ pub(crate) fn one_size(run: &RunFile) -> bool {
     run.paths.iter().all(|path| path.points.len() <= 1)
 }
 
-/// Rounds from which on a point is no accident of one of them.
-const FEW: u32 = 4;
-
 /// Slowest and fastest flow of each path, at the size at which they carry the most together, of those that enough rounds visited where there
 /// are such; empty for a path of one flow.
 pub(crate) fn together(run: &RunFile) -> Vec<String> {
     let most = |path: &PathRun| {
         let measured = path.points.iter().filter(|p| p.figures.flows.is_some_and(|f| f.slowest > 0.0));
-        let known = |p: &Point| (p.figures.blocks >= FEW, p.figures.throughput);
+        let known = |p: &Point| (p.figures.blocks as usize >= stats::FEWEST_ROUNDS, p.figures.throughput);
         let point = measured.max_by(|a, b| known(a).partial_cmp(&known(b)).unwrap_or(std::cmp::Ordering::Equal))?;
         let flows = point.figures.flows?;
         let topology = run.run.plan.topology(path.opened.path);
