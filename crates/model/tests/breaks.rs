@@ -274,3 +274,23 @@ fn a_step_and_a_dip_among_such_sizes_and_beyond_them_are_still_found() {
         assert!(steps >= 26 && dips >= 26, "{rounds} rounds, {at} B: {steps} steps and {dips} dips of 30");
     }
 }
+
+#[test]
+fn a_size_whose_rounds_lie_at_two_levels_is_no_dip_and_one_that_is_slow_in_all_is() {
+    let (mut of_two, mut of_all) = (0, 0);
+    for seed in 0..100u64 {
+        let curve = Noisy::new(seed).curve(&sizes(8e6, 155), |x| 10e-6 + 2e-10 * x);
+        let breaks = |is_slow: &dyn Fn(u64) -> bool| {
+            let mut curve = curve.clone();
+            let point = &mut curve[70];
+            point.blocks.iter_mut().filter(|(round, _)| is_slow(u64::from(*round))).for_each(|(_, t)| *t *= 1.5);
+            point.seconds = stats::median(&point.blocks.iter().map(|(_, t)| *t).collect::<Vec<_>>());
+            Breaks::of(&curve)
+        };
+        // By turns that have no order: bits of a hash.
+        let turns = |round: u64| (seed * 64 + round + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 63 == 1;
+        of_two += u64::from(!breaks(&turns).is_empty());
+        of_all += u64::from(breaks(&|_| true).dips.len() == 1);
+    }
+    assert!(of_two <= 3 && of_all >= 97, "{of_two} of two levels, {of_all} of one");
+}

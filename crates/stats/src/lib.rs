@@ -35,6 +35,7 @@ mod beyond;
 mod bootstrap;
 mod common;
 mod foretold;
+mod groups;
 mod histogram;
 mod interval;
 mod lasting;
@@ -53,6 +54,7 @@ pub use between::{Between, Measured, Squares, level_spread, spread_beyond, squar
 pub use beyond::{Beyond, beyond, normal_levels, spread_beyond_seen};
 pub use bootstrap::{bootstrap_ratio, draw};
 pub use common::{Shared, block_distances, block_levels};
+pub use groups::too_few_of_two;
 pub use histogram::Histogram;
 pub use interval::{Interval, holm, median_interval, own_error, point_interval, rounds_interval, student_p, student_t};
 pub use levels::{Levels, Moment};

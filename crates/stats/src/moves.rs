@@ -103,6 +103,8 @@ pub struct Moves {
     pub far: f64,
     /// Standard error of the mean level, as a logarithm.
     pub error: StandardError,
+    /// So few rounds may all be of one of the two groups that the sizes' rounds fall into ([`crate::too_few_of_two`]).
+    pub split: bool,
 }
 
 impl Moves {
@@ -150,6 +152,7 @@ impl Moves {
             ends: ends(&series, middle, kf / inflation),
             far,
             error,
+            split: false,
         }
     }
 
@@ -165,7 +168,7 @@ impl Moves {
 
     /// Fewer rounds than an interval is made of.
     pub fn few(&self) -> bool {
-        (self.rounds as usize) < FEWEST_ROUNDS
+        (self.rounds as usize) < FEWEST_ROUNDS || self.split
     }
 
     /// The machine's states last too long for this many rounds to average over them, and they lie further apart than half of

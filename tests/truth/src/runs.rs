@@ -289,7 +289,11 @@ pub enum Verdict {
 pub fn compared(first: &Compares, second: &Compares) -> Option<Verdict> {
     let found = Comparison::of(first.side(), second.side()).filter(judged)?;
     let far = !found.between.is_some_and(|b| b.sure());
-    Some(if found.differs() || far { Verdict::Differ } else { Verdict::Same })
+    if found.differs() || far {
+        return Some(Verdict::Differ);
+    }
+    // That nothing differs is not said of an interval that tells too little.
+    (found.differs_as_whole() || !found.vague()).then_some(Verdict::Same)
 }
 
 fn judged(found: &Comparison) -> bool {

@@ -124,7 +124,8 @@ impl Common {
         points.iter_mut().flatten().for_each(|(round, t)| *t /= self.level(*round).exp());
         let series: Vec<f64> = self.levels().map(|(_, level)| level).collect();
         let local = stats::local(&points, |round| self.level(round));
-        self.shared = Shared { moves: Moves::of(&series), ..Shared::noise_of(&stats::freed(&points, &local)) };
+        let moves = Moves { split: stats::too_few_of_two(series.len(), &points), ..Moves::of(&series) };
+        self.shared = Shared { moves, ..Shared::noise_of(&stats::freed(&points, &local)) };
         self.local = sizes.iter().zip(local).filter_map(|(size, local)| Some((*size, local?))).collect();
         self
     }

@@ -20,6 +20,13 @@ const ABOUT: f64 = 1.4;
 /// Places on each side that are looked at for it.
 const MOST: usize = 60;
 
+/// A size alone on its side whose rounds fall into two groups, one of them at its neighbours' level, has a median of either by chance. So
+/// the rounds of a size alone must lie beyond this share of the jump, more of them than half by more than this probability allows.
+const QUARTER: f64 = 0.25;
+const BY_HALVES: f64 = 0.02;
+/// Rounds from which on they can.
+const TELLING: usize = 6;
+
 /// The jumps that stray rounds do not explain. The likeliest to be made of them is dropped first: its neighbours' sides then reach farther.
 pub(super) fn believed(rough: &Rough, mut jumps: Vec<Jump>) -> Vec<Jump> {
     loop {
@@ -54,9 +61,16 @@ pub(super) fn luck(rough: &Rough, jumps: &[Jump], i: usize) -> f64 {
     };
     let (mut strayed, mut all) = (0, 0);
     for place in &few {
-        let level = level(*place);
-        strayed += rough.places[*place].blocks.iter().filter(|b| way * (**b - level) > reach).count();
-        all += rough.places[*place].blocks.len();
+        let (level, blocks) = (level(*place), &rough.places[*place].blocks);
+        let beyond = |reach: f64| blocks.iter().filter(|b| way * (**b - level) > reach).count();
+        if few.len() == 1
+            && blocks.len() >= TELLING
+            && tail(blocks.len(), beyond(QUARTER * height.abs()), 0.5) > BY_HALVES
+        {
+            return 1.0;
+        }
+        strayed += beyond(reach);
+        all += blocks.len();
     }
     // Where the machine has two states, the median of a place's rounds may lie in either: strays both ways count.
     let far = |p: usize| rough.strays[p].iter().filter(|s| s.abs() > reach).count();

@@ -32,6 +32,9 @@ use crate::{CurvePoint, Estimate};
 /// intervals 95% do; those of one comparison share its level.
 const HOLD: f64 = 0.9;
 
+/// An interval of a ratio whose ends lie farther apart than this factor is too wide for a verdict that nothing differs.
+const VAGUE: f64 = 1.5;
+
 /// Two runs of one thing hardly lie further apart than this factor, whatever their machine: by what is usual of machines
 /// (`stats::foretold`), 4 pairs in 100 do.
 const HARDLY: f64 = 4.0;
@@ -184,6 +187,12 @@ impl Comparison {
     /// last for ten rounds do so in one comparison of ten of the same thing (`tests/truth`).
     pub fn differs_as_whole(&self) -> bool {
         self.whole.low > 1.0 || self.whole.high < 1.0
+    }
+
+    /// Whether the interval over all sizes is so wide that "no difference found" would mislead.
+    pub fn vague(&self) -> bool {
+        let e = self.whole;
+        !(e.low > 0.0 && e.high.is_finite() && e.high < VAGUE * e.low)
     }
 
     /// Where the sides differ as wholes by about one factor, how many sizes' own intervals hold it, and of how many that have an

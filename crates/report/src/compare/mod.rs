@@ -67,7 +67,7 @@ impl Named {
             && c.few_rounds.is_none()
             && self.judges(c.whole)
             && told
-            && (found || !ratios::vague(c.whole))
+            && (found || !c.vague())
     }
 
     /// Whether all sizes together or a stretch of them differ.

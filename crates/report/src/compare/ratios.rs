@@ -3,14 +3,6 @@
 use model::Estimate;
 use units::{RESOLVED, Share, thousands};
 
-/// An interval of a ratio whose ends lie farther apart than this factor is too wide for a verdict.
-const VAGUE: f64 = 1.5;
-
-/// Whether an interval of a ratio is so wide that "no difference found" would mislead.
-pub(super) fn vague(e: Estimate) -> bool {
-    !(e.low > 0.0 && e.high.is_finite() && e.high < VAGUE * e.low)
-}
-
 /// The least difference that could have been found, where none was: half of the interval's width.
 pub(super) fn needed(e: Estimate) -> String {
     percent((e.high / e.low).sqrt() - 1.0)

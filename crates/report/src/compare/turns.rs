@@ -3,7 +3,7 @@
 use model::Paired;
 
 use super::Named;
-use super::ratios::{how, interval, of_time, ratio, vague};
+use super::ratios::{how, interval, of_time, ratio};
 use super::stretches::{by_itself, held, parts, rounds, seen};
 use crate::words::plain;
 
@@ -47,7 +47,7 @@ pub(super) fn in_turns(named: &Named, paired: Paired) -> String {
     let mut text = match (paired.differs, stretches) {
         (true, _) => format!("{b} is {}: {over} it takes {whole} of {a}{}.", how(c.whole.value), held(c)),
         (false, true) => format!("{b} differs from {a} at some sizes; {over} it takes {whole}."),
-        (false, false) if vague(c.whole) => {
+        (false, false) if c.vague() => {
             format!("No verdict: {over} {b} took {whole} of {a}, which tells too little; measure longer (--budget).")
         }
         (false, false) => format!("No difference found between {a} and {b}: {over} {b} takes {whole}."),

@@ -4,7 +4,7 @@ use model::Stretch;
 
 use super::Named;
 use super::around::{machine, one_cpu, remedy, took};
-use super::ratios::{how, interval, needed, of_time, ratio, vague};
+use super::ratios::{how, interval, needed, of_time, ratio};
 use super::stretches::{by_itself, held, lone, parts, rounds, seen};
 use super::turns::in_turns;
 use crate::words::plain;
@@ -79,7 +79,7 @@ fn difference(named: &Named) -> String {
                 whole,
                 held(c)
             )
-        } else if vague(c.whole) {
+        } else if c.vague() {
             format!(
                 "No verdict: over all sizes {b} took {} of {a}, which tells too little{}; measure longer (--budget) or \
                  more often.",

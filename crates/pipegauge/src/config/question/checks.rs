@@ -85,6 +85,9 @@ impl Asked<'_> {
                 | Question::UnderLoad(Some(_))
                 | Question::Frames { .. }
                 | Question::Percentile { .. }
+                | Question::PercentileWithin { .. }
+                | Question::StrongestAt(_)
+                | Question::StartPart(_)
                 | Question::Deadline { .. }
                 | Question::Carries { .. }
                 | Question::PerSecond { .. }
@@ -103,7 +106,14 @@ impl Asked<'_> {
         let cpu = matches!(first, Question::CpuASecond { rate: ASecond::Of(..), .. }) && self.per_second.is_empty();
         let sized = sized || (self.sentence.has(Further) && matches!(first, Question::PerByte(_)));
         let several = if matches!(first, Question::Sizes { .. }) { 2 } else { usize::from(sized) };
-        let timed = matches!(first, Question::Deadline { .. } | Question::Largest(_) | Question::PerSecond { .. });
+        let timed = matches!(
+            first,
+            Question::Deadline { .. }
+                | Question::PercentileWithin { .. }
+                | Question::Largest(_)
+                | Question::Longer(_)
+                | Question::PerSecond { .. }
+        );
         // A period that stands with its number is that number's: "60 frames per minute".
         let periods = if self.per_second.is_empty() { self.periods.iter().filter(|p| **p != 1.0).count() } else { 0 };
         let times = self.times.len() + periods;
@@ -130,6 +140,7 @@ impl Asked<'_> {
                 matches!(
                     first,
                     Question::Link { .. }
+                        | Question::Reaches(_)
                         | Question::Carries { .. }
                         | Question::Streams { .. }
                         | Question::Lost { .. }
@@ -159,7 +170,11 @@ impl Asked<'_> {
                 self.percentiles.len(),
                 matches!(
                     first,
-                    Question::Percentile { .. } | Question::Most | Question::Throughput(_) | Question::UnderLoad(_)
+                    Question::Percentile { .. }
+                        | Question::PercentileWithin { .. }
+                        | Question::Most
+                        | Question::Throughput(_)
+                        | Question::UnderLoad(_)
                 ),
             ) =>
             {

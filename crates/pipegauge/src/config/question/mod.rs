@@ -98,18 +98,41 @@ pub enum Question {
         /// Asked is whether it takes longer.
         longer: bool,
     },
+    /// Whether so many of single messages stay within a time.
+    PercentileWithin {
+        /// Thousandths of a percent.
+        thousandths: u32,
+        /// Bytes; none for the smallest message.
+        size: Option<u64>,
+        /// Seconds.
+        seconds: f64,
+        /// There and back.
+        round_trip: bool,
+        /// Asked is whether it takes longer.
+        longer: bool,
+    },
     /// The largest message that arrives within a time, seconds.
     Largest(f64),
+    /// The smallest message that takes longer than a time, seconds.
+    Longer(f64),
+    /// The size from which on so many bits a second are moved.
+    Reaches(f64),
     /// Which path moves a message of this size fastest?
     Fastest(u64),
     /// Which path moves the most?
     Strongest,
+    /// Which path moves the most with messages of this size?
+    StrongestAt(u64),
     /// The most a path moves, and from which size.
     Most,
     /// What it moves with messages of this size.
     Throughput(u64),
     /// Which share of the most it moves with messages of this size.
     PartOf(u64),
+    /// Which share of the time of a message of this size is spent before its first byte.
+    StartPart(u64),
+    /// Which rate was offered.
+    Offered,
     /// What a path takes under load: of this size, bytes, or of the smallest.
     UnderLoad(Option<u64>),
     /// What a transfer costs in CPU time: of this size, bytes, or of the smallest.
@@ -174,6 +197,8 @@ pub enum Question {
         size: Option<u64>,
         /// A factor is asked for: how many times faster.
         factor: bool,
+        /// What they move is held against each other, and not their times.
+        flow: bool,
         /// Whether the one is so many times as fast, or as slow, is asked.
         multiple: Option<Multiple>,
     },
@@ -303,6 +328,8 @@ pub struct Reading {
     pub sustained: bool,
     /// The unit that a throughput is asked for in.
     pub in_unit: Option<InUnit>,
+    /// The unit that a time is asked for in: "us".
+    pub in_time: Option<&'static str>,
 }
 
 /// A unit of a rate, as a question names it.
@@ -346,7 +373,7 @@ pub fn of_flags(flags: &AskFlags, measured: &Measured) -> Result<Vec<Reading>> {
         let name = |name: &str| {
             measured.named(name.trim()).ok_or_else(|| measured.unknown(&format!("--cost {pair}"), name.trim()))
         };
-        all.push(Question::Cost { x: name(x)?, y: name(y)?, size: None, factor: false, multiple: None });
+        all.push(Question::Cost { x: name(x)?, y: name(y)?, size: None, factor: false, flow: false, multiple: None });
     }
     all.extend(flags.link.map(|r| Question::Link { rate: r.0, size: None }));
     Ok(all
@@ -359,6 +386,7 @@ pub fn of_flags(flags: &AskFlags, measured: &Measured) -> Result<Vec<Reading>> {
             words: false,
             sustained: false,
             in_unit: None,
+            in_time: None,
         })
         .collect())
 }

@@ -84,6 +84,7 @@ impl Asked<'_> {
                 return Ok(match size {
                     // "the best throughput for 64 B"
                     Some(size) if flow && !time && !which => vec![Question::Throughput(size)],
+                    Some(size) if flow && !time => vec![Question::StrongestAt(size)],
                     Some(size) => vec![Question::Fastest(size)],
                     None if (flow || (h.has(Large) && !h.has(Control))) && !time => vec![Question::Strongest],
                     None if time && !flow => vec![Question::Control],

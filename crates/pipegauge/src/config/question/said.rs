@@ -104,6 +104,17 @@ impl fmt::Display for Question {
                 let how = if *longer { "takes longer than" } else { "arrives within" };
                 write!(f, "whether {} {how} {}{}", of(s), Seconds(*seconds), trip(*round_trip))
             }
+            Question::PercentileWithin { thousandths, size: s, seconds, round_trip, longer } => {
+                let name = if *thousandths == 100_000 { "the worst case".to_owned() } else { percentile(*thousandths) };
+                let how = if *longer { "exceeds" } else { "stays within" };
+                let (seconds, trip) = (Seconds(*seconds), trip(*round_trip));
+                write!(f, "whether {name} of the times of single messages of {} {how} {seconds}{trip}", of(s))
+            }
+            Question::Longer(seconds) => write!(f, "the smallest message that takes longer than {}", Seconds(*seconds)),
+            Question::Reaches(rate) => write!(f, "the size from which on {} is reached", BitRate(*rate)),
+            Question::StrongestAt(s) => write!(f, "the path of most throughput with messages of {}", size(*s)),
+            Question::StartPart(s) => write!(f, "which share of the time of {} is start-up", size(*s)),
+            Question::Offered => write!(f, "which rate was offered"),
             Question::Largest(seconds) => write!(f, "the largest message that arrives within {}", Seconds(*seconds)),
             Question::Fastest(s) => write!(f, "the fastest path for {}", size(*s)),
             Question::Strongest => write!(f, "the path of most throughput"),
@@ -168,10 +179,13 @@ impl fmt::Display for Question {
                 let period = if *span == 1.0 { "a second".to_owned() } else { format!("in {}", Seconds(*span)) };
                 write!(f, "how many {what} of {} {period}", of(s))
             }
-            Question::Cost { x, y, size: s, multiple, .. } => {
+            Question::Cost { x, y, size: s, flow, multiple, .. } => {
                 let at = s.map_or_else(String::new, |s| format!(", at {}", size(s)));
                 let times = multiple.map_or_else(String::new, |m| format!(", whether {m}"));
-                write!(f, "{x} held against {y}{times}{at}")
+                match flow {
+                    true => write!(f, "throughput of {x} held against that of {y}{times}{at}"),
+                    false => write!(f, "{x} held against {y}{times}{at}"),
+                }
             }
             Question::Link { rate, size: s } => {
                 let of = s.map_or_else(|| "the largest message measured".to_owned(), size);

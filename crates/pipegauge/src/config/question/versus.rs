@@ -7,7 +7,7 @@ use super::asked::Asked;
 use super::lexicon::Topic::{self, *};
 use super::longer::Longer;
 use super::names::{Measured, Named};
-use super::sentence::Item;
+use super::sentence::{Item, Sentence};
 use super::suggest::shown;
 use super::{Multiple, Question};
 
@@ -103,7 +103,7 @@ fn alone(asked: &Asked<'_>, measured: &Measured) -> Result<Vec<Question>> {
     }
     let cost = |other| {
         let (x, y) = if which { (other, x.clone()) } else { (x.clone(), other) };
-        Question::Cost { x, y, size: asked.size(), factor: true, multiple: None }
+        Question::Cost { x, y, size: asked.size(), factor: true, flow: false, multiple: None }
     };
     Ok(others.into_iter().map(cost).collect())
 }
@@ -139,7 +139,8 @@ fn of_two(asked: &Asked<'_>) -> Result<Option<Question>> {
             return Ok(Some(Question::Nearly { slow: slow.clone(), fast: fast.clone(), times }));
         }
         let multiple = Some(Multiple { times, slow: !first_faster });
-        return Ok(Some(Question::Cost { x: x.clone(), y: y.clone(), size: asked.size(), factor: true, multiple }));
+        let (x, y, size) = (x.clone(), y.clone(), asked.size());
+        return Ok(Some(Question::Cost { x, y, size, factor: true, flow: of_flow(h), multiple }));
     }
     let against = h.any(&[Cost, Versus, Instead]) || (bare && paths.len() == 2) || than(&h.items, path);
     // "faster over unix or tcp" chooses; "slower than" compares.
@@ -151,17 +152,23 @@ fn of_two(asked: &Asked<'_>) -> Result<Option<Question>> {
             let (x, y) = if turned(&h.items, path) { (y, x) } else { (x, y) };
             let multiple = multiple(asked);
             // "at what size is shm 3 times faster than tcp"
-            if let Some(Multiple { times, slow }) = multiple.filter(|_| h.has(WhichSize) && asked.size().is_none()) {
+            if let Some(Multiple { times, slow }) =
+                multiple.filter(|_| h.any(&[WhichSize, When]) && asked.size().is_none())
+            {
                 let (slow, fast) = if slow { (x, y) } else { (y, x) };
                 return Ok(Some(Question::Nearly { slow: slow.clone(), fast: fast.clone(), times }));
             }
             // "from which size on is unix faster than tcp", "when does unix beat tcp"
-            let crossed = h.has(Overtake) || (h.any(&[When, WhichSize]) && h.any(&[Quicker, Slower, Beats, Fastest]));
+            // "at which size is unix as fast as tcp"
+            let alike = h.has(WhichSize) && h.has(Versus);
+            let crossed =
+                h.has(Overtake) || alike || (h.any(&[When, WhichSize]) && h.any(&[Quicker, Slower, Beats, Fastest]));
             if crossed && asked.size().is_none() && asked.times.is_empty() {
                 return Ok(Some(Question::Overtaken { x: x.clone(), y: y.clone() }));
             }
             let factor = factor(asked.text) || multiple.is_some();
-            Ok(Some(Question::Cost { x: x.clone(), y: y.clone(), size: asked.size(), factor, multiple }))
+            let (x, y, size) = (x.clone(), y.clone(), asked.size());
+            Ok(Some(Question::Cost { x, y, size, factor, flow: of_flow(h), multiple }))
         }
         [] | [_] => {
             // "which path beats the others", "faster than 1 Gbit/s", "what does it cost to send 1 KB" hold no path against another.
@@ -202,9 +209,26 @@ fn than(items: &[Item], compared: impl Fn(&Item) -> bool) -> bool {
     as_than && items[first..second].iter().any(|i| has(i, Fastest))
 }
 
+/// Whether what two paths move is asked for, and not what they take.
+fn of_flow(h: &Sentence) -> bool {
+    h.has(Throughput) && !h.any(&[Latency, RoundTrip, HowLong])
+}
+
 /// Whether a factor is asked for.
 fn factor(text: &str) -> bool {
-    const WORDS: [&str; 9] = ["faster", "slower", "quicker", "factor", "ratio", "speedup", "slowdown", "twice", "half"];
+    const WORDS: [&str; 11] = [
+        "faster",
+        "slower",
+        "quicker",
+        "factor",
+        "ratio",
+        "speedup",
+        "slowdown",
+        "twice",
+        "half",
+        "percent",
+        "percentage",
+    ];
     let text = text.to_lowercase();
     text.contains("many times") || text.split(|c: char| !c.is_alphanumeric()).any(|word| WORDS.contains(&word))
 }
