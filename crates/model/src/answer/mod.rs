@@ -12,7 +12,7 @@ mod within;
 
 pub use frames::Frames;
 pub use overtaken::{Held, Overtaken};
-pub use reached::{Kept, Reached};
+pub use reached::{Kept, Reached, reaching};
 pub use seen::Seen;
 pub use time::{Arrival, Outside, arrival};
 pub use within::{largest_within, longer_below};

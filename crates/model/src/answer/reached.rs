@@ -66,6 +66,28 @@ impl Reached {
     }
 }
 
+/// From which size on `rate` bits a second are moved, on the smoothed curve as in [`Reached::of`], with the interval of that; none where even
+/// the most is less.
+pub fn reaching(points: &[CurvePoint], rate: f64, seed: u64) -> Result<Option<Estimate>, Unanswered> {
+    let curve = Curve::of(points);
+    let smooth = Smooth::of(&curve);
+    let reading = |seconds: &[f64]| {
+        let rates = smooth.rates(&curve, seconds);
+        let (top, _) = highest(&rates)?;
+        let size = crossing(&smooth.logs[..=top], &rates[..=top], rate.ln()).exp();
+        Some(std::iter::once(size).chain(rates.iter().map(|r| (r - rate.ln()).exp())).collect())
+    };
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let scales = vec![Scale::Ratio; smooth.points.len() + 1];
+    let found = estimates_of(&curve, &scales, REFITS, &mut rng, reading).ok_or(Unanswered::Nothing)?;
+    let [size, shares @ ..] = found.as_slice() else { return Err(Unanswered::Nothing) };
+    let top = (0..shares.len()).max_by(|a, b| shares[*a].value.total_cmp(&shares[*b].value));
+    let Some(top) = top.filter(|top| shares[*top].value >= 1.0) else { return Ok(None) };
+    let at = |i: usize| curve.points[smooth.points[i]].size;
+    let size = outward(*size, (1.0, 1.0), &shares[..=top], at);
+    Ok(Some(stairs(size, 1.0, &shares[..=top], at)))
+}
+
 /// Widens the interval of a size read off between measured ones so that it ends at measured sizes: nothing was measured between two, and
 /// the curve may cross a level anywhere there. It ends no farther than at sizes that certainly reach less than `least` or more than `most`,
 /// the range of what the share may mean. `shares` are the shares of the most that each size up to the best reaches.
@@ -260,6 +282,20 @@ mod tests {
         assert!((found.size.value / truth(&points) - 1.0).abs() < 0.02, "{found:?}");
         // 99% of the most, from 99 n on.
         assert!(found.open && (800_000..1_000_000).contains(&found.best.0), "{found:?}");
+    }
+
+    #[test]
+    fn a_rate_is_reached_within_the_interval_of_its_size_in_most_of_many_noisy_runs() {
+        // Half of the most at 10,000 B.
+        let exact = reaching(&line(0.0, 1), 4e9, 1).unwrap().unwrap();
+        assert!((exact.value / 1e4 - 1.0).abs() < 0.02, "{exact:?}");
+        assert_eq!(reaching(&line(0.0, 1), 1e10, 1), Ok(None));
+        assert_eq!(reaching(&[], 1e9, 1), Err(Unanswered::Nothing));
+        let held = (0..40).filter(|seed| {
+            let size = reaching(&line(0.03, *seed), 4e9, *seed).unwrap().unwrap();
+            size.low <= 1e4 && 1e4 <= size.high
+        });
+        assert!(held.count() >= 35);
     }
 
     #[test]

@@ -160,6 +160,12 @@ impl Asked<'_> {
         self.run.run.plan.offered_on(self.number())
     }
 
+    /// Messages a second that a schedule offers, where these are what it says.
+    pub fn each_second(&self) -> Option<f64> {
+        let size = self.curve.first().map(|c| c.size)?;
+        (self.kind != Some(TimeKind::OneWay)).then(|| self.offered(size).map(|o| o.wanted)).flatten()
+    }
+
     /// Whether nothing loaded the path.
     pub fn idle(&self) -> bool {
         self.run.run.plan.load(self.number()).is_none()

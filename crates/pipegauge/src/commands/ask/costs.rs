@@ -6,6 +6,7 @@ use units::{Bytes, Kind};
 
 use super::asked::{Asked, figure, times};
 use super::reply::{cannot, no, yes};
+use super::times::of;
 use crate::config::question::size_words;
 use crate::document::Answered;
 
@@ -61,5 +62,50 @@ pub fn start_up(p: &Asked<'_>) -> Answered {
             );
             yes(p, text, line.t0, "s", vec![line.sizes.0, line.sizes.1])
         }
+    }
+}
+
+/// Which share of a message's time is spent before its first byte.
+pub fn start_part(p: &Asked<'_>, size: u64) -> Answered {
+    let lines = p.fits.as_ref().map(|f| &f.latency);
+    let line = lines.and_then(|l| l.small.as_ref().or(l.all.as_ref()));
+    let (start, time) = match (line, of(p, size)) {
+        (None, _) => return cannot(p, "a line needs at least three sizes".to_owned(), &[]),
+        (_, Err(why)) => return no(p, &why, &[size]),
+        (Some(line), Ok(time)) => (line.t0, time),
+    };
+    let share = part(start, time.seconds);
+    let told = report::table::startup_words(start).unwrap_or_else(|| figure(start, Kind::Seconds));
+    let text = format!(
+        "{} of the time of {} is start-up: {told} of {} ({}) are spent before its first byte{}",
+        figure(share, Kind::Share),
+        size_words(size),
+        figure(time.seconds, Kind::Seconds),
+        p.time,
+        time.how
+    );
+    yes(p, text, share, "1", time.rests_on)
+}
+
+/// The share of a time that is its start, of what both intervals allow, and no more than all of it.
+fn part(start: Estimate, whole: Estimate) -> Estimate {
+    let share = |a: f64, b: f64| if b > 0.0 { (a.max(0.0) / b).min(1.0) } else { 1.0 };
+    let low = if whole.high.is_finite() { share(start.low, whole.high) } else { 0.0 };
+    let high = if start.high.is_finite() { share(start.high, whole.low) } else { f64::INFINITY };
+    let open = !(whole.high.is_finite() && whole.low > 0.0 && start.high.is_finite());
+    Estimate { value: share(start.value, whole.value), low, high: if open { f64::INFINITY } else { high } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_time_is_no_more_than_all_of_it() {
+        let e = |value, low, high| Estimate { value, low, high };
+        let found = part(e(2.0, 1.0, 3.0), e(8.0, 6.0, 10.0));
+        assert_eq!((found.value, found.low, found.high), (0.25, 0.1, 0.5));
+        assert_eq!(part(e(2.1, 1.9, 2.3), e(2.0, 1.9, 2.1)).high, 1.0);
+        assert_eq!(part(e(2.0, 1.0, 3.0), e(8.0, 0.0, f64::INFINITY)).high, f64::INFINITY);
     }
 }

@@ -109,9 +109,10 @@ pub fn connections(p: &Asked<'_>, size: Option<u64>) -> Answered {
         Ok(t) => {
             let most: Estimate = inverse(t.seconds, 1.0);
             let text = format!(
-                "{} connections, one at a time, each with a request of {}, its answer and the close, at the median time{}{}",
+                "{} connections, one at a time, each with a request of {}, its answer and the close, which together take {}, at the median time{}{}",
                 figure(most, Kind::PerSecond),
                 size_words(size),
+                figure(t.seconds, Kind::Seconds),
                 t.how,
                 achieved(p, size)
             );

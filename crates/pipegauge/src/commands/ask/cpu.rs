@@ -62,14 +62,10 @@ fn sum_of(a: Estimate, b: Estimate) -> Estimate {
 
 /// What so many messages, or bits, a second cost both sides: so many times the CPU time of a transfer.
 pub fn a_second(p: &Asked<'_>, rate: ASecond, named: Option<u64>) -> Answered {
+    // Of one size alone no other is better.
     let Some(size) = named.or(p.summary.as_ref().map(|s| s.max_size)) else { return no(p, &Unanswered::Nothing, &[]) };
     if let Err(why) = p.carried(size) {
         return no(p, &why, &[size]);
-    }
-    if let (ASecond::Bits(_), [only]) = (rate, &p.curve[..])
-        && only.size != named.unwrap_or(0)
-    {
-        return cannot(p, format!("only {} was measured; name a size", size_words(only.size)), &[]);
     }
     let requests = matches!(rate, ASecond::Of(_, Unit::Requests));
     let trips = match if requests { p.round_trip() } else { Ok((1.0, p.time)) } {

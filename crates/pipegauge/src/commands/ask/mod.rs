@@ -84,10 +84,13 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
             measured.both_ways();
         }
         of().filter(|p| !p.idle()).for_each(|p| measured.loaded(p.label));
+        of().filter(|p| p.scheduled()).for_each(|p| measured.offered(p.label, p.each_second(), p.rate()));
     }
     if all.iter().any(|p| all.iter().any(|q| p.in_turns(q))) {
         measured.sides();
     }
+    // The smallest size that each path has is told of where none is named.
+    measured.smallest = all.iter().filter_map(|p| p.curve.iter().map(|c| c.size).min()).max();
     let mut readings = question::of_flags(flags, &measured)?;
     for text in texts {
         readings.push(question::of_words(text, &measured)?);
@@ -111,6 +114,9 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
             for mut answer in replies(reading, n, &all) {
                 if let Some(unit) = &reading.in_unit {
                     wanted::tell(&mut answer, unit);
+                }
+                if let Some(unit) = reading.in_time {
+                    wanted::tell_time(&mut answer, unit);
                 }
                 if reading.sustained && !(reading.questions[n].of_time_or_flow() || reading.questions[n].of_rates()) {
                     answer.text.push_str("; this is of short trials, and not of what is kept up");
@@ -183,8 +189,10 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
     match &reading.questions[n] {
         Question::Fastest(size) => vec![paths::fastest(&of, *size)],
         Question::Strongest => vec![paths::strongest(&of)],
+        Question::StrongestAt(size) => vec![paths::strongest_at(&of, *size)],
         Question::Control => vec![paths::control(&of)],
-        Question::Cost { x, y, size, factor, multiple } => pairs::cost(all, x, y, *size, (*factor, *multiple)),
+        Question::Cost { x, y, size, flow: true, multiple, .. } => pairs::flow(all, (x, y), *size, *multiple),
+        Question::Cost { x, y, size, factor, multiple, .. } => pairs::cost(all, x, y, *size, (*factor, *multiple)),
         Question::Overtaken { x, y } => overtaken::overtaken(all, x, y),
         Question::Nearly { slow, fast, times } => overtaken::nearly(all, slow, fast, *times),
         Question::Sizes { x, y, flow, multiple } => each(&|p| two_sizes::against(p, (*x, *y), *flow, *multiple)),
@@ -207,7 +215,17 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
         Question::Deadline { size, seconds, round_trip, longer } => {
             each(&|p| deadlines::deadline(p, *size, (*seconds, *longer), *round_trip, sustained))
         }
+        Question::PercentileWithin { thousandths, size, seconds, round_trip, longer } => {
+            each(&|p| percentiles::within(p, *thousandths, *size, (*seconds, *longer), *round_trip))
+        }
         Question::Largest(seconds) => each(&|p| sizes::largest(p, *seconds)),
+        Question::Longer(seconds) => each(&|p| sizes::longer(p, *seconds)),
+        Question::Reaches(rate) => moved(&|p| sizes::reaches(p, *rate)),
+        Question::StartPart(size) => each(&|p| costs::start_part(p, *size)),
+        Question::Offered => {
+            let one = |p: &&Asked<'_>| over_rates::offers(p, &of).unwrap_or_else(|| vec![schedule::rate(p)]);
+            of.iter().flat_map(one).collect()
+        }
         Question::Most => flows(None, None, &|p| rates::most(p, sustained)),
         Question::Throughput(size) => flows(Some(*size), None, &|p| rates::throughput(p, *size, sustained)),
         Question::PartOf(size) => moved(&|p| rates::part_of_the_most(p, *size)),

@@ -2,6 +2,7 @@
 
 use model::Estimate;
 use model::answer::Seen;
+use units::Share;
 
 use super::asked::{Asked, inverse};
 use crate::config::question::{Multiple, size_words};
@@ -13,11 +14,25 @@ pub fn told(asked: Multiple, (a, b): (&Asked<'_>, &Asked<'_>), factors: &[(u64, 
         let seen = Seen::times(&a.curve, &[*size]).zip(Seen::times(&b.curve, &[*size]));
         let seen = seen.map(|(a, b)| Estimate { value: factor.value, low: b.least / a.most, high: b.most / a.least });
         let word = word(asked, *factor, seen);
-        format!("{word} at {}", size_words(*size))
+        format!("{word} at {}{}", size_words(*size), near(asked, *factor, word))
     };
     let all: Vec<String> = factors.iter().map(one).collect();
     format!("{} (whether {asked} as {});\n  it ", all.join(", "), b.name)
 }
+
+/// How far the interval of a factor ends from what was asked, where its ends, rounded to hundredths, do not show that.
+fn near(asked: Multiple, factor: Estimate, word: &str) -> String {
+    let way = if asked.slow { inverse(factor, 1.0) } else { factor };
+    let (end, side) = if word == "yes" { (way.low, "above") } else { (way.high, "below") };
+    let hidden = word != "not surely" && end.is_finite() && (end - asked.times).abs() < ROUNDED;
+    match hidden {
+        true => format!(" (the interval ends {} {side} that)", Share((end / asked.times - 1.0).abs())),
+        false => String::new(),
+    }
+}
+
+/// What two decimals leave open.
+const ROUNDED: f64 = 0.011;
 
 /// Times as far as what was asked that all rounds must lie, as for any limit without an interval.
 const MARGIN: f64 = 3.0;
@@ -46,6 +61,9 @@ mod tests {
         assert_eq!([10.0, 12.0, 20.0].map(|n| word(fast(n), told, None)), ["yes", "not surely", "no"]);
         assert_eq!(word(Multiple { times: 2.0, slow: true }, e(0.4, 0.3, 0.45), None), "yes");
         assert_eq!(word(Multiple { times: 2.0, slow: true }, told, None), "no");
+        let close = e(2.97, 2.94, 2.998);
+        assert_eq!(near(fast(3.0), close, "no"), " (the interval ends 0.067% below that)");
+        assert_eq!([near(fast(4.0), close, "no"), near(fast(3.0), close, "not surely")], ["", ""]);
         let open = e(12.0, 0.0, f64::INFINITY);
         assert_eq!(word(fast(10.0), open, None), "not surely");
         assert_eq!(word(fast(2.0), open, Some(e(12.0, 7.0, 40.0))), "yes");

@@ -96,6 +96,29 @@ fn of_group(p: &Asked<'_>, group: &OverRates, bits: Option<(f64, bool)>) -> Answ
     found(format!("{}: {with}, {}{beside}{lossless}{top}", answered(word, less), came(row, e)), e, between)
 }
 
+/// Which rates were offered and what the sender and the path made of them; of the first of its rates, and nothing of the others.
+pub fn offers(p: &Asked<'_>, asked: &[&Asked<'_>]) -> Option<Vec<Answered>> {
+    if !first(p, asked)? {
+        return Some(Vec::new());
+    }
+    let one = |group: OverRates| {
+        let row = |row: &AtRate| {
+            let sent = row.sent.filter(|_| !row.kept());
+            let sent = sent.map_or(String::new(), |sent| format!(", of which the sender reached {}", BitRate(sent)));
+            let came = row.arrived.map_or(String::new(), |e| format!(", {} arrived", figure(e, Kind::BitsPerSecond)));
+            format!("{}{sent}{came}", BitRate(row.offered))
+        };
+        let rows: Vec<String> = group.rows.iter().map(row).collect();
+        let last = group.rows.last()?;
+        let ends = (group.rows[0].offered, last.offered);
+        let text = format!("with messages of {} were offered: {}", Bytes(group.size), rows.join("; "));
+        let e = Estimate { value: last.offered, low: last.offered, high: last.offered };
+        Some(offered(p, yes(p, text, e, "bit/s", vec![group.size]), ends, &group))
+    };
+    let found: Vec<Answered> = groups(p).into_iter().filter_map(one).collect();
+    (!found.is_empty()).then_some(found)
+}
+
 /// What was lost at each rate of a path, of the size that is asked about or of each; of the first of its rates, and nothing of the others.
 pub fn losses(p: &Asked<'_>, asked: &[&Asked<'_>], size: Option<u64>) -> Option<Vec<Answered>> {
     if !first(p, asked)? {

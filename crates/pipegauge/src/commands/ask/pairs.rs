@@ -8,6 +8,7 @@ use units::{Bytes, Kind};
 use super::asked::{Asked, figure, inverse};
 use super::kept;
 use super::multiple;
+use super::rates::{each, moved};
 use super::reply::{cannot, no, nobody, sharpen_both, yes};
 use super::rounds::every_round;
 use super::times::of as time;
@@ -142,19 +143,101 @@ fn by_chance(e: Estimate) -> f64 {
     student_p(student_t(0.95, f64::INFINITY) * e.value / reach, f64::INFINITY)
 }
 
+/// How many times as much the first path moves as the second: at its best where no size is named, and at a few sizes.
+pub fn flow(
+    paths: &[Asked<'_>],
+    (x, y): (&Named, &Named),
+    size: Option<u64>,
+    asked: Option<Multiple>,
+) -> Vec<Answered> {
+    of(paths, x, y, |a, b| moves(a, b, size, asked))
+}
+
+fn moves(a: &Asked<'_>, b: &Asked<'_>, size: Option<u64>, asked: Option<Multiple>) -> Answered {
+    if let Some(answer) = unlike(a, b, size.as_slice()) {
+        return answer;
+    }
+    if let Some(p) = [a, b].into_iter().find(|p| p.scheduled()) {
+        return super::schedule::no_throughput(p);
+    }
+    let sizes = common(a, b);
+    let held = Held::of(a, b);
+    let chosen = match size {
+        Some(size) => vec![size],
+        None => few(&sizes),
+    };
+    let rate = |p: &Asked<'_>, size: u64| moved(p, size).ok().map(|found| found.0);
+    let at = |size: u64| {
+        let (ratio, every) = (held.at(size)?.ratio, held.every(size).is_some());
+        Some((size, rate(a, size)?, rate(b, size)?, inverse(ratio, 1.0), every))
+    };
+    let found: Vec<(u64, Estimate, Estimate, Estimate, bool)> = chosen.iter().filter_map(|s| at(*s)).collect();
+    let Some((_, _, _, first, _)) = found.first() else {
+        let why = match size {
+            Some(s) => moved(a, s).err().or(moved(b, s).err()).unwrap_or(Unanswered::Nothing),
+            None => Unanswered::TooLittle("the two paths have no size in common"),
+        };
+        return no(a, &why, size.as_slice());
+    };
+    let figure = |e: &Estimate| figure(*e, Kind::BitsPerSecond);
+    let sure = |f: Estimate, every: bool| match () {
+        () if f.low > 1.0 || f.high < 1.0 => "",
+        () if every => "in every round",
+        () => "not surely different",
+    };
+    let one = |(size, over, under, factor, every): &(u64, Estimate, Estimate, Estimate, bool)| {
+        let times = times_words(*factor, sure(*factor, *every));
+        format!("{times} as much at {}: {} against {}", size_words(*size), figure(over), figure(under))
+    };
+    let whole = a.summary.as_ref().zip(b.summary.as_ref()).filter(|_| size.is_none() && sizes.len() > 1);
+    let whole = whole.map(|(x, y)| {
+        let factor = ratio(x.max_throughput, y.max_throughput);
+        let times = times_words(factor, sure(factor, false));
+        let most = |e: Estimate, at: u64| format!("{} at {}", figure(&e), Bytes(at));
+        let (x, y) = (most(x.max_throughput, x.max_size), most(y.max_throughput, y.max_size));
+        (factor, format!("{times} as much as {} where each moves the most: {x} against {y}", b.name))
+    });
+    let told: Vec<String> = found.iter().map(one).collect();
+    let words = whole.as_ref().map_or(format!("as {}: ", b.name), |(_, text)| format!("{text};\n  "));
+    let factors: Vec<(u64, Estimate)> = found.iter().map(|f| (f.0, f.3)).collect();
+    let lead = asked.map_or(String::new(), |m| multiple::told(m, (a, b), &factors));
+    let factor = whole.as_ref().map_or(*first, |w| w.0);
+    let text = match &whole {
+        None => format!("{lead}moves {} ({})", told.join(", "), each(a)),
+        Some(_) => format!("{lead}moves {words}{} ({})", told.join(", "), each(a)),
+    };
+    let mut answer = yes(a, text, factor, "1", found.iter().map(|f| f.0).collect());
+    if lead.is_empty() {
+        answer.text = answer.text.replacen(": ", " ", 1);
+    }
+    answer.text = match &whole {
+        None => answer.text.replacen(" as much at ", &format!(" as much as {} at ", b.name), 1),
+        Some(_) => answer.text,
+    };
+    answer.path = format!("{}, {}", a.name, b.name);
+    answer.factor = Some(factor);
+    answer.sharpen = sharpen_both(a, b);
+    answer
+}
+
+/// The smallest, the middle and the largest of these.
+fn few(sizes: &[u64]) -> Vec<u64> {
+    let places = [0, sizes.len() / 2, sizes.len().saturating_sub(1)];
+    let mut few: Vec<u64> = places.iter().filter_map(|i| sizes.get(*i).copied()).collect();
+    few.dedup();
+    few
+}
+
 fn pair(a: &Asked<'_>, b: &Asked<'_>, size: Option<u64>, (factor, asked): (bool, Option<Multiple>)) -> Answered {
     if let Some(answer) = unlike(a, b, size.as_slice()) {
         return answer;
     }
     let sizes = common(a, b);
     let held = Held::of(a, b);
-    let mut chosen: Vec<u64> = match size {
+    let chosen: Vec<u64> = match size {
         Some(size) => vec![size],
-        None => {
-            [0, sizes.len() / 2, sizes.len().saturating_sub(1)].iter().filter_map(|i| sizes.get(*i).copied()).collect()
-        }
+        None => few(&sizes),
     };
-    chosen.dedup();
     let found: Vec<(u64, Extra)> = chosen.iter().filter_map(|s| Some((*s, held.at(*s)?))).collect();
     let Some((_, first)) = found.first() else {
         let why = match size {
@@ -242,7 +325,12 @@ pub fn times_words(f: Estimate, sure: &str) -> String {
 
 /// A factor with its interval, and what is said of it in brackets.
 fn factor_words(f: Estimate, sure: &str) -> (String, String) {
-    let places = |x: f64| if x < 100.0 { 2 } else { 0 };
+    // Two decimals of what lies near one; of less the first two digits that are none of naught.
+    let places = |x: f64| match x {
+        x if x >= 100.0 => 0,
+        x if x >= 0.1 || x <= 0.0 => 2,
+        x => 1 + (-x.log10().floor()).min(12.0) as usize,
+    };
     let text = |x: f64| format!("{x:.*}", places(x));
     // A hair's breadth, for ends that are round already.
     let outwards = |x: f64, round: fn(f64) -> f64, hair: f64| {
@@ -351,6 +439,13 @@ mod tests {
             faster(open, "tcp", true, "64 B"),
             "100 times faster than tcp at 64 B (no interval; in every round)"
         );
+    }
+
+    #[test]
+    fn a_small_factor_is_no_naught() {
+        let of = |low, value, high| times_words(Estimate { value, low, high }, "");
+        assert_eq!(of(0.0042, 0.00466, 0.0051), "0.0047 times [0.0042, 0.0051]");
+        assert_eq!(of(0.0041, 0.052, 0.61), "0.052 times [0.0041, 0.61]");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use model::answer::{self, Unanswered};
 use units::{Bytes, Kind};
 
 use super::asked::{Asked, figure};
+use super::rates::{each, moved};
 use super::reply::{cannot, needs, no, nobody, yes};
 use super::rounds::every_round;
 use super::times::{Timed, of};
@@ -138,6 +139,43 @@ pub fn strongest(paths: &[&Asked<'_>]) -> Answered {
     }
     text.push_str(&unknown(&others));
     yes(best, text, *most, "bit/s", vec![*at])
+}
+
+/// The path that moves most with messages of a size, and the others.
+pub fn strongest_at(paths: &[&Asked<'_>], size: u64) -> Answered {
+    let moves = |p: &Asked<'_>| {
+        if p.scheduled() {
+            return Err(Unanswered::NoSum("a schedule (--rate) says nothing of how much the path carries".to_owned()));
+        }
+        moved(p, size)
+    };
+    let (mut found, others) = told(paths, moves);
+    found.sort_by(|a, b| b.1.0.value.total_cmp(&a.1.0.value));
+    let Some((best, (most, rests_on, how))) = found.first() else {
+        return match paths.first() {
+            Some(p) if p.scheduled() => super::schedule::no_throughput(p),
+            Some(p) => no(p, &moves(p).err().unwrap_or(Unanswered::Nothing), &[size]),
+            None => nobody("the runs hold no path".into(), format!("pipegauge run memcpy shm unix tcp --sizes {size}")),
+        };
+    };
+    let mut text = format!(
+        "messages of {} move the most, {} ({}){how}",
+        size_words(size),
+        figure(*most, Kind::BitsPerSecond),
+        each(best)
+    );
+    for (p, (e, _, how)) in &found[1..] {
+        let every = every_round(&best.curve, &p.curve, size) == Some(true);
+        let sure = match () {
+            () if e.high < most.low => "",
+            () if every => ", less in every round",
+            () => ", which is not surely less",
+        };
+        let other = if each(p) == each(best) { String::new() } else { format!(" ({})", each(p)) };
+        text.push_str(&format!("\n  {}: {}{other}{sure}{how}", p.name, figure(*e, Kind::BitsPerSecond)));
+    }
+    text.push_str(&unknown(&others));
+    yes(best, text, *most, "bit/s", rests_on.clone())
 }
 
 pub fn control(paths: &[&Asked<'_>]) -> Answered {

@@ -3,20 +3,21 @@
 use model::Estimate;
 use model::answer::Unanswered;
 use units::format::significant;
-use units::{Bytes, Kind};
+use units::{Bytes, Kind, Seconds};
 
 use super::asked::{Asked, figure, times};
-use super::reply::{no, yes};
+use super::reply::{answered, apart, no, verdict, yes};
 use super::times::{no_journey, of, or_smallest, trip};
 use crate::config::question::{percentile as name, size_words};
 use crate::document::Answered;
 
-pub fn percentile(p: &Asked<'_>, thousandths: u32, size: Option<u64>, round_trip: bool) -> Answered {
-    if let Some(answer) = no_journey(p, size.as_slice()) {
-        return answer;
-    }
+/// A percentile of single transfers: the size it is of, what it rests on, its label, and which size stands in.
+type Found = (u64, Vec<u64>, Estimate, &'static str, String);
+
+/// What is known of a percentile.
+fn found(p: &Asked<'_>, thousandths: u32, size: Option<u64>, round_trip: bool) -> Result<Found, Unanswered> {
     let factor = if round_trip { p.round_trip() } else { Ok((1.0, p.single().1)) };
-    let found = or_smallest(p, size).and_then(|size| {
+    or_smallest(p, size).and_then(|size| {
         let (factor, label) = factor.map_err(Unanswered::NoSum)?;
         // Single transfers are timed where that costs little; the nearest such size stands in, and it is said.
         let q = f64::from(thousandths) / 1e5;
@@ -43,8 +44,45 @@ pub fn percentile(p: &Asked<'_>, thousandths: u32, size: Option<u64>, round_trip
             )
         };
         Ok((at, vec![at], times(e, factor), label, stands))
-    });
-    match found {
+    })
+}
+
+/// Whether so many of single transfers stay within a time, or take longer where that is asked.
+pub fn within(
+    p: &Asked<'_>,
+    thousandths: u32,
+    size: Option<u64>,
+    (seconds, longer): (f64, bool),
+    round_trip: bool,
+) -> Answered {
+    if let Some(answer) = no_journey(p, size.as_slice()) {
+        return answer;
+    }
+    match found(p, thousandths, size, round_trip) {
+        Err(why) => no(p, &why, size.as_slice()),
+        Ok((size, rests_on, e, label, stands)) => {
+            // What was seen of the longest bounds it below only.
+            let known = if thousandths == 100_000 { Estimate { low: e.value, high: f64::INFINITY, ..e } } else { e };
+            let (figure, sure) = told(e, thousandths);
+            let text = format!(
+                "{}: {} of {}{stands} is {figure} ({label}) of single transfers{sure}, where {} {}{}",
+                answered(verdict(known, seconds), longer),
+                name(thousandths),
+                size_words(size),
+                Seconds(seconds),
+                if longer { "were asked about" } else { "are allowed" },
+                apart(known, seconds)
+            );
+            yes(p, text, e, "s", rests_on)
+        }
+    }
+}
+
+pub fn percentile(p: &Asked<'_>, thousandths: u32, size: Option<u64>, round_trip: bool) -> Answered {
+    if let Some(answer) = no_journey(p, size.as_slice()) {
+        return answer;
+    }
+    match found(p, thousandths, size, round_trip) {
         Err(why) => no(p, &why, size.as_slice()),
         Ok((size, rests_on, e, label, stands)) => {
             let (figure, sure) = told(e, thousandths);

@@ -84,7 +84,7 @@ fn surely_moved(p: &Asked<'_>, most: Estimate, at: u64) -> String {
 
 /// Throughput with messages of a size, the sizes it rests on, and how it was found where it was not measured there (beyond the largest
 /// size by their time).
-fn moved(p: &Asked<'_>, size: u64) -> Result<(Estimate, Vec<u64>, String), Unanswered> {
+pub fn moved(p: &Asked<'_>, size: u64) -> Result<(Estimate, Vec<u64>, String), Unanswered> {
     p.carried(size)?;
     match answer::throughput(&p.curve, size) {
         Err(Unanswered::Outside { to, .. }) if size > to => {

@@ -2,6 +2,7 @@
 
 use model::Estimate;
 use model::answer::Unanswered;
+use units::Share;
 
 use super::Asked;
 use crate::document::Answered;
@@ -118,11 +119,42 @@ pub fn verdict(e: Estimate, limit: f64) -> &'static str {
     }
 }
 
+/// How far an interval ends from a limit, where a sure verdict rests on less than its rounded ends show: begins with a semicolon.
+pub fn apart(e: Estimate, limit: f64) -> String {
+    let (end, side) = match verdict(e, limit) {
+        "yes" => (e.high, "below"),
+        "no" => (e.low, "above"),
+        _ => return String::new(),
+    };
+    // Ends have the digits of the width, at most three as the value has.
+    let step = |x: f64| 10f64.powf(x.abs().log10().floor());
+    let rounded = step((e.high - e.low) / 2.0).max(step(e.value) / 100.0);
+    match e.low.is_finite() && e.high.is_finite() && (end - limit).abs() < rounded {
+        true => format!("; the interval ends {} {side} that", Share((end / limit - 1.0).abs())),
+        false => String::new(),
+    }
+}
+
 /// A verdict, and the other one where the contrary was asked.
 pub fn answered(verdict: &'static str, contrary: bool) -> &'static str {
     match (verdict, contrary) {
         ("yes", true) => "no",
         ("no", true) => "yes",
         _ => verdict,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_that_rounded_ends_do_not_show_says_how_far_they_lie() {
+        let e = |value, low, high| Estimate { value, low, high };
+        assert_eq!(apart(e(12.0, 11.9, 12.04), 12.1), "; the interval ends 0.50% below that");
+        assert_eq!(apart(e(12.0, 11.9, 12.04), 13.0), "");
+        assert_eq!(apart(e(12.0, 11.96, 12.04), 11.95), "; the interval ends 0.084% above that");
+        assert_eq!(apart(e(12.0, 11.0, 14.0), 12.1), "");
+        assert_eq!(apart(e(12.0, 0.0, f64::INFINITY), 12.1), "");
     }
 }

@@ -33,6 +33,31 @@ pub fn bits(p: &Asked<'_>, size: Option<u64>, asked: Option<f64>) -> Answered {
     told(p, size, per_second, |size, x| BitRate(x * size as f64 * 8.0).to_string())
 }
 
+/// Which rate a schedule offered, and how much of it went.
+pub fn rate(p: &Asked<'_>) -> Answered {
+    let sizes = || p.curve.iter().map(|c| c.size);
+    let rows: Vec<(u64, Offered)> = sizes().filter_map(|size| Some((size, p.offered(size)?))).collect();
+    let Some((first, offered)) = rows.first().copied().filter(|_| p.scheduled()) else {
+        let why =
+            "no rate was offered: messages were sent as fast as the path takes them (--rate offers one)".to_owned();
+        return cannot(p, why, &[]);
+    };
+    let bits = p.kind == Some(TimeKind::OneWay);
+    let words = |size: u64, x: f64| match bits {
+        true => BitRate(x * size as f64 * 8.0).to_string(),
+        false => significant(x, Kind::PerSecond),
+    };
+    let one = |(size, of): &(u64, Offered)| {
+        let lost = if of.came < of.sent { format!(", {} arrived", words(*size, of.came)) } else { String::new() };
+        let (wanted, sent) = (words(*size, of.wanted), words(*size, of.sent));
+        format!("with messages of {} {wanted} were offered, and {sent} went{lost}", size_words(*size))
+    };
+    let told: Vec<String> = rows.iter().map(one).collect();
+    let scale = if bits { first as f64 * 8.0 } else { 1.0 };
+    let unit = if bits { "bit/s" } else { "1/s" };
+    yes(p, told.join("; "), alone(offered.wanted * scale), unit, vec![first])
+}
+
 fn told(p: &Asked<'_>, size: Option<u64>, asked: Option<f64>, words: impl Fn(u64, f64) -> String) -> Answered {
     let Some(size) = size else { return no(p, &Unanswered::Nothing, &[]) };
     let Some(offered) = p.offered(size) else {

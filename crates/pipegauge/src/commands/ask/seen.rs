@@ -4,7 +4,7 @@ use model::Estimate;
 use model::answer::Seen;
 use units::{Kind, WIDEST, format::significant};
 
-use super::reply::verdict;
+use super::reply::{apart, verdict};
 
 /// "yes", "no" or "not surely" of a figure that must stay below a limit, and what the verdict rests on where that is no interval: begins with a
 /// semicolon. Where what is kept up is `slower` than what rounds saw, that is a part of it.
@@ -12,7 +12,7 @@ pub fn below(e: Estimate, limit: f64, seen: Option<Seen>, slower: bool, kind: Ki
     let told = e.low > 0.0 && e.high.is_finite() && e.high <= WIDEST * e.low;
     let seen = seen.filter(|_| !told).and_then(|seen| Some((seen.below(limit)?, seen)));
     match seen {
-        None => (verdict(e, limit), String::new()),
+        None => (verdict(e, limit), apart(e, limit)),
         Some((below, seen)) => {
             let end = |x: f64| significant(x, kind);
             let what = if slower { "rounds and long trials say" } else { "rounds saw" };

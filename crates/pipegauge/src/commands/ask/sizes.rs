@@ -2,9 +2,10 @@
 
 use model::Estimate;
 use model::answer::{self, Reached, Seen, Unanswered, largest_within, longer_below};
-use units::{Bytes, Kind, Seconds, Share};
+use units::{BitRate, Bytes, Kind, Seconds, Share};
 
 use super::asked::{Asked, figure, from, times};
+use super::rates::each;
 use super::reply::{cannot, no, yes};
 use super::seen;
 use super::surest::known;
@@ -169,6 +170,75 @@ pub fn largest(p: &Asked<'_>, seconds: f64) -> Answered {
     yes(p, text, e, "B", vec![value])
 }
 
+/// The smallest message that takes longer than a time: the one behind the largest that does not.
+pub fn longer(p: &Asked<'_>, seconds: f64) -> Answered {
+    if let Some(answer) = no_journey(p, &[]) {
+        return answer;
+    }
+    let sizes = || p.curve.iter().map(|c| c.size);
+    let Some((smallest, largest)) = sizes().min().zip(sizes().max()) else { return no(p, &Unanswered::Nothing, &[]) };
+    let (value, end) = largest_within(&p.curve, seconds, |e| e.value);
+    let Some(value) = value else {
+        let mut answer = too_short(p, smallest, seconds);
+        // A verdict answers whether it is there in time, and is none here.
+        answer.text = answer.text.replacen(": no: even", ": even", 1).replacen(": not surely: even", ": even", 1);
+        return answer;
+    };
+    if end {
+        let why = format!(
+            "none of the sizes measured, up to {}, takes longer than {}: larger ones were not measured",
+            Bytes(largest),
+            Seconds(seconds)
+        );
+        let mut answer = cannot(p, why, &[largest]);
+        if let Ok(t) = answer::arrival(&p.curve, largest, None) {
+            answer.text.push_str(&format!(
+                "; {} takes {} ({})",
+                Bytes(largest),
+                figure(t.seconds, Kind::Seconds),
+                p.time
+            ));
+        }
+        return answer;
+    }
+    let low = largest_within(&p.curve, seconds, |e| e.high).0.map_or(smallest, |low| low + 1);
+    let (high, open) = largest_within(&p.curve, seconds, |e| e.low);
+    let high = if open { f64::INFINITY } else { high.unwrap_or(value) as f64 + 1.0 };
+    let e = Estimate { value: value as f64 + 1.0, low: low as f64, high };
+    let slow: Vec<String> = longer_below(&p.curve, seconds, value).iter().take(NAMED).map(place).collect();
+    let slow = match &slow[..] {
+        [] => String::new(),
+        some => format!("; smaller ones do so {}", some.join(", ")),
+    };
+    let text = format!("messages take longer than {} {} ({}){slow}", Seconds(seconds), from(e), p.time);
+    yes(p, text, e, "B", vec![value])
+}
+
+/// The size from which on so many bits a second are moved.
+pub fn reaches(p: &Asked<'_>, rate: f64) -> Answered {
+    let Some(summary) = &p.summary else { return no(p, &Unanswered::Nothing, &[]) };
+    let most = summary.max_throughput;
+    let told = format!("the most is {} at {}", figure(most, Kind::BitsPerSecond), Bytes(summary.max_size));
+    match answer::reaching(&p.lasting, rate, p.seed) {
+        Err(why) => no(p, &why, &[]),
+        Ok(None) if most.high < rate => {
+            let text = format!("no size measured reaches {}: {told} ({})", BitRate(rate), each(p));
+            yes(p, text, most, "bit/s", vec![summary.max_size])
+        }
+        Ok(None) => cannot(p, format!("no size surely reaches {}: {told} ({})", BitRate(rate), each(p)), &[]),
+        Ok(Some(size)) => {
+            let smallest = p.curve.iter().map(|c| c.size).min().unwrap_or(0);
+            let place = match size.value <= smallest as f64 {
+                true => format!("by {} already, the smallest measured", Bytes(smallest)),
+                false => from(size),
+            };
+            let unsure = if most.low < rate { "; whether any size surely does is not told" } else { "" };
+            let text = format!("{} is reached {place} ({}); {told}{unsure}", BitRate(rate), each(p));
+            yes(p, text, size, "B", vec![summary.max_size])
+        }
+    }
+}
+
 /// That even the smallest message takes longer than a time.
 fn too_short(p: &Asked<'_>, smallest: u64, seconds: f64) -> Answered {
     let why = format!("even {}, the smallest measured, takes longer than {}", Bytes(smallest), Seconds(seconds));
@@ -186,12 +256,16 @@ fn too_short(p: &Asked<'_>, smallest: u64, seconds: f64) -> Answered {
 /// Stretches of sizes that are no part of what is told, of which so many are named.
 const NAMED: usize = 3;
 
-/// That stretches of sizes take longer, in words; begins with a comma.
-fn except(stretches: &[(u64, u64)]) -> String {
-    let place = |(from, to): &(u64, u64)| match from == to {
+/// A stretch of sizes, in words.
+fn place((from, to): &(u64, u64)) -> String {
+    match from == to {
         true => format!("at {}", Bytes(*from)),
         false => format!("from {} to {}", Bytes(*from), Bytes(*to)),
-    };
+    }
+}
+
+/// That stretches of sizes take longer, in words; begins with a comma.
+fn except(stretches: &[(u64, u64)]) -> String {
     match stretches {
         [] => String::new(),
         some => {

@@ -1,6 +1,7 @@
 //! A throughput in the unit that a question asks for.
 
-use units::Seconds;
+use units::format::significant;
+use units::{Kind, Seconds};
 
 use super::surest::resolved;
 use crate::config::question::InUnit;
@@ -11,6 +12,22 @@ pub fn tell(answer: &mut Answered, wanted: &InUnit) {
     let Some(e) = answer.figure.filter(|_| answer.unit == Some("bit/s")) else { return };
     let of = |bits: f64| number(bits / wanted.bits);
     let unit = name(wanted);
+    let told = match e.low > 0.0 && e.high.is_finite() {
+        true if !resolved(e) => format!("between {} and {} {unit} (not resolved)", of(e.low), of(e.high)),
+        true => format!("{} {unit} [{}, {}]", of(e.value), of(e.low), of(e.high)),
+        false => format!("{} {unit} (no interval)", of(e.value)),
+    };
+    answer.text.push_str(&format!("; that is {told}"));
+}
+
+/// Adds the answer's time in the unit that is asked for; nothing where it is no time, or is told in that unit anyway.
+pub fn tell_time(answer: &mut Answered, unit: &str) {
+    let Some(e) = answer.figure.filter(|_| answer.unit == Some("s")) else { return };
+    let Ok(scale) = format!("1{unit}").parse::<Seconds>().map(|s| s.0) else { return };
+    if significant(e.value, Kind::Seconds).ends_with(&format!(" {unit}")) {
+        return;
+    }
+    let of = |seconds: f64| number(seconds / scale);
     let told = match e.low > 0.0 && e.high.is_finite() {
         true if !resolved(e) => format!("between {} and {} {unit} (not resolved)", of(e.low), of(e.high)),
         true => format!("{} {unit} [{}, {}]", of(e.value), of(e.low), of(e.high)),

@@ -246,6 +246,16 @@ impl Amounts<'_> {
         {
             return Err(self.unknown(&digits, w.text(at).unwrap_or(word), w.glued(at)));
         }
+        // "between 64 and 512 bytes": the unit of the second is that of the first.
+        if from > 0
+            && w.any(from - 1, &["between", "from"])
+            && w.any(at, &["and", "to"])
+            && matches!(w.0.get(at + 1), Some(Lexeme::Number(_)))
+            && let Some((Read::Plainly(Unit::Size(unit)) | Read::Usually(Unit::Size(unit), _), _)) = self.unit(at + 2)
+            && let Ok(bytes) = format!("{digits}{unit}").parse::<units::Bytes>()
+        {
+            return found(Amount::Size(bytes.0), at);
+        }
         found(Amount::Bare(digits), at)
     }
 
@@ -288,7 +298,9 @@ impl Amounts<'_> {
         ];
         let w = self.words;
         let amount = |i: usize| matches!(w.0.get(i), Some(Lexeme::Number(_))) || w.any(i, &["a", "an"]);
-        w.0.get(at).is_none() || w.any(at, &AFTER) || (w.any(at, &["of"]) && !amount(at + 1))
+        // "99% of 1 KiB messages arrive": of so many of them.
+        let counted = (at + 1..w.0.len()).any(|i| w.any(i, &["arrive", "messages", "requests", "packets"]));
+        w.0.get(at).is_none() || w.any(at, &AFTER) || (w.any(at, &["of"]) && (counted || !amount(at + 1)))
     }
 
     /// "half of the max throughput", "a quarter of the bandwidth".

@@ -25,6 +25,8 @@ pub struct Asked<'a> {
     pub shares: Vec<f64>,
     /// Times as long as the other that one of two paths takes: "10% slower".
     pub longer: Option<Longer>,
+    /// The smallest size that all paths have, bytes: for what can be told of it where no size is named.
+    pub smallest: Option<u64>,
 }
 
 impl<'a> Asked<'a> {
@@ -55,15 +57,24 @@ impl<'a> Asked<'a> {
             }
         }
         percentiles.dedup();
+        // "how bad is the tail" asks for no maximum.
+        if percentiles.len() > 1 && text.to_lowercase().contains("how bad") {
+            percentiles.retain(|p| *p != 100_000);
+        }
         let percents =
             sentence.amounts(|a| if let Amount::Bare(d) = a { d.strip_suffix('%').map(str::to_owned) } else { None });
         let longer = longer::longer(text, sentence, &percents);
         if longer.is_some() {
             sentence.items.retain(|i| !matches!(i, Item::Amount(Amount::Bare(d)) if d.ends_with('%')));
         } else if let Some(share) = percents.first() {
-            let form = match sentence.any(&[Loss, Lossless]) {
-                true => "ask 'what is the highest rate without loss?', or 'how many messages are lost at 1 Gbit/s?'",
-                false => "ask for the figure, or for a percentile: p99",
+            let form = match () {
+                () if sentence.any(&[Loss, Lossless]) => {
+                    "ask 'what is the highest rate without loss?', or 'how many messages are lost at 1 Gbit/s?'"
+                }
+                () if sentence.paths().len() == 2 => {
+                    "of two paths ask 'is tcp 20% slower than unix at 1 MiB?', or 'at which size is tcp within 20% of unix?'"
+                }
+                () => "ask for the figure, or for a percentile: p99",
             };
             bail!("'{}': {share}% has no place in a question; {form}", shown(text));
         }
@@ -87,6 +98,7 @@ impl<'a> Asked<'a> {
             percentiles,
             shares: sentence.amounts(|a| if let Amount::Share(s) = a { Some(*s) } else { None }),
             longer,
+            smallest: None,
             sentence: sentence.clone(),
         })
     }

@@ -58,9 +58,12 @@ impl Asked<'_> {
         let common = |form: &&str| words(form).iter().filter(tells).count();
         // Of a size alone its arrival is the nearest; of forms with as many words in common the first.
         let alone = self.sentence.items.len() == 1 && self.sizes.len() == 1;
-        let near = match forms.into_iter().max_by_key(common) {
-            Some(near) if !alone => near,
-            _ => "when does 64KiB arrive?",
+        let near = match (forms.into_iter().max_by_key(common), &self.sentence.paths()[..]) {
+            (_, [x, y]) => format!("what does {x} cost over {y}?"),
+            (_, [x]) if self.sizes.is_empty() => format!("how fast is {x}?"),
+            (_, [_]) => "when does 64KiB arrive?".to_owned(),
+            (Some(near), _) if !alone => near.to_owned(),
+            _ => "when does 64KiB arrive?".to_owned(),
         };
         anyhow!(
             "'{}' is no question that this knows, and no run file. The nearest that it knows: '{near}'. It knows these, in words \

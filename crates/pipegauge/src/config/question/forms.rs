@@ -7,7 +7,7 @@ use super::lexicon::Topic::*;
 use super::lexicon::{JITTER, OPTIONS, TRUST};
 use super::sentence::{Item, Sentence};
 use super::suggest::shown;
-use super::{KNOWN, Measured, Question, Reading, at_once, versus};
+use super::{KNOWN, Measured, Question, Reading, at_once, offered, several, versus};
 
 /// Reads a question in words about these paths.
 pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
@@ -18,7 +18,15 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
             shown(text)
         );
     }
-    let mut sentence = Sentence::of(text, measured)?;
+    let sentence = Sentence::of(text, measured)?;
+    if let Some(each) = several::each(&sentence) {
+        return several::together(each.into_iter().map(|one| of_sentence(text, one, measured)));
+    }
+    of_sentence(text, sentence, measured)
+}
+
+/// Reads a question whose pieces are known.
+fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Result<Reading> {
     // How much runs vary from one to the next is known of earlier runs.
     let within_a_run = |how: &str| !(sentence.has(RunToRun) && [JITTER, TRUST].contains(&how));
     if let Some(elsewhere) = sentence.items.iter().find_map(|i| match i {
@@ -38,6 +46,7 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
         bail!("'{}': ask has no answer to this; {elsewhere}. It knows these:\n{KNOWN}", shown(text));
     }
     at_once::of(text, &mut sentence, measured)?;
+    offered::of(text, &mut sentence, measured)?;
     if sentence.has(Connections) && sentence.has(Throughput) && !sentence.any(&[HowMany, PerSecond]) {
         bail!(
             "'{}': of how many connections? Name the path ('bandwidth over tcp'); the runs have: {}; what each of several connections \
@@ -66,7 +75,8 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
     if sentence.has(Sockets) && sentence.paths().is_empty() {
         bail!("'{}': which sockets? Write unix sockets, tcp or udp", shown(text));
     }
-    let asked = Asked::of(text, &mut sentence)?;
+    let mut asked = Asked::of(text, &mut sentence)?;
+    asked.smallest = measured.smallest;
     let mut but = sentence.but();
     if idle {
         but.extend(measured.loaded.iter().cloned().map(|path| measured.shortly(path)));
@@ -87,7 +97,13 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
         && !questions.iter().any(|q| {
             matches!(
                 q,
-                Question::Cost { .. } | Question::Sizes { .. } | Question::PartOf(_) | Question::CpuASecond { .. }
+                Question::Cost { .. }
+                    | Question::Sizes { .. }
+                    | Question::PartOf(_)
+                    | Question::StartPart(_)
+                    | Question::CpuASecond { .. }
+                    | Question::Lost { .. }
+                    | Question::Deadline { .. }
             )
         })
     {
@@ -127,6 +143,9 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
         );
     }
     let mut notes = sentence.notes.clone();
+    if let ([Question::Frames { size, .. }], true) = (&questions[..], asked.sizes.is_empty()) {
+        notes.push(format!("no size is named: told of {}, the smallest measured", super::size_words(*size)));
+    }
     if sentence.any(&[Slowest, Most]) && questions.iter().any(|q| matches!(q, Question::Safest(_))) {
         notes.push("the one that loses most is the last of those named".to_owned());
     }
@@ -173,7 +192,17 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
     let sustained = sentence.has(Sustained);
     let flows = |q: &Question| matches!(q, Question::Most | Question::Throughput(_) | Question::Strongest);
     let in_unit = sentence.in_unit.filter(|_| questions.iter().any(flows));
-    Ok(Reading { questions, over, but, notes, words: true, sustained, in_unit })
+    Ok(Reading { questions, over, but, notes, words: true, sustained, in_unit, in_time: sentence.in_time })
+}
+
+/// Whether a text asks for a yes or a no.
+fn yes_or_no(text: &str) -> bool {
+    #[rustfmt::skip]
+    const BEGIN: [&str; 16] = [
+        "is", "are", "can", "could", "does", "do", "did", "will", "would", "whether", "was", "were", "has", "have", "may", "should",
+    ];
+    let first = text.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
+    first.is_some_and(|word| BEGIN.contains(&word.to_lowercase().as_str()))
 }
 
 /// The question without the words that deny; none where no such word stands by itself.
@@ -258,8 +287,23 @@ impl Asked<'_> {
         if h.has(HalfPower) {
             return Ok(vec![Question::HalfPower]);
         }
+        // "what share of the time of 4 KiB is start-up"
+        if h.has(PartOf) && h.any(&[StartUp, Cost]) && time.is_none() && rate.is_none() && h.paths().len() < 2 {
+            let size = size.ok_or_else(|| self.needs("the share of the time before a message's first byte"))?;
+            return Ok(vec![Question::StartPart(size)]);
+        }
+        // "how many messages take longer than 50 us", "what percentage takes more than 1 ms"
+        if let Some(seconds) = time.filter(|_| h.any(&[HowMany, PartOf, Percent]) && self.per_second.is_empty())
+            && self.counts.is_empty()
+            && self.percentiles.is_empty()
+            && rate.is_none()
+            && !h.any(&[Data, Bound, UnderLoad])
+            && (h.any(&[PartOf, Percent]) || h.direction(true) == Ok(Some(true)))
+        {
+            return Ok(vec![Question::Deadline { size, seconds, round_trip, longer: self.turned(true)? }]);
+        }
         // "what percentage of the bandwidth does 4 KiB get", but not "what percentage arrives within 20 us".
-        if h.has(PartOf) && time.is_none() {
+        if h.has(PartOf) && time.is_none() && !(h.has(WhichSize) && size.is_none()) {
             if rate.is_some() || !h.any(&[Throughput, Most, Link, Saturation]) {
                 bail!("'{}': a share of what? Ask: what percentage of the bandwidth does 4 KiB get?", shown(self.text));
             }
@@ -289,6 +333,18 @@ impl Asked<'_> {
         if h.has(Minimum) || (h.has(Seen) && h.has(Fastest) && !h.any(&[Which, Throughput, WhichSize])) {
             return Ok(vec![Question::Minimum { size, round_trip }]);
         }
+        if let ([thousandths], Some(seconds), true) = (&self.percentiles[..], time, self.counts.is_empty())
+            && rate.is_none()
+            && !h.has(Throughput)
+        {
+            return Ok(vec![Question::PercentileWithin {
+                thousandths: *thousandths,
+                size,
+                seconds,
+                round_trip,
+                longer: self.turned(true)?,
+            }]);
+        }
         if let Some(question) = self.longest_or_mean(size, time, round_trip) {
             return Ok(vec![question]);
         }
@@ -314,6 +370,13 @@ impl Asked<'_> {
                 "'{}': the percentiles of each size tells pipegauge show RUN --points; ask 'p99 of 64 bytes'",
                 shown(self.text)
             );
+        }
+        if h.has(Offered) && rate.is_none() && self.per_second.is_empty() && size.is_none() && time.is_none() {
+            return Ok(vec![Question::Offered]);
+        }
+        // "how long does a request take"
+        if h.has(Requests) && h.has(HowLong) && !h.any(&[HowMany, PerSecond]) && size.is_none() && time.is_none() {
+            return Ok(vec![Question::Latency { round_trip: true }]);
         }
         if let Some(thousandths) = self.percentiles.first().copied().filter(|_| !h.has(Fastest)) {
             return Ok(vec![Question::Percentile { thousandths, size, round_trip }]);
@@ -348,6 +411,18 @@ impl Asked<'_> {
                     units::BitRate(rate)
                 );
             }
+            // "the smallest message that gets 1 Gbit/s", "what size do I need for 10 Gbit/s"
+            let sized = size.is_none() && h.any(&[SmallestSize, WhichSize, HowBig]) && !h.any(&[Link, Would]);
+            if sized && !yes_or_no(self.text) && !h.any(&[Fastest, Compressed]) {
+                if self.turned(false)? {
+                    bail!(
+                        "'{}': ask from which size on a rate is reached: 'which size reaches {}?'",
+                        shown(self.text),
+                        units::BitRate(rate)
+                    );
+                }
+                return Ok(vec![Question::Reaches(rate)]);
+            }
             let link = h.has(Link) && (h.any(&[Would, HowLong, HowFast]) || !h.any(&[Can, Within, Saturation]));
             // "10 Gbps on shm with 1500 byte packets": a rate over a path asks whether it goes.
             let over = size.is_some() || !h.paths().is_empty();
@@ -362,6 +437,11 @@ impl Asked<'_> {
             }]);
         }
         if let Some(time) = time {
+            // "the smallest message that takes longer than 50 us"
+            let sized = size.is_none() && h.any(&[SmallestSize, WhichSize]) && !yes_or_no(self.text);
+            if sized && self.turned(true)? {
+                return Ok(vec![Question::Longer(time)]);
+            }
             return match size {
                 Some(size) if h.any(&[Can, Within, HowLong, Latency]) || h.items.len() > 2 => {
                     Ok(vec![Question::Deadline {

@@ -32,6 +32,12 @@ pub enum Topic {
     Slowest,
     /// The size to use.
     WhichSize,
+    /// The smallest size of which something holds.
+    SmallestSize,
+    /// A range comes next: "between 1 KiB and 4 KiB".
+    Between,
+    /// The rate that was offered.
+    Offered,
     /// The saturation point.
     Saturation,
     /// The half-power point.
@@ -196,6 +202,16 @@ const NOT_BEHIND: &[&str] = &["no slower than", "not slower than", "no worse tha
 const NOT_AHEAD: &[&str] =
     &["no faster than", "not faster than", "no better than", "not better than", "not quicker than"];
 
+/// What is said of paths that are left out.
+#[rustfmt::skip]
+const UNUSED: &[&str] = &[
+    "don't use", "do not use", "dont use", "not using", "not use", "can't use", "cannot use", "can not use", "won't use", "not over", "not via", "avoid",
+    "avoiding", "don't want", "do not want", "dont want"
+];
+
+/// What is said of an amount that is more than a path does.
+const TOO_MUCH: &[&str] = &["too much for", "too many for", "too high for", "too fast for", "too much", "too high"];
+
 /// What is said of a path that loses no message.
 #[rustfmt::skip]
 const LOSES_NONE: &[&str] = &[
@@ -208,7 +224,7 @@ const LOSES_NONE: &[&str] = &[
 #[rustfmt::skip]
 const TOPICS: &[(Topic, &[&str])] = &[
     (Latency, &[
-        "latency", "latencies", "delay", "delays", "lag", "response time", "response times",
+        "latency", "latencies", "lat", "delay", "delays", "lag", "response time", "response times",
         "reaction time", "turnaround", "delivery time", "transfer time", "transit time", "arrival time",
         "travel time", "rtt/2", "half rtt", "half the rtt", "half round trip", "half a round trip", "half the round trip"
     ]),
@@ -271,7 +287,8 @@ const TOPICS: &[(Topic, &[&str])] = &[
     (Throughput, &[
         "bandwidth", "bandwidths", "throughput", "throughputs", "data rate", "transfer rate", "transfer speed",
         "data rates", "capacity", "goodput", "bit rate", "bitrate", "transfer rates", "sustained rate", "thruput",
-        "bw"
+        "bw", "throuput", "throuputs", "througput", "troughput", "thrpt", "tput", "throughout rate", "how efficient", "efficient", "efficiency",
+        "rate arrived", "rate arrives", "arrived rate", "rate received", "received rate", "receive rate"
     ]),
     (Most, &[
         "most", "maximum", "max", "peak", "highest", "greatest", "top", "limit", "ceiling", "at most", "maximal",
@@ -286,7 +303,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "which path", "whichever", "which transport", "which one", "what path", "what transport", "which way", "which ipc",
         "which mechanism", "which", "which of", "which method", "which channel", "what way", "what should i use",
         "should i use", "what is the way", "way to send", "path", "transport", "way", "should i pick",
-        "should i choose", "worst path", "worst transport", "worst way", "ranking", "rank", "recommend", "recommended", "choose", "pick"
+        "should i choose", "anything", "any path", "worst path", "worst transport", "worst way", "ranking", "rank", "recommend", "recommended", "choose", "pick"
     ]),
     (Slowest, &["slowest", "longest", "worst path", "worst transport", "worst way", "has the highest latency", "with the highest latency", "has highest latency"]),
     (Latency, &["has the highest latency", "with the highest latency", "has highest latency"]),
@@ -302,6 +319,13 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "how big should", "how large should", "recommended size", "size is best", "size gives", "which sizes",
         "what sizes", "right size", "size"
     ]),
+    (SmallestSize, &[
+        "smallest message", "the smallest message", "smallest message size", "smallest block", "smallest packet", "smallest payload",
+        "smallest transfer", "minimum message size", "minimum message", "minimal message", "minimum size", "minimal size", "min size", "how small",
+        "least size", "smallest size", "the smallest size"
+    ]),
+    (Between, &["between"]),
+    (Offered, &["offered", "rate was offered", "was offered", "offered rate", "offered rates"]),
     (Saturation, &[
         "saturate", "saturates", "saturated", "saturation", "saturation point", "saturating", "knee", "plateau",
         "plateaus", "levels off", "level off", "flattens", "flatten", "fill the link", "fills the link",
@@ -361,7 +385,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
     ]),
     (Can, &[
         "can", "could", "possible", "enough", "keep up", "keeps up", "sustain", "sustains", "sustainable", "handle",
-        "handles", "carry", "carries", "support", "supports", "reach", "reaches", "achieve", "achieves", "fit",
+        "handles", "carry", "carries", "support", "supports", "reach", "reaches", "reached", "achieve", "achieves", "fit",
         "fits", "able", "manage", "manages", "cope", "feasible", "achievable", "attainable", "doable", "capable", "realistic", "suffice", "suffices",
         "sufficient", "provide", "provides", "fill", "fulfil", "meet", "meets", "saturate", "saturates", "max out",
         "keep pace", "faster than", "at least", "deliver", "delivers", "is there room", "do", "does", "will",
@@ -420,10 +444,12 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "with the exception of", "other paths than", "other transports than", "anything but", "all but",
         "everything but", "excepting", "that isn't", "which isn't", "that aren't", "that is not", "exclude", "excludes", "omitting"
     ]),
+    (Excluding, UNUSED),
+    (Not, UNUSED),
     (Streams, &["streams", "cameras", "feeds", "videos"]),
     (Seen, &["seen", "saw", "you saw", "observed", "ever seen", "measured"]),
     (Minimum, &[
-        "minimum time", "min time", "shortest time", "shortest transfer", "least time", "minimum transfer time",
+        "minimum time", "min time", "shortest time", "shortest transfer", "least time", "fastest time", "quickest time", "best time", "minimum transfer time",
         "minimum of the times", "minimum of", "min of", "best case", "best case latency", "minimum latency", "min latency", "minimum delay",
         "latency minimum", "minimum of the latency", "latency min",
         "minimum rtt", "min rtt", "minimum round trip", "minimum round trip time"
@@ -472,12 +498,12 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "compressed", "h264", "h265", "hevc", "av1", "mpeg", "mjpeg", "netflix", "youtube", "vp9"
     ]),
     (Audio, &["audio", "sound", "voice", "voip", "stereo", "speech", "music"]),
-    (Or, &["or"]),
+    (Or, &["or", "oder"]),
     (And, &["and", "plus", "&", "+", "as well as"]),
     (Not, &[
         "not", "except", "except for", "excluding", "without", "apart from", "aside from", "other than", "besides",
         "never", "nor", "neither", "unless", "ignoring", "but not", "minus", "negative", "no", "non", "cannot", "excluded", "omitted", "left out",
-        "exceeded", "too much", "too many", "too high", "too low", "that isn't", "which isn't", "that aren't", "that is not",
+        "exceeded", "too many", "too low", "that isn't", "which isn't", "that aren't", "that is not",
         "leaving out", "leave out", "barring", "not counting", "with the exception of", "other paths than",
         "other transports than", "anything but", "all but", "everything but", "excepting", "exclude", "excludes",
         "omitting", "save for", "cant", "wont", "dont", "doesnt", "didnt", "isnt", "arent", "wasnt", "werent", "couldnt",
@@ -499,7 +525,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
     ]),
     (PartOf, &[
         "what percentage", "what percent", "what share", "what fraction", "what proportion", "which percentage", "which share",
-        "which fraction", "how full", "how much of the"
+        "which fraction", "how full", "how much of the", "how efficient", "efficient", "efficiency"
     ]),
     (Sockets, &["socket", "sockets"]),
     (Filler, &["or not", "download", "downloads", "downloading", "downloaded", "upload", "uploads", "uploading", "uploaded", "fetch", "fetching"]),
@@ -511,7 +537,9 @@ const TOPICS: &[(Topic, &[&str])] = &[
     (Elsewhere(TRUST), &[
         "how sure", "sure", "certain", "certainty", "uncertain", "uncertainty", "trust", "trustworthy", "believe", "believable", "accurate", "accuracy",
         "how precise", "confident", "confidence", "confidence interval", "confidence intervals", "error bar", "error bars", "margin of error",
-        "statistics", "how many samples", "sample size", "how many rounds", "how many trials", "run long enough", "measured long enough"
+        "measurement reliable", "measurements reliable", "result reliable", "results reliable", "figures reliable", "numbers reliable", "data reliable",
+        "reliable measurement", "reliable measurements", "reliable results", "reliable are the results", "reliable are these results", "statistics",
+        "how many samples", "sample size", "how many rounds", "how many trials", "run long enough", "measured long enough"
     ]),
     (Batch, &[
         "should i batch", "should we batch", "batch small", "batching", "aggregate", "aggregating", "aggregation", "coalesce", "coalescing", "bundle", "bundling",
@@ -532,7 +560,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "twice as", "twice that of", "half that of", "half as", "half the time", "half the time of", "half the latency of",
         "twice the time of", "twice the latency of"
     ]),
-    (Versus, &["divided by", "ratio of", "held against", "one is faster"]),
+    (Versus, &["higher than that of", "greater than that of", "more than that of", "larger than that of", "lower than that of", "less than that of", "divided by", "ratio of", "held against", "one is faster"]),
     (Overtake, &["one is faster"]),
     (Within, NOT_BEHIND),
     (Quicker, NOT_BEHIND),
@@ -544,6 +572,8 @@ const TOPICS: &[(Topic, &[&str])] = &[
     (Within, &["more than can be"]),
     (Can, &["more than can be"]),
     (Fails, &["more than can be"]),
+    (Within, TOO_MUCH),
+    (Fails, TOO_MUCH),
     (RunToRun, &["runs lie apart"]),
     (Can, &["can be carried", "be carried", "carried"]),
     (StartUp, &["before its first byte", "before the first byte"]),
@@ -569,7 +599,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "go lost", "packets lost", "messages lost"
     ]),
     (Lossless, &[
-        "without loss", "without losses", "without any loss", "without losing", "without losing any", "without packet loss", "lossless", "losslessly",
+        "without loss", "without losses", "without any loss", "without losing", "without losing any", "without packet loss", "without drops", "without any drops", "without packet drops", "lossless", "losslessly",
         "loss free", "zero loss", "no loss", "no packet loss", "with no loss", "no losses", "before losses", "before it drops", "before packets drop",
         "before loss begins", "losses begin", "loss begin", "loss begins", "loss start", "losses start", "loss starts", "start losing", "starts losing",
         "start to lose", "starts to lose", "begin to lose", "begins to lose", "drops begin", "start dropping", "starts dropping"
@@ -591,7 +621,8 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "why", "explain", "reason", "because"
     ]),
     (Elsewhere("pipegauge show RUN names the sizes at which a curve dips or steps, and pipegauge explain RUN moves one knob at a time and tells what is behind a dip"), &[
-        "dip", "dips", "step in", "chasm", "cliff", "anomaly", "anomalies", "have a step", "is there a step", "a step in", "where is the step", "any steps", "have a bend", "a bend", "kink", "kinks", "jump", "jumps", "suddenly", "all of a sudden", "abruptly", "collapse", "collapses", "eager", "rendezvous",
+        "dip", "dips", "throughput drop", "throughput drops", "bandwidth drop", "bandwidth drops", "rate drop", "rate drops", "performance drop",
+        "performance drops", "drop in throughput", "drop in bandwidth", "drops in throughput", "drops in bandwidth", "drop in performance", "step in", "chasm", "cliff", "anomaly", "anomalies", "have a step", "is there a step", "a step in", "where is the step", "any steps", "have a bend", "a bend", "kink", "kinks", "jump", "jumps", "suddenly", "all of a sudden", "abruptly", "collapse", "collapses", "eager", "rendezvous",
         "eager limit", "eager threshold", "which sizes are slow", "what sizes are slow", "sizes are slow", "slow sizes", "sizes slow", "slowest sizes", "bad sizes", "worst sizes"
     ]),
     (Elsewhere("the least that a path moves is what its smallest message moves: ask for a size ('throughput of 64 bytes'), or which path is slowest for one ('which path is slowest for 64KiB?')"), &[
@@ -604,14 +635,21 @@ const TOPICS: &[(Topic, &[&str])] = &[
     ]),
     (Elsewhere(OPTIONS), &[
         "nodelay", "no delay", "tcp_nodelay", "cork", "nagle", "sockbuf", "sndbuf", "rcvbuf", "zerocopy", "busy polling", "socket buffer", "socket buffers", "send buffer", "receive buffer",
-        "larger buffer", "larger buffers", "bigger buffer", "bigger buffers"
+        "larger buffer", "larger buffers", "bigger buffer", "bigger buffers", "smaller buffer", "smaller buffers", "small buffer", "small buffers",
+        "buffer matter", "buffers matter"
     ]),
     (Elsewhere("pipegauge show RUN tells the slowest and the fastest of several flows, and their fairness"), &[
         "fair", "fairness", "fairly", "unfair", "slowest flow", "fastest flow", "slowest connection", "fastest connection", "slowest pair", "each flow", "each connection",
         "per flow", "per connection"
     ]),
     (Elsewhere("what several numbers of flows carry tells a run with them (pipegauge run tcp --pattern stream --flows 1,2,4)"), &[
-        "connections to saturate", "connections to fill", "flows to saturate", "flows to fill", "streams to saturate", "streams to fill"
+        "scale with flows", "scale with connections", "scale with threads", "scale with pairs", "scale with clients", "scales with flows",
+        "scales with connections", "scale over flows", "connections to saturate", "connections to fill", "flows to saturate", "flows to fill", "streams to saturate", "streams to fill"
+    ]),
+    (Elsewhere("pipegauge show RUN tells on which machine and with which settings it was measured, and --json all that is known of it"), &[
+        "which machine", "what machine", "which computer", "which host", "which kernel", "what kernel", "kernel version", "what cpu was", "which cpu was",
+        "what cpu is", "which cpu is", "what cpu model", "which cpu model", "cpu model", "what processor", "which processor", "when was it measured",
+        "when was this measured", "how many cpus has"
     ]),
     (Elsewhere("pipegauge loggp RUN... tells these parameters"), &["loggp", "logp", "gap"]),
     (Elsewhere("it is a product of two answers: ask for the latency and the bandwidth"), &[
@@ -671,7 +709,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "simple", "simply", "total time", "usual", "usually", "currently", "current", "available", "question",
         "ask", "asking", "answer", "answers", "quick", "help", "complete", "completed", "finish", "finished",
         "fully", "successive", "sequential", "consecutive", "running", "run", "runs", "running at", "set",
-        "sort", "kind", "hardware", "numbers", "number", "result", "results",
+        "probability", "chance", "likelihood", "odds", "likely", "sort", "kind", "hardware", "numbers", "number", "result", "results",
         "where", "but", "until", "before", "after", "become faster", "once"
     ]),
 ];

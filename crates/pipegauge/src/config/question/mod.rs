@@ -18,6 +18,7 @@ mod measures;
 mod names;
 mod nouns;
 mod numbers;
+mod offered;
 mod parts;
 #[cfg(test)]
 mod phrasings;
@@ -26,6 +27,7 @@ mod plain;
 mod rates;
 mod said;
 mod sentence;
+mod several;
 mod spoken;
 mod suggest;
 mod versus;

@@ -20,8 +20,23 @@ pub struct Measured {
     pub(super) both: Vec<usize>,
     /// Paths that something loaded while they were measured.
     pub(super) loaded: Vec<Named>,
+    /// The smallest size that all paths have, bytes.
+    pub smallest: Option<u64>,
+    /// Paths to which a rate was offered.
+    pub(super) offered: Vec<OfferedTo>,
     /// Two of the files are the sides of one run (`--vs`).
     pub(super) sides: bool,
+}
+
+/// A path to which a rate was offered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OfferedTo {
+    /// The path.
+    pub path: Named,
+    /// Messages a second.
+    pub messages: Option<f64>,
+    /// Bits a second.
+    pub bits: Option<f64>,
 }
 
 /// A path that a question names: by what it is called or its transport, by its file or both.
@@ -104,6 +119,13 @@ impl Measured {
     pub fn loaded(&mut self, label: &str) {
         let file = self.files.last().map(|(file, _)| file.clone());
         self.loaded.push(Named { transport: Some(label.to_owned()), file });
+    }
+
+    /// Takes that a rate was offered to a path of the file that was taken last: messages a second, or bits a second.
+    pub fn offered(&mut self, label: &str, messages: Option<f64>, bits: Option<f64>) {
+        let file = self.files.last().map(|(file, _)| file.clone());
+        let path = Named { transport: Some(label.to_owned()), file };
+        self.offered.push(OfferedTo { path, messages, bits });
     }
 
     /// A path without its file, where there is no other.

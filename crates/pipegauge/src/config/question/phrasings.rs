@@ -1,5 +1,6 @@
 //! Questions as people put them, and how each is read: the contract of the grammar.
 
+mod again;
 mod compared;
 mod people;
 mod readings;
@@ -20,7 +21,7 @@ fn measured() -> Measured {
 
 /// Both tables, with those of the review.
 fn all(
-    of: [&'static [(&'static str, &'static str)]; 5],
+    of: [&'static [(&'static str, &'static str)]; 6],
 ) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
     of.into_iter().flatten()
 }
@@ -34,7 +35,7 @@ fn read(text: &str) -> Result<String, String> {
 
 #[test]
 fn phrasings_are_read_as_they_are_meant() {
-    let wrong: Vec<String> = all([READ, review::READ, people::READ, strangers::READ, compared::READ])
+    let wrong: Vec<String> = all([READ, review::READ, people::READ, strangers::READ, compared::READ, again::READ])
         .filter_map(|(text, want)| {
             let found = read(text);
             (found.as_deref() != Ok(*want)).then(|| format!("{text}\n  meant: {want}\n  read:  {found:?}"))
@@ -45,7 +46,7 @@ fn phrasings_are_read_as_they_are_meant() {
 
 #[test]
 fn what_is_echoed_is_read_as_itself() {
-    let wrong: Vec<String> = all([READ, review::READ, people::READ, strangers::READ, compared::READ])
+    let wrong: Vec<String> = all([READ, review::READ, people::READ, strangers::READ, compared::READ, again::READ])
         .flat_map(|(_, want)| want.split(" + "))
         .filter_map(|echo| {
             let found = read(echo);
@@ -66,10 +67,11 @@ fn offered(error: &str, text: &str) -> Vec<String> {
 
 #[test]
 fn what_a_refusal_offers_is_read() {
-    let wrong: Vec<String> = all([REFUSED, review::REFUSED, people::REFUSED, strangers::REFUSED, compared::REFUSED])
-        .flat_map(|(text, _)| offered(&read(text).unwrap_err(), text).into_iter().map(move |near| (text, near)))
-        .filter_map(|(text, near)| read(&near).err().map(|why| format!("{text}\n  offered: {near}\n  {why:.120}")))
-        .collect();
+    let wrong: Vec<String> =
+        all([REFUSED, review::REFUSED, people::REFUSED, strangers::REFUSED, compared::REFUSED, again::REFUSED])
+            .flat_map(|(text, _)| offered(&read(text).unwrap_err(), text).into_iter().map(move |near| (text, near)))
+            .filter_map(|(text, near)| read(&near).err().map(|why| format!("{text}\n  offered: {near}\n  {why:.120}")))
+            .collect();
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
     for known in super::known().lines().flat_map(|l| l.split("  ")).map(str::trim).filter(|f| f.ends_with('?')) {
         assert!(read(known).is_ok(), "{known}: {:?}", read(known));
@@ -78,13 +80,14 @@ fn what_a_refusal_offers_is_read() {
 
 #[test]
 fn what_cannot_be_read_is_refused_with_what_was_found() {
-    let wrong: Vec<String> = all([REFUSED, review::REFUSED, people::REFUSED, strangers::REFUSED, compared::REFUSED])
-        .filter_map(|(text, want)| {
-            let found = read(text);
-            let right = found.as_ref().is_err_and(|e| e.contains(want) && e.contains(text));
-            (!right).then(|| format!("{text}\n  wanted: {want}\n  said:   {found:?}"))
-        })
-        .collect();
+    let wrong: Vec<String> =
+        all([REFUSED, review::REFUSED, people::REFUSED, strangers::REFUSED, compared::REFUSED, again::REFUSED])
+            .filter_map(|(text, want)| {
+                let found = read(text);
+                let right = found.as_ref().is_err_and(|e| e.contains(want) && e.contains(text));
+                (!right).then(|| format!("{text}\n  wanted: {want}\n  said:   {found:?}"))
+            })
+            .collect();
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), REFUSED.len() + review::REFUSED.len(), wrong.join("\n"));
 }
 

@@ -5,6 +5,7 @@ use anyhow::{Result, bail};
 use super::Question;
 use super::asked::Asked;
 use super::lexicon::Topic::*;
+use super::sentence::Item;
 use super::suggest::shown;
 
 impl Asked<'_> {
@@ -56,7 +57,14 @@ impl Asked<'_> {
             );
         }
         let several =
-            h.has(Versus) && (h.paths().is_empty() || h.paths().len() > 2) || h.paths().len() > 1 && h.has(Or);
+            h.has(Versus) && (h.paths().is_empty() || h.paths().len() > 2) || h.paths().len() > 1 && h.has(Or) || {
+                // "tcp/udp/unix"
+                let bare = |i: &Item| {
+                    matches!(i, Item::Path(_))
+                        || matches!(i, Item::Topics(t) if t.contains(&Filler) || t.contains(&And))
+                };
+                h.paths().len() > 2 && h.items.iter().all(bare)
+            };
         // "the fastest way", "which path", but not "the fastest that tcp can".
         let which = h.any(&[Which]) && !h.any(&[WhichSize]) || several;
         if h.has(Frames) && size.is_none() && !h.has(WhichSize) {

@@ -2,10 +2,16 @@
 
 use anyhow::{Result, anyhow, bail};
 
+use super::amounts::Amount;
 use super::asked::Asked;
-use super::lexicon::Topic::*;
+use super::lexicon::Topic::{self, *};
+use super::sentence::Item;
 use super::suggest::shown;
 use super::{ASecond, Question, Unit};
+
+fn has(item: &Item, topic: Topic) -> bool {
+    matches!(item, Item::Topics(t) if t.contains(&topic))
+}
 
 impl Asked<'_> {
     /// What is counted.
@@ -13,8 +19,15 @@ impl Asked<'_> {
         match () {
             () if self.sentence.any(&[Frames, Video]) || self.sentence.frame.pixels.is_some() => Unit::Frames,
             () if self.sentence.any(&[Requests, RoundTrip]) => Unit::Requests,
+            () if self.sentence.has(Connections) && self.counted(Connections) => Unit::Connections,
             () => Unit::Messages,
         }
+    }
+
+    /// Whether a number stands before what is about this: "5000 connections per second".
+    fn counted(&self, topic: Topic) -> bool {
+        let number = |i: &Item| matches!(i, Item::Amount(Amount::PerSecond(_) | Amount::Count(_)));
+        self.sentence.items.windows(2).any(|two| number(&two[0]) && has(&two[1], topic))
     }
 
     /// Questions of so many a second.
@@ -43,7 +56,8 @@ impl Asked<'_> {
             if let Err(why) = if time.is_none() { self.straight(false) } else { Ok(()) } {
                 return Some(Err(why));
             }
-            let size = size.ok_or_else(|| self.needs("so many a second"));
+            let smallest = || self.smallest.filter(|_| self.what() != Unit::Frames);
+            let size = size.or_else(smallest).ok_or_else(|| self.needs("so many a second"));
             return Some(size.map(|size| vec![Question::Frames { rate, size, what: self.what() }]));
         }
         // One every 16 ms; but "10 of 1 MB each in 16 ms" are ten.
@@ -59,11 +73,17 @@ impl Asked<'_> {
         }
         let (messages, frames) = (h.any(&[Messages, Control]), h.any(&[Frames, Video]));
         let counted = h.any(&[HowMany, PerSecond, Most]) && (h.has(PerSecond) || time.is_some());
+        let words = h.items.iter().filter(|i| !has(i, Filler)).count();
         if h.has(Connections)
             && (h.any(&[HowMany, PerSecond])
-                || (size.is_none() && h.any(&[HowLong, Latency, Cost, Connections]) && h.items.len() < 6))
+                || (size.is_none() && h.any(&[HowLong, Latency, Cost, Connections]) && words < 6))
         {
             return Some(Ok(vec![Question::PerSecond { what: Unit::Connections, size, span: time.unwrap_or(1.0) }]));
+        }
+        // "throughput in messages per second"
+        let paced = h.has(PerSecond) && h.has(Messages) && h.has(Throughput) && h.in_unit.is_none();
+        if paced && ["messages per second", "messages a second", "messages/s"].iter().any(|w| self.text.contains(w)) {
+            return Some(Ok(vec![Question::PerSecond { what: self.what(), size, span: 1.0 }]));
         }
         let things = (messages || round_trip || frames) && !h.has(Throughput);
         let many = h.has(HowMany) && things && (h.has(Can) || size.is_some());

@@ -1,6 +1,7 @@
 //! What was read in a question, word by word: amounts, paths and topics, and what was not read.
 
 use anyhow::{Result, bail};
+use units::words::{Read, Unit, unit};
 
 use super::InUnit;
 use super::amounts::{Amount, Amounts};
@@ -38,6 +39,8 @@ pub struct Sentence {
     pub frame: Frame,
     /// The unit of a rate that it asks for.
     pub in_unit: Option<InUnit>,
+    /// The unit of a time that it asks for: "us".
+    pub in_time: Option<&'static str>,
     /// The unit stands without a time: "how many megabits".
     pub alone: bool,
 }
@@ -64,7 +67,7 @@ impl Sentence {
         let lexemes = lex(text, measured)?;
         let words = Words(&lexemes);
         let video = (0..lexemes.len()).any(|i| words.any(i, &VIDEO));
-        let mut sentence = Self::default();
+        let mut sentence = Self { in_time: in_time(words), ..Self::default() };
         let amounts = Amounts { question: text, words, video };
         let mut at = 0;
         while at < lexemes.len() {
@@ -106,6 +109,18 @@ impl Sentence {
         let every = |i: &Item| matches!(i, Item::Topics(t) if t.contains(&Topic::Every));
         let time = |i: &Item| matches!(i, Item::Amount(Amount::Time(_) | Amount::Period(_)));
         self.items.windows(2).any(|two| every(&two[0]) && time(&two[1]))
+    }
+
+    /// The percentiles that are asked for, thousandths of a percent.
+    pub fn percentiles(&self) -> Vec<u32> {
+        let of = |item: &Item| match item {
+            Item::Amount(Amount::Percentile(p)) => vec![*p],
+            Item::Topics(t) => {
+                t.iter().filter_map(|t| if let Topic::Percentile(p) = t { Some(*p) } else { None }).collect()
+            }
+            _ => Vec::new(),
+        };
+        self.items.iter().flat_map(of).collect()
     }
 
     /// The paths that were named, each once.
@@ -277,4 +292,12 @@ impl Sentence {
             None => Ok(()),
         }
     }
+}
+
+/// The unit that a time is asked for in: "how long in microseconds", "how many ns". A number before it makes it an amount.
+fn in_time(words: Words<'_>) -> Option<&'static str> {
+    (1..words.0.len()).find_map(|at| match words.text(at).and_then(unit)? {
+        Read::Plainly(Unit::Time(symbol)) if words.any(at - 1, &["in", "many"]) => Some(symbol),
+        _ => None,
+    })
 }

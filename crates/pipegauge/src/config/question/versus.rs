@@ -25,10 +25,10 @@ pub fn of(asked: &Asked<'_>, measured: &Measured) -> Result<Vec<Question>> {
 /// "how much slower is 64 KiB than 1 KiB", "4 KiB or 16 KiB": two sizes, where nothing else is said.
 fn of_sizes(asked: &Asked<'_>) -> Option<Question> {
     #[rustfmt::skip]
-    const SAID: [Topic; 37] = [
+    const SAID: [Topic; 38] = [
         Latency, RoundTrip, HowLong, HowFast, HowMany, HowMuch, Throughput, Most, Fastest, Which, Slowest, Messages, Requests, Can, Within,
         Above, Below, Quicker, Slower, Cost, Versus, Instead, From, Data, Over, Or, And, Beats, In, Percent, Would, Supposed, Large, Times, Bound,
-        WhichSize, Filler,
+        WhichSize, Between, Filler,
     ];
     let h = &asked.sentence;
     let [x, y] = asked.sizes[..] else { return None };

@@ -1,0 +1,70 @@
+//! A rate that a run offered (`--rate`): what is asked of it is asked of the path that it was offered to.
+
+use anyhow::{Result, bail};
+use units::BitRate;
+
+use super::amounts::Amount;
+use super::lexicon::Topic::*;
+use super::names::{Measured, OfferedTo};
+use super::sentence::{Item, Sentence};
+use super::suggest::shown;
+
+/// How far two rates lie apart that are one.
+const EQUAL: f64 = 1e-6;
+
+/// Reads "latency at 5k messages/s" and "CPU use at 2 Gbit/s" as of the paths to which so much was offered.
+pub fn of(text: &str, sentence: &mut Sentence, measured: &Measured) -> Result<()> {
+    let timed = !sentence.percentiles().is_empty()
+        || sentence.any(&[Latency, RoundTrip, Minimum, Average])
+        || (sentence.has(HowLong) && !measured.offered.is_empty());
+    let other = sentence.any(&[Throughput, Loss, Lossless, Can, Link, Would, HowMany, Streams, Frames, Video, Sources]);
+    let cpu = sentence.has(Cpu) && !sentence.has(Cores);
+    let sized = sentence.items.iter().any(|i| matches!(i, Item::Amount(Amount::Size(_) | Amount::Count(_))));
+    if !(timed || cpu) || other || (sized && !cpu) {
+        return Ok(());
+    }
+    let rate = |item: &Item| match item {
+        Item::Amount(Amount::Rate(bits)) => Some((None, Some(*bits))),
+        Item::Amount(Amount::PerSecond(each)) => Some((Some(*each), None)),
+        _ => None,
+    };
+    let Some((at, asked)) = sentence.items.iter().enumerate().find_map(|(at, item)| Some((at, rate(item)?))) else {
+        return Ok(());
+    };
+    let same = |a: Option<f64>, b: Option<f64>| a.zip(b).is_some_and(|(a, b)| (a / b - 1.0).abs() < EQUAL);
+    let named = sentence.paths();
+    let meant = |to: &&OfferedTo| {
+        let transport = to.path.transport.as_deref().unwrap_or("");
+        let plain = transport.split(':').next().unwrap_or(transport);
+        let called =
+            named.is_empty() || named.iter().any(|n| [plain, transport].map(Some).contains(&n.transport.as_deref()));
+        called && (same(asked.0, to.messages) || same(asked.1, to.bits))
+    };
+    let found: Vec<&OfferedTo> = measured.offered.iter().filter(meant).collect();
+    if !found.is_empty() {
+        sentence.items.remove(at);
+        sentence.items.retain(|i| !matches!(i, Item::Path(_)));
+        sentence.items.retain(|i| !matches!(i, Item::Topics(t) if t.contains(&PerSecond) || t.contains(&Messages)));
+        sentence.items.extend(found.into_iter().map(|to| Item::Path(measured.shortly(to.path.clone()))));
+        return Ok(());
+    }
+    if cpu {
+        return Ok(());
+    }
+    let rate = match asked {
+        (Some(each), _) if each.fract() == 0.0 => format!("{each}/s"),
+        (_, Some(bits)) => BitRate(bits).to_string().replace(' ', ""),
+        _ => return Ok(()),
+    };
+    let told = |to: &OfferedTo| match (to.messages, to.bits) {
+        (Some(each), _) => format!("{each} messages a second"),
+        (_, bits) => BitRate(bits.unwrap_or(0.0)).to_string(),
+    };
+    let had: Vec<String> = measured.offered.iter().map(told).collect();
+    let had = if had.is_empty() { "these runs had none".to_owned() } else { format!("these had {}", had.join(", ")) };
+    bail!(
+        "'{}': what messages take at a rate tells a run that offers it (pipegauge run tcp --rate {rate}), and {had}; without a rate ask \
+         'what is the latency?'",
+        shown(text)
+    )
+}

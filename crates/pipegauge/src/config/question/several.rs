@@ -1,0 +1,100 @@
+//! What is asked of several at once and answered one by one: "p50, p90 and p99", "between 1 KiB and 4 KiB".
+
+use anyhow::Result;
+
+use super::Reading;
+use super::amounts::Amount;
+use super::lexicon::Topic::*;
+use super::sentence::{Item, Sentence};
+
+/// That between the ends of a range more was measured.
+const ENDS: &str = "told of both ends; pipegauge show RUN --points has the sizes between them";
+
+/// The same sentence of each of several percentiles, or of both ends of a range of sizes; none where it is of one.
+pub fn each(sentence: &Sentence) -> Option<Vec<Sentence>> {
+    range(sentence).or_else(|| percentiles(sentence))
+}
+
+/// The readings as one, which asks one question after another.
+pub fn together(readings: impl Iterator<Item = Result<Reading>>) -> Result<Reading> {
+    let mut all: Option<Reading> = None;
+    for reading in readings {
+        let reading = reading?;
+        match &mut all {
+            None => all = Some(reading),
+            Some(all) => {
+                all.questions.extend(reading.questions);
+                all.notes.extend(reading.notes.into_iter().filter(|n| !all.notes.contains(n)).collect::<Vec<_>>());
+            }
+        }
+    }
+    all.ok_or_else(|| anyhow::anyhow!("nothing is asked"))
+}
+
+fn is(item: Option<&Item>, topic: super::lexicon::Topic) -> bool {
+    matches!(item, Some(Item::Topics(t)) if t.contains(&topic))
+}
+
+/// Both ends of "between 1 KiB and 4 KiB", "from 1 to 64 KiB": not where one is held against the other.
+fn range(sentence: &Sentence) -> Option<Vec<Sentence>> {
+    let items = &sentence.items;
+    let size = |at: usize| match items.get(at) {
+        Some(Item::Amount(Amount::Size(size))) => Some(*size),
+        _ => None,
+    };
+    let begin = (0..items.len()).find(|at| {
+        let item = items.get(*at);
+        size(at + 1).is_some()
+            && size(at + 3).is_some()
+            && ((is(item, Between) && is(items.get(at + 2), And)) || (is(item, From) && is(items.get(at + 2), Filler)))
+    })?;
+    let held = |(at, item): (usize, &Item)| {
+        at != begin
+            && [Versus, Instead, Quicker, Slower, Beats, Times, Percent, Overtake, PerByte, Further, Cost]
+                .iter()
+                .any(|topic| is(Some(item), *topic))
+    };
+    let several = items.iter().filter(|i| matches!(i, Item::Amount(Amount::Size(_)))).count() != 2;
+    let numbers = items.iter().any(|i| matches!(i, Item::Amount(Amount::Count(_) | Amount::Share(_))));
+    if several || numbers || items.iter().enumerate().any(held) {
+        return None;
+    }
+    let other = [Latency, RoundTrip, HowLong, HowFast, Throughput, Which, Fastest, Slowest, HowMany, Cpu, Loss];
+    if !sentence.any(&other) && sentence.percentiles().is_empty() {
+        return None;
+    }
+    let one = |keep: usize| {
+        let mut one = sentence.clone();
+        one.items.splice(begin..begin + 4, [items[keep].clone()]);
+        one.notes.push(ENDS.to_owned());
+        one
+    };
+    Some(vec![one(begin + 1), one(begin + 3)])
+}
+
+/// "p50, p90 and p99", "median and p99 of 1 KiB".
+fn percentiles(sentence: &Sentence) -> Option<Vec<Sentence>> {
+    let of = |item: &Item| match item {
+        Item::Amount(Amount::Percentile(_)) => true,
+        Item::Topics(t) => t.iter().any(|t| matches!(t, Percentile(_))),
+        _ => false,
+    };
+    let at: Vec<usize> = (0..sentence.items.len()).filter(|at| of(&sentence.items[*at])).collect();
+    let numbers = at.iter().filter(|at| matches!(sentence.items[**at], Item::Amount(_))).count();
+    let joined = numbers == at.len() || sentence.has(And);
+    let other = sentence.any(&[UnderLoad, Throughput, Versus, Or]);
+    let times = sentence.items.iter().any(|i| matches!(i, Item::Amount(Amount::Time(_))));
+    if at.len() < 2 || !joined || other || times {
+        return None;
+    }
+    let one = |keep: &usize| {
+        let mut one = sentence.clone();
+        let mut place = 0;
+        one.items.retain(|_| {
+            place += 1;
+            place - 1 == *keep || !at.contains(&(place - 1))
+        });
+        one
+    };
+    Some(at.iter().map(one).collect())
+}
