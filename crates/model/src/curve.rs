@@ -141,7 +141,7 @@ impl Curve {
         });
         let sorted = sorted.collect();
         let levels: Vec<f64> = (0..numbers.len() as u32).map(level).collect();
-        let moves = Moves::of(&levels);
+        let moves = Moves { split: is_split(&points, numbers.len()), ..Moves::of(&levels) };
         let at_level: Vec<Vec<(u32, f64)>> =
             by_point.iter().map(|p| p.iter().map(|(b, t)| (*b, t / level(*b).exp())).collect()).collect();
         let local = stats::local(&at_level, level);
@@ -214,6 +214,15 @@ impl Curve {
             medians.push(middle * noise.exp());
         }
     }
+}
+
+/// Whether so few rounds may be of one of two states of the machine ([`Moves::split`]): whoever computed the points' intervals saw single
+/// trials, and gave none to any size that enough rounds visited.
+fn is_split(points: &[Point], rounds: usize) -> bool {
+    let visited = || points.iter().filter(|p| p.blocks.len() >= stats::FEWEST_ROUNDS);
+    stats::may_be_of_one(rounds)
+        && visited().next().is_some()
+        && visited().all(|p| !p.untold && p.estimate.high.is_infinite())
 }
 
 /// Sizes in a row with too few rounds from which on their scatter about each other is used.

@@ -128,6 +128,12 @@ fn per_byte(curve: &Curve, rng: &mut ChaCha8Rng, notes: &mut Vec<String>) -> Opt
     }
     let fit = |seconds: &[f64]| slope(seconds, &large).map(|s| [s]);
     let [found] = estimates(curve, [Scale::Plain], REFITS, rng, fit)?;
+    if found.high.is_infinite() {
+        notes.push(
+            "G: so few rounds, or states of the machine that last so long, give it no interval (--budget)".to_owned(),
+        );
+        return None;
+    }
     if found.low <= 0.0 {
         notes.push("G: larger messages take no longer here than the noise hides".to_owned());
         return None;

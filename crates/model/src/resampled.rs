@@ -9,6 +9,9 @@ use crate::{CONFIDENCE, Estimate};
 /// Share of a figure's variance beyond which it moves with the level of the whole curve.
 const MOVED_WITH: f64 = 0.25;
 
+/// Power of the level above which a figure moves with it.
+const FOLLOWS: f64 = 0.1;
+
 /// Logarithm by which the whole curve is moved to see how far a figure follows.
 const SHIFT: f64 = 0.01;
 
@@ -79,8 +82,11 @@ pub(crate) fn estimates_of(
     let rounded = roundings(curve, &seconds, scales.len(), held);
     let one = |(i, scale): (usize, &Scale)| {
         let follows = follows(i, *scale);
+        // So few rounds that they may all be of one state don't tell how far levels lie apart.
+        let of_one =
+            curve.moves.split && follows.abs() > FOLLOWS * if *scale == Scale::Plain { found[i].abs() } else { 1.0 };
         match spread(on(*scale, found[i]), &whole[i], &apart[i], follows, blocks, curve) {
-            Some(reach) if rounded[i].is_finite() => {
+            Some(reach) if rounded[i].is_finite() && !of_one => {
                 let at = on(*scale, found[i]);
                 let (below, above) = curve.moves.held(follows, reach.own, reach.all);
                 let (low, high) = (at + below - rounded[i], at + above + rounded[i]);

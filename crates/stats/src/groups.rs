@@ -18,12 +18,13 @@ const EMPTY: f64 = 0.05;
 /// Distances from which on their share is told.
 const TELLING: usize = 60;
 
-/// Whether so few rounds were made that they may all be of one of the two groups that the sizes' rounds, levelled, fall into. `rounds` of
-/// the path; a list of times a size, of which those of 0 or less are left out.
-pub fn too_few_of_two(rounds: usize, points: &[Vec<(u32, f64)>]) -> bool {
-    if rounds >= ENOUGH {
-        return false;
-    }
+/// Whether so many rounds may all be of one of two groups.
+pub fn may_be_of_one(rounds: usize) -> bool {
+    rounds < ENOUGH
+}
+
+/// Whether the sizes' rounds fall into two groups: a list a size, each time divided by its round's level. Times of 0 or less are left out.
+pub fn in_two_groups(points: &[Vec<(u32, f64)>]) -> bool {
     let mut apart: Vec<f64> = points.iter().flat_map(|times| distances(times)).collect();
     if apart.len() < TELLING {
         return false;
@@ -74,17 +75,16 @@ mod tests {
         let (mut told, mut wrong) = (0, 0);
         for _ in 0..50 {
             let states = points(4, || 0.03 * normal(&mut rng) + if rng.random() { 3f64.ln() } else { 0.0 });
-            told += u32::from(too_few_of_two(4, &states));
-            assert!(!too_few_of_two(6, &states), "six rounds are enough");
+            told += u32::from(in_two_groups(&states));
             for spread in [0.001, 0.03, 0.5] {
-                wrong += u32::from(too_few_of_two(4, &points(4, || spread * normal(&mut rng))));
+                wrong += u32::from(in_two_groups(&points(4, || spread * normal(&mut rng))));
             }
             let delays = points(4, || {
                 let delay =
                     if rng.random_bool(1.0 / 3.0) { (1.0 - (1.0 - rng.random::<f64>()).ln()).ln() } else { 0.0 };
                 0.03 * normal(&mut rng) + delay
             });
-            wrong += u32::from(too_few_of_two(4, &delays));
+            wrong += u32::from(in_two_groups(&delays));
         }
         assert!(told == 50 && wrong <= 2, "{told} told, {wrong} wrong");
     }
@@ -93,8 +93,8 @@ mod tests {
     fn a_coarse_clock_and_few_sizes_are_no_two_states() {
         let mut rng = ChaCha8Rng::seed_from_u64(12);
         let clock = points(4, || if rng.random_bool(0.3) { 2f64.ln() } else { 0.0 });
-        assert!(!too_few_of_two(4, &clock));
-        assert!(!too_few_of_two(4, &points(4, || f64::from(u8::from(rng.random::<bool>())))[..5]));
-        assert!(!too_few_of_two(4, &[]));
+        assert!(!in_two_groups(&clock));
+        assert!(!in_two_groups(&points(4, || f64::from(u8::from(rng.random::<bool>())))[..5]));
+        assert!(!in_two_groups(&[]));
     }
 }

@@ -54,7 +54,7 @@ pub use between::{Between, Measured, Squares, level_spread, spread_beyond, squar
 pub use beyond::{Beyond, beyond, normal_levels, spread_beyond_seen};
 pub use bootstrap::{bootstrap_ratio, draw};
 pub use common::{Shared, block_distances, block_levels};
-pub use groups::too_few_of_two;
+pub use groups::{in_two_groups, may_be_of_one};
 pub use histogram::Histogram;
 pub use interval::{Interval, holm, median_interval, own_error, point_interval, rounds_interval, student_p, student_t};
 pub use levels::{Levels, Moment};

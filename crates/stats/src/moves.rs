@@ -103,7 +103,7 @@ pub struct Moves {
     pub far: f64,
     /// Standard error of the mean level, as a logarithm.
     pub error: StandardError,
-    /// So few rounds may all be of one of the two groups that the sizes' rounds fall into ([`crate::too_few_of_two`]).
+    /// So few rounds may all be of one of the two groups that the sizes' rounds fall into ([`crate::in_two_groups`]).
     pub split: bool,
 }
 
@@ -168,16 +168,16 @@ impl Moves {
 
     /// Fewer rounds than an interval is made of.
     pub fn few(&self) -> bool {
-        (self.rounds as usize) < FEWEST_ROUNDS || self.split
+        (self.rounds as usize) < FEWEST_ROUNDS
     }
 
     /// The machine's states last too long for this many rounds to average over them, and they lie further apart than half of
-    /// `noise`, the standard deviation of one size's rounds about the level.
+    /// `noise`, the standard deviation of one size's rounds about the level; or the rounds are so few that they may all be of one state.
     pub fn slow(&self, noise: f64) -> bool {
         let rounds = f64::from(self.rounds);
         let needed = (1.6 + 0.08 * rounds).min(4.0);
         let few = self.effective < needed || self.one_change > ONE_CHANGE;
-        !self.few() && few && self.spread > OF_NOISE * noise
+        !self.few() && (self.split || few && self.spread > OF_NOISE * noise)
     }
 
     /// Whether states change often enough to average over. The rounds must count as four or more by the correlation seen, by the highest

@@ -26,6 +26,8 @@ pub struct Common {
     local: BTreeMap<u64, Local>,
     /// By size: how far each of its trials lay off their median, as a logarithm, with the machine's states in it.
     off: BTreeMap<u64, Vec<f64>>,
+    /// So few rounds may all be of one of two states ([`stats::in_two_groups`]).
+    split: bool,
 }
 
 /// A round shows the machine's level where it visited at least this share of the sizes that the median round did: two sizes of a hundred
@@ -89,6 +91,14 @@ impl Common {
                 off.retain(|_, logs| logs.len() > 1);
                 let told = Self { within, off, ..untold };
                 let by_point = told.rounds_of(plan, &sizes, &seen);
+                // States that last for some trials are taken off single trials, but a round's level is that of the state that most of it
+                // met, and so few rounds may all be of one. Shorter states stay in the sizes' rounds, and their intervals know them.
+                let split = stats::may_be_of_one(levels.rounds.len()) && {
+                    let read = Self { clock, ..Self::default() }.rounds_of(plan, &sizes, &seen);
+                    let two = |points| stats::in_two_groups(&by_level(points, &levels.rounds));
+                    two(read) && !two(by_point.clone())
+                };
+                let told = Self { split, ..told };
                 drop(seen);
                 told.levelled(&sizes, by_point, levels.rounds.into_iter().collect())
             }
@@ -124,7 +134,7 @@ impl Common {
         points.iter_mut().flatten().for_each(|(round, t)| *t /= self.level(*round).exp());
         let series: Vec<f64> = self.levels().map(|(_, level)| level).collect();
         let local = stats::local(&points, |round| self.level(round));
-        let moves = Moves { split: stats::too_few_of_two(series.len(), &points), ..Moves::of(&series) };
+        let moves = Moves { split: self.split, ..Moves::of(&series) };
         self.shared = Shared { moves, ..Shared::noise_of(&stats::freed(&points, &local)) };
         self.local = sizes.iter().zip(local).filter_map(|(size, local)| Some((*size, local?))).collect();
         self
@@ -168,6 +178,13 @@ impl Common {
         let moment = moment_of(at, size);
         self.within.binary_search_by_key(&moment, |(m, _)| *m).map_or(0.0, |i| self.within[i].1)
     }
+}
+
+/// Rounds of each size, divided by their round's level.
+fn by_level(mut points: Vec<Vec<(u32, f64)>>, levels: &[(u32, f64)]) -> Vec<Vec<(u32, f64)>> {
+    let levels: BTreeMap<u32, f64> = levels.iter().copied().collect();
+    points.iter_mut().flatten().for_each(|(round, t)| *t /= levels.get(round).copied().unwrap_or(0.0).exp());
+    points
 }
 
 fn moment_of(at: f64, size: u64) -> (u64, u64) {

@@ -60,11 +60,11 @@ pub fn rounds(run: &RunFile, path: &PathRun) -> Option<String> {
     let rounds = format!("{}{lasted}", if n == 1 { "1 round".to_owned() } else { format!("{n} rounds") });
     let of = whose(path);
     let line = match moves.saw(noise) {
-        Saw::Few if moves.split => format!(
+        Saw::Few => format!("{rounds}: too few for an interval; what they saw is shown"),
+        Saw::Outlasting if moves.split => format!(
             "{rounds} are too few for an interval, as sizes were met in two states of {of} and so few may all be of one; what they saw \
              is shown (--budget gives more time)"
         ),
-        Saw::Few => format!("{rounds}: too few for an interval; what they saw is shown"),
         Saw::Outlasting => {
             let ends = |pick: fn(f64, f64) -> f64, from: f64| path.common.levels().map(|(_, l)| l).fold(from, pick);
             let apart = (ends(f64::max, f64::NEG_INFINITY) - ends(f64::min, f64::INFINITY)).exp();
