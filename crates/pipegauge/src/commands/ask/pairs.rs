@@ -200,8 +200,13 @@ fn moves(a: &Asked<'_>, b: &Asked<'_>, size: Option<u64>, asked: Option<Multiple
     let told: Vec<String> = found.iter().map(one).collect();
     let words = whole.as_ref().map_or(format!("as {}: ", b.name), |(_, text)| format!("{text};\n  "));
     let factors: Vec<(u64, Estimate)> = found.iter().map(|f| (f.0, f.3)).collect();
-    let lead = asked.map_or(String::new(), |m| multiple::told(m, (a, b), &factors));
     let factor = whole.as_ref().map_or(*first, |w| w.0);
+    let lead = asked.map_or(String::new(), |m| match whole {
+        Some(_) => {
+            format!("{} (whether {} times as much as {});\n  it ", multiple::word(m, factor, None), m.times, b.name)
+        }
+        None => multiple::told(m, (a, b), &factors),
+    });
     let text = match &whole {
         None => format!("{lead}moves {} ({})", told.join(", "), each(a)),
         Some(_) => format!("{lead}moves {words}{} ({})", told.join(", "), each(a)),

@@ -3,7 +3,7 @@
 use model::Estimate;
 use model::answer::Unanswered;
 use units::format::significant;
-use units::{Bytes, Kind, Seconds};
+use units::{Bytes, Kind, Seconds, Share};
 
 use super::asked::{Asked, figure, times};
 use super::reply::{answered, apart, no, verdict, yes};
@@ -64,8 +64,12 @@ pub fn within(
             // What was seen of the longest bounds it below only.
             let known = if thousandths == 100_000 { Estimate { low: e.value, high: f64::INFINITY, ..e } } else { e };
             let (figure, sure) = told(e, thousandths);
+            let late = late(p, size, seconds).filter(|_| !round_trip && !e.high.is_finite());
+            let late = late.map_or(String::new(), |(share, at)| {
+                format!("; {} of those that were timed took longer{}", Share(share), stands_in(at, size))
+            });
             let text = format!(
-                "{}: {} of {}{stands} is {figure} ({label}) of single transfers{sure}, where {} {}{}",
+                "{}: {} of {}{stands} is {figure} ({label}) of single transfers{sure}, where {} {}{}{late}",
                 answered(verdict(known, seconds), longer),
                 name(thousandths),
                 size_words(size),

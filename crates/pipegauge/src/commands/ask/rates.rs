@@ -275,6 +275,9 @@ fn doubled(p: &Asked<'_>) -> Result<(Vec<CurvePoint>, &'static str, f64), String
 }
 
 pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
+    if what == Unit::Connections && p.kind != Some(TimeKind::Transaction) {
+        return super::counts::connections(p, Some(size));
+    }
     let requests = what == Unit::Requests;
     let (curve, label, factor) = match if requests { doubled(p) } else { Ok((p.curve.clone(), p.time, 1.0)) } {
         Ok(found) => found,
@@ -283,6 +286,7 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
     let (one, many) = match what {
         Unit::Frames => ("frame", "frames"),
         Unit::Requests => ("request", "requests"),
+        Unit::Connections => ("connection with a request", "connections with requests"),
         _ => ("message", "messages"),
     };
     let stream = p.journey().is_err();

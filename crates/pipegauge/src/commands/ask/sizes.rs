@@ -232,11 +232,21 @@ pub fn reaches(p: &Asked<'_>, rate: f64) -> Answered {
                 true => format!("by {} already, the smallest measured", Bytes(smallest)),
                 false => from(size),
             };
-            let unsure = if most.low < rate { "; whether any size surely does is not told" } else { "" };
-            let text = format!("{} is reached {place} ({}); {told}{unsure}", BitRate(rate), each(p));
+            // Where the most may be less, no upper end is one.
+            let (size, place) = match most.low < rate {
+                true => (Estimate { high: f64::INFINITY, ..size }, earliest(size)),
+                false => (size, format!("is reached {place}")),
+            };
+            let text = format!("{} {place} ({}); {told}", BitRate(rate), each(p));
             yes(p, text, size, "B", vec![summary.max_size])
         }
     }
+}
+
+/// That a rate may be reached, and not before a size.
+fn earliest(size: Estimate) -> String {
+    let from = Bytes(size.low.round().max(1.0) as u64);
+    format!("is not surely reached by any size measured, and if it is, from {from} on at the earliest")
 }
 
 /// That even the smallest message takes longer than a time.

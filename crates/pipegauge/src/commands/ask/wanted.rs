@@ -54,7 +54,7 @@ fn number(x: f64) -> String {
         x if x >= 100.0 => units::thousands(x.round() as u64),
         x if x >= 10.0 => format!("{x:.1}"),
         x if x >= 1.0 => format!("{x:.2}"),
-        x if x >= 0.1 => format!("{x:.3}"),
+        x if x >= 1e-4 => format!("{x:.*}", (2.0 - x.log10().floor()) as usize),
         x => format!("{x:.2e}"),
     }
 }
@@ -65,7 +65,14 @@ mod tests {
 
     #[test]
     fn a_rate_is_told_in_its_unit() {
-        for (x, want) in [(2470.6, "2,471"), (123.4, "123"), (12.34, "12.3"), (1.234, "1.23"), (0.1234, "0.123")] {
+        for (x, want) in [
+            (2470.6, "2,471"),
+            (123.4, "123"),
+            (12.34, "12.3"),
+            (1.234, "1.23"),
+            (0.1234, "0.123"),
+            (0.00663, "0.00663"),
+        ] {
             assert_eq!(number(x), want);
         }
         let unit = |unit, span| name(&InUnit { unit, span, bits: 8e6 });

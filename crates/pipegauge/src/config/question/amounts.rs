@@ -246,12 +246,13 @@ impl Amounts<'_> {
         {
             return Err(self.unknown(&digits, w.text(at).unwrap_or(word), w.glued(at)));
         }
-        // "between 64 and 512 bytes": the unit of the second is that of the first.
-        if from > 0
-            && w.any(from - 1, &["between", "from"])
-            && w.any(at, &["and", "to"])
-            && matches!(w.0.get(at + 1), Some(Lexeme::Number(_)))
-            && let Some((Read::Plainly(Unit::Size(unit)) | Read::Usually(Unit::Size(unit), _), _)) = self.unit(at + 2)
+        // "between 64 and 512 bytes", "1, 10 and 100 bytes": the unit of the last is that of the others.
+        let range = from > 0 && w.any(from - 1, &["between", "from"]) && w.any(at, &["and", "to"]);
+        let number = |i: &usize| matches!(w.0.get(*i), Some(Lexeme::Number(_)));
+        let listed = (at..w.0.len()).take_while(number).count();
+        let last = if w.any(at + listed, &["and"]) || range { at + listed + 1 } else { w.0.len() };
+        if number(&last)
+            && let Some((Read::Plainly(Unit::Size(unit)) | Read::Usually(Unit::Size(unit), _), _)) = self.unit(last + 1)
             && let Ok(bytes) = format!("{digits}{unit}").parse::<units::Bytes>()
         {
             return found(Amount::Size(bytes.0), at);

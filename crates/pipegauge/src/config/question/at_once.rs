@@ -91,13 +91,26 @@ pub fn of(text: &str, sentence: &mut Sentence, measured: &Measured) -> Result<()
             sentence.items.push(Item::Topics(vec![Throughput]));
         }
     }
-    let mut several = Vec::new();
+    // Of a run with loads "with 2 flows of load" is of what it takes under load.
+    if !measured.loaded.is_empty() && sentence.has(Load) && sentence.has(AtOnce) {
+        sentence.items.retain(|i| !matches!(i, Item::Topics(t) if t.contains(&AtOnce) || t.contains(&Load)));
+        sentence.items.retain(|i| !matches!(i, Item::Amount(Amount::Count(_))));
+        sentence.items.push(Item::Topics(vec![UnderLoad]));
+        return Ok(());
+    }
+    let mut several: Vec<Vec<Named>> = Vec::new();
     let named = sentence.paths();
     while let Some((at, number, what)) = counted(sentence) {
         let found = found(sentence, &named, measured, Some((number, what)));
         sentence.items.drain(at..at + 2);
         if found.is_empty() && number == 1 {
-            // One of them is what every run of one connection has.
+            // One of them is what every run of one connection has; of a run of several it is the path of one: "4 flows vs 1 flow".
+            let any = of_any(sentence, &named, measured);
+            let one = single(&any, measured);
+            if !one.is_empty() {
+                sentence.items.splice(at..at, one.iter().cloned().map(Item::Path));
+                several.push(one);
+            }
             continue;
         }
         if found.is_empty() {
@@ -124,7 +137,12 @@ pub fn of(text: &str, sentence: &mut Sentence, measured: &Measured) -> Result<()
             }
             only(sentence, found);
         }
-        [one] => only(sentence, one.clone()),
+        [one] => {
+            // "is it worth using 4 connections", "how much more do 4 flows carry": than one does.
+            let held = sentence.any(&[Versus, Cost, Quicker, Slower, Beats, Above]) && named.is_empty();
+            let beside = if held { single(one, measured) } else { Vec::new() };
+            only(sentence, one.iter().cloned().chain(beside).collect());
+        }
         _ => {}
     }
     sentence.items.retain(|i| !matches!(i, Item::Topics(t) if t.contains(&AtOnce)));
@@ -154,6 +172,13 @@ fn found(sentence: &Sentence, named: &[Named], measured: &Measured, counted: Opt
     (measured.at_once.iter().filter(meant))
         .map(|(label, at, ..)| Named { transport: Some(label.clone()), file: Some(file(*at).to_owned()) })
         .collect()
+}
+
+/// The paths of several at once, however many.
+fn of_any(sentence: &Sentence, named: &[Named], measured: &Measured) -> Vec<Named> {
+    let mut uncounted = sentence.clone();
+    uncounted.items.retain(|i| !matches!(i, Item::Amount(Amount::Count(_))));
+    found(&uncounted, named, measured, None)
 }
 
 /// The paths of one connection beside those of several.
@@ -339,6 +364,45 @@ mod tests {
         assert!(says("bandwidth of unix in parallel").contains("pipegauge run unix --flows 4 measures it"));
         let said = says("bandwidth of tcp with 8 connections");
         assert!(said.contains("the runs have: tcp:flows=4 (4 flows)") && !said.contains("one connection"), "{said}");
+    }
+
+    #[test]
+    fn several_flows_are_held_against_one() {
+        let mut measured = Measured::default();
+        measured.add("a.run.jsonl", [("tcp", "tcp"), ("tcp:flows=4", "tcp")].into_iter());
+        measured.flows("tcp:flows=4", 4, Topology::Flows);
+        let says = |text: &str| {
+            crate::config::question::of_words(text, &measured)
+                .map(|r| r.says(0, &measured))
+                .unwrap_or_else(|e| e.to_string())
+        };
+        assert_eq!(says("4 flows vs 1 flow"), "tcp:flows=4 (a) held against tcp (a)");
+        assert_eq!(says("1 flow vs 4 flows"), "tcp (a) held against tcp:flows=4 (a)");
+        assert_eq!(says("is it worth using 4 connections"), "tcp:flows=4 (a) held against tcp (a)");
+        let more = "throughput of tcp:flows=4 (a) held against that of tcp (a)";
+        assert_eq!(says("how much more bandwidth do 4 flows have than one"), more);
+        assert_eq!(says("bandwidth of 1 flow"), "the most throughput, over tcp (a)");
+    }
+
+    #[test]
+    fn a_run_with_loads_tells_what_a_load_does() {
+        let mut measured = Measured::default();
+        measured.add("a.run.jsonl", [("tcp", "tcp"), ("tcp:load=2", "tcp")].into_iter());
+        measured.loaded("tcp:load=2");
+        let says = |text: &str| {
+            crate::config::question::of_words(text, &measured)
+                .map(|r| r.says(0, &measured))
+                .unwrap_or_else(|e| e.to_string())
+        };
+        for text in [
+            "latency of tcp with 2 flows of load",
+            "does load hurt latency",
+            "what does a loaded path take compared with idle",
+        ] {
+            let said = says(text);
+            assert!(said.starts_with("latency under load of the smallest size"), "{text}: {said}");
+        }
+        assert!(says("idle latency").ends_with("but tcp:load=2"), "{}", says("idle latency"));
     }
 
     #[test]

@@ -57,7 +57,13 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
     }
     sentence.parts();
     // Of a run with loads "idle" means the paths that nothing loaded.
-    let idle = sentence.loads() && !measured.loaded.is_empty() && idle(text) && !sentence.any(&[Cpu, UnderLoad]);
+    let of_loads = sentence.loads() && !measured.loaded.is_empty() && !sentence.any(&[Cpu, UnderLoad]);
+    let times_loaded = sentence.items.iter().filter(|i| matches!(i, Item::Topics(t) if t.contains(&Load))).count();
+    let idle = of_loads && idle(text) && times_loaded == 1;
+    if of_loads && !idle {
+        // "does load hurt latency", "a loaded path compared with idle"
+        sentence.items.push(Item::Topics(vec![UnderLoad]));
+    }
     if idle {
         sentence.items.retain(|i| !matches!(i, Item::Topics(t) if t.contains(&Load)));
     } else if sentence.loads() && !sentence.any(&[Cpu, UnderLoad]) {
@@ -460,7 +466,9 @@ impl Asked<'_> {
                 None if h.has(Can) && !h.any(&[Latency, RoundTrip, HowLong, Above, Quicker, Slower, Fails]) => {
                     Ok(vec![Question::Largest(time)])
                 }
-                None if h.any(&[Latency, RoundTrip, HowLong, Quicker, Slower]) => {
+                None if h.any(&[Latency, RoundTrip, HowLong, Quicker, Slower])
+                    || (h.has(Which) && h.any(&[Within, Below])) =>
+                {
                     Ok(vec![Question::Deadline { size: None, seconds: time, round_trip, longer: self.turned(true)? }])
                 }
                 _ => bail!(

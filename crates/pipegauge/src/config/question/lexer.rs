@@ -65,6 +65,10 @@ pub fn lex(text: &str, measured: &Measured) -> Result<Vec<Lexeme>> {
         } else {
             // Marks of punctuation part words; any other sign is a word of its own, so that it is not passed over.
             let sign = chars[at];
+            // ",5 MB": half of one, where people write decimals with a comma.
+            if sign == ',' && digit(&chars, at + 1) && (at == 0 || chars[at - 1].is_whitespace()) {
+                return Err(no_number(text, &chars, at));
+            }
             if !sign.is_whitespace() && !"?!.,;:\"'()[]{}-\u{2026}/`".contains(sign) {
                 found.push(a_word(&[sign], false));
             }
@@ -154,7 +158,10 @@ fn named(chars: &[char], at: usize, measured: &Measured) -> Option<(Lexeme, usiz
     let file = measured.files.iter().position(|(file, stem)| {
         file == name || file.rsplit('/').next() == Some(name) || stem.as_deref() == Some(name.to_lowercase().as_str())
     });
-    let path = || measured.paths.iter().position(|(label, transport, _)| label != transport && label == name);
+    // "lan's" and "LAN" are the path that is called "lan".
+    let called = name.strip_suffix("'s").unwrap_or(name);
+    let same = |label: &str| label == name || label.eq_ignore_ascii_case(called);
+    let path = || measured.paths.iter().position(|(label, transport, _)| label != transport && same(label));
     let found = file.map(Lexeme::File).or_else(|| path().map(Lexeme::Path))?;
     (!name.is_empty()).then(|| (found, at + name.chars().count()))
 }
@@ -407,6 +414,7 @@ mod tests {
             "1,5 MB",
             "1234,567",
             "-5 B",
+            ",5 MB",
             "1e999",
             "10-20 kB",
             "1,2",

@@ -209,6 +209,9 @@ const UNUSED: &[&str] = &[
     "avoiding", "don't want", "do not want", "dont want"
 ];
 
+/// What is said of a path that moves twice as much.
+const TWICE_AS_MUCH: &[&str] = &["twice the bandwidth of", "twice the throughput of", "twice as high", "twice as much"];
+
 /// What is said of an amount that is more than a path does.
 const TOO_MUCH: &[&str] = &["too much for", "too many for", "too high for", "too fast for", "too much", "too high"];
 
@@ -239,7 +242,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "crossover point", "break even", "break even point", "catch up", "catches up", "catch up with", "catches up with", "intersect"
     ]),
     (Beats, &[
-        "beat", "beats", "outperform", "outperforms", "win against", "wins against", "cheaper than", "worth", "worth it", "pay off", "pays off",
+        "prefer", "preferable", "prefer to", "beat", "beats", "outperform", "outperforms", "win against", "wins against", "cheaper than", "worth", "worth it", "pay off", "pays off",
         "slow as", "slower"
     ]),
     (Average, &["average", "averaged", "mean", "avg", "on average", "in the mean", "average of", "mean of"]),
@@ -319,6 +322,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "how big should", "how large should", "recommended size", "size is best", "size gives", "which sizes",
         "what sizes", "right size", "size"
     ]),
+    (Filler, &["the others", "others", "all others", "all the others", "other paths", "all other paths", "the rest"]),
     (SmallestSize, &[
         "smallest message", "the smallest message", "smallest message size", "smallest block", "smallest packet", "smallest payload",
         "smallest transfer", "minimum message size", "minimum message", "minimal message", "minimum size", "minimal size", "min size", "how small",
@@ -463,7 +467,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
     ]),
     (Versus, &[
         "vs", "versus", "vs.", "compared", "compare", "compares", "comparison", "than", "against", "difference",
-        "differ", "differs", "differences", "beat", "beats", "outperform", "outperforms", "faster than",
+        "differ", "differs", "differences", "prefer", "preferable", "prefer to", "beat", "beats", "outperform", "outperforms", "faster than",
         "slower than", "better than", "worse than", "between", "slower", "worse", "longer", "relative", "as fast as", "ratio",
         "by what factor", "what factor", "factor", "slow as", "slow", "overtaken", "crossing", "cross over", "crosses over", "crossing point", "crossover point",
         "break even point", "catch up", "catches up", "catch up with", "catches up with", "intersect", "wins against", "crosses",
@@ -560,6 +564,9 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "twice as", "twice that of", "half that of", "half as", "half the time", "half the time of", "half the latency of",
         "twice the time of", "twice the latency of"
     ]),
+    (Throughput, &["twice the bandwidth of", "twice the throughput of"]),
+    (Times, TWICE_AS_MUCH),
+    (Versus, TWICE_AS_MUCH),
     (Versus, &["higher than that of", "greater than that of", "more than that of", "larger than that of", "lower than that of", "less than that of", "divided by", "ratio of", "held against", "one is faster"]),
     (Overtake, &["one is faster"]),
     (Within, NOT_BEHIND),

@@ -68,3 +68,33 @@ pub fn of(text: &str, sentence: &mut Sentence, measured: &Measured) -> Result<()
         shown(text)
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::of_words;
+    use super::*;
+
+    #[test]
+    fn what_was_offered_is_asked_of_its_path() {
+        let mut measured = Measured::default();
+        let rates = [("udp:offered=1Gbit/s", "udp"), ("udp:offered=2Gbit/s", "udp")];
+        measured.add("a.run.jsonl", rates.into_iter());
+        measured.offered("udp:offered=1Gbit/s", None, Some(1e9));
+        measured.offered("udp:offered=2Gbit/s", None, Some(2e9));
+        let says = |text: &str, measured: &Measured| {
+            of_words(text, measured).map(|r| r.says(0, measured)).unwrap_or_else(|e| e.to_string())
+        };
+        let cpu = "CPU time of a transfer of the smallest size, over udp:offered=2Gbit/s";
+        assert_eq!(says("cpu use at 2 Gbit/s", &measured), cpu);
+        assert!(says("cpu use at 3 Gbit/s", &measured).starts_with("CPU time of 3.00 Gbit/s"));
+        assert!(says("latency at 3 Gbit/s", &measured).contains("these had 1.00 Gbit/s, 2.00 Gbit/s"));
+        assert_eq!(says("what rate was offered", &measured), "which rate was offered, over all paths");
+        let mut measured = Measured::default();
+        measured.add("a.run.jsonl", [("tcp", "tcp")].into_iter());
+        measured.offered("tcp", Some(5000.0), None);
+        let latency = "latency: arrival of the smallest message, over tcp";
+        assert_eq!(says("what is the latency at 5k messages/s", &measured), latency);
+        assert!(says("p99 at 5000 messages per second", &measured).starts_with("p99 of the times"));
+        assert!(says("latency at 1000 messages per second", &measured).contains("these had 5000 messages a second"));
+    }
+}

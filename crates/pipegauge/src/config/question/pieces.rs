@@ -123,6 +123,13 @@ impl Sentence {
         if let Some(next) = more_of(words, at).filter(|next| matches!(words.0.get(*next), Some(Lexeme::Number(_)))) {
             return Ok(self.push(vec![Topic::Further], next));
         }
+        // "what does 1 KiB more cost"
+        let behind =
+            matches!(self.items.last(), Some(Item::Amount(Amount::Size(_)))) && words.any(at, &["more", "extra"]);
+        let costs = || (0..words.0.len()).any(|i| words.any(i, &["cost", "costs", "price", "expensive"]));
+        if behind && costs() && !words.any(at + 1, &["than"]) {
+            return Ok(self.push(vec![Topic::Further], at + 1));
+        }
         // "full HD"
         let two = words.low(at).zip(words.low(at + 1)).map(|(a, b)| format!("{a}{b}"));
         if let Some(pixels) = two.filter(|t| matches!(t.as_str(), "fullhd" | "ultrahd")).and_then(|t| resolution(&t)) {

@@ -12,7 +12,35 @@ const ENDS: &str = "told of both ends; pipegauge show RUN --points has the sizes
 
 /// The same sentence of each of several percentiles, or of both ends of a range of sizes; none where it is of one.
 pub fn each(sentence: &Sentence) -> Option<Vec<Sentence>> {
-    range(sentence).or_else(|| percentiles(sentence))
+    range(sentence).or_else(|| sizes(sentence)).or_else(|| percentiles(sentence))
+}
+
+/// What holds things against each other, or needs several sizes for one answer.
+const HELD: [super::lexicon::Topic; 15] = [
+    Versus, Instead, Quicker, Slower, Beats, Times, Percent, Overtake, PerByte, Further, Cost, Or, RoundTrip, Requests,
+    Within,
+];
+
+/// Each of "1 KiB, 4 KiB and 16 KiB", "at 64 B and at 64 KiB".
+fn sizes(sentence: &Sentence) -> Option<Vec<Sentence>> {
+    let size = |at: &usize| matches!(sentence.items[*at], Item::Amount(Amount::Size(_)));
+    let at: Vec<usize> = (0..sentence.items.len()).filter(size).collect();
+    let others = sentence.items.iter().any(|i| matches!(i, Item::Amount(a) if !matches!(a, Amount::Size(_))));
+    let (last, before) = (at.last()?, at.len().checked_sub(2).map(|i| at[i])?);
+    let joined = sentence.items[before..*last].iter().any(|i| is(Some(i), And));
+    let between = |i: &Item| is(Some(i), And) || is(Some(i), Filler) || matches!(i, Item::Amount(_));
+    let listed = sentence.items[at[0]..=*last].iter().all(between);
+    let asked = [Latency, HowLong, HowFast, Throughput, Which, Fastest, Cpu];
+    let distinct = sentence.items[*last] != sentence.items[before];
+    if others || !joined || !listed || !distinct || sentence.any(&HELD) || !sentence.any(&asked) {
+        return None;
+    }
+    let one = |keep: &usize| {
+        let mut one = sentence.clone();
+        one.items.splice(at[0]..=*last, [sentence.items[*keep].clone()]);
+        one
+    };
+    Some(at.iter().map(one).collect())
 }
 
 /// The readings as one, which asks one question after another.

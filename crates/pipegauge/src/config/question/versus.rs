@@ -85,6 +85,11 @@ fn alone(asked: &Asked<'_>, measured: &Measured) -> Result<Vec<Question>> {
         bail!("'{}': ask what each path moves: 'which path moves the most?'", shown(asked.text));
     }
     let amount = |i: &Item| matches!(i, Item::Amount(a) if !matches!(a, Amount::Size(_)));
+    // "tcp compared to the others"
+    let text = asked.text.to_lowercase();
+    let others = h.has(Versus) || h.has(Instead);
+    let others = others && ["the others", "other paths", "all others", "the rest"].iter().any(|of| text.contains(of));
+    let (asks, which) = (asks || others, which && !others);
     if !(asks || which) || h.items.iter().any(amount) || h.any(&[PerByte, StartUp, HalfPower, Throughput]) {
         return Ok(Vec::new());
     }
@@ -143,6 +148,12 @@ fn of_two(asked: &Asked<'_>) -> Result<Option<Question>> {
         return Ok(Some(Question::Cost { x, y, size, factor: true, flow: of_flow(h), multiple }));
     }
     let against = h.any(&[Cost, Versus, Instead]) || (bare && paths.len() == 2) || than(&h.items, path);
+    // "is tcp's latency lower than unix's"
+    let amounts = h.items.iter().any(|i| matches!(i, Item::Amount(a) if !matches!(a, Amount::Size(_))));
+    let at: Vec<usize> = (0..h.items.len()).filter(|i| path(&h.items[*i])).collect();
+    let amid = at.first().zip(at.last()).map_or(&[][..], |(first, last)| &h.items[*first..*last]);
+    let more = |i: &Item| matches!(i, Item::Topics(t) if t.iter().any(|t| matches!(t, Above | Below)));
+    let against = against || (paths.len() == 2 && amid.iter().any(more) && !amounts && !h.has(Bound));
     // "faster over unix or tcp" chooses; "slower than" compares.
     if !against || (h.has(Which) && h.has(Or) && !h.has(Versus)) {
         return Ok(None);
@@ -192,8 +203,14 @@ fn multiple(asked: &Asked<'_>) -> Option<Multiple> {
     let found = match asked.multiples[..] {
         [found] => Some(found),
         [] => {
-            let twice = words.windows(3).find(|w| w[0] == "twice" && w[1] == "as");
-            twice.and_then(|w| Some(Multiple { times: 2.0, slow: is_slow(w[2])? }))
+            // "twice the bandwidth of", "is the bandwidth twice as high"
+            let more = of_flow(&asked.sentence);
+            let twice = words.windows(3).find_map(|w| match w {
+                ["twice", "as", "high" | "much"] | ["twice", "the", "bandwidth" | "throughput"] if more => Some(false),
+                ["twice", "as", way] => is_slow(way),
+                _ => None,
+            });
+            twice.map(|slow| Multiple { times: 2.0, slow })
         }
         _ => None,
     };
