@@ -162,7 +162,7 @@ static void end(void)
     MPI_Finalize();
 }
 
-/* Whether there are one-sided operations: Open MPI has none over TCP (of its components one takes no threads, and the others bypass it). */
+/* Whether there are one-sided operations: in Open MPI 4.1 a dynamic one fails to be made over TCP, and an allocated one bypasses it. */
 static int has_window(struct wanted wanted)
 {
 #ifdef OPEN_MPI
