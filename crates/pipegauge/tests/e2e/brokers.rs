@@ -105,7 +105,8 @@ fn a_broker_that_is_not_there_or_goes_away_fails_its_path_with_the_reason() {
     for broker in brokers(&dir) {
         let kind = broker.kind;
         let nowhere = format!("exec:python3 {PROGRAM} {kind} 127.0.0.1:{}", free_port());
-        let said = dir.run(&[&["run", &nowhere, "-o", "n.run.jsonl", "--patience", "30s"][..], &SHORT].concat());
+        let file = format!("nowhere-{kind}.run.jsonl");
+        let said = dir.run(&[&["run", &nowhere, "-o", &file, "--patience", "30s"][..], &SHORT].concat());
         said.refuses(&["does the broker listen there"]);
         let file = format!("{kind}.run.jsonl");
         let path = broker.path("");
