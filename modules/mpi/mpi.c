@@ -330,14 +330,21 @@ static int waited(pipegauge_link *link, MPI_Request *request, MPI_Status *status
     }
 }
 
+/* Nobody waits for a request any more. */
+static void give_up(MPI_Request *request)
+{
+    if (*request == MPI_REQUEST_NULL)
+        return;
+    MPI_Cancel(request);
+    MPI_Request_free(request);
+}
+
 /* The same; a request that is still there is given up. */
 static int finished(pipegauge_link *link, MPI_Request *request, MPI_Status *status, const char *doing, error *e)
 {
     int code = waited(link, request, status, doing, e);
-    if (code != PIPEGAUGE_OK && *request != MPI_REQUEST_NULL) {
-        MPI_Cancel(request);
-        MPI_Request_free(request);
-    }
+    if (code != PIPEGAUGE_OK)
+        give_up(request);
     return code;
 }
 
@@ -745,13 +752,16 @@ static int exchange(pipegauge_link *link, const void *out, size_t out_len, void 
     if (code != PIPEGAUGE_OK)
         return code;
     code = start_sending(link, out, out_len, &sent, e);
-    if (code != PIPEGAUGE_OK)
+    if (code != PIPEGAUGE_OK) {
+        give_up(&received);
         return code;
+    }
     code = ahead ? await_ahead(link, e) : finished(link, &received, &status, "receiving", e);
-    /* What is being sent is the caller's memory: it is waited for, or given up, whatever came. */
-    int left = finished(link, &sent, MPI_STATUS_IGNORE, "sending", code == PIPEGAUGE_OK ? e : &(error){.size = sizeof(error)});
+    /* What is being sent is the caller's memory, which the library must not go on reading. */
     if (code == PIPEGAUGE_OK)
-        code = left;
+        code = finished(link, &sent, MPI_STATUS_IGNORE, "sending", e);
+    else
+        give_up(&sent);
     if (code != PIPEGAUGE_OK)
         return code;
     return ahead ? take_ahead(link, into, into_len, e) : whole(&status, into_len, e);
