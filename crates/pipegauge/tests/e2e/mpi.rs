@@ -196,7 +196,7 @@ fn pairs_of_ranks_have_memory_of_their_own() {
     let dir = Scratch::new();
     let Some((modules, names)) = modules(&dir) else { return };
     for name in names {
-        let more = ["--pattern", "put", "--pairs", "2", "--sizes", "4KiB", "--repeats", "5000", "--pin", "none"];
+        let more = ["--pattern", "put", "--pairs", "2", "--sizes", "4KiB", "--repeats", "500", "--pin", "none"];
         let line = [&["run", name][..], &COUNTED, &more].concat();
         let _ = fs::remove_file(dir.path("x.run.jsonl"));
         let said = command(&dir, &modules, &line).output().unwrap();
