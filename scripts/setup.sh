@@ -59,6 +59,8 @@ if [ "$goal" = test ]; then
   want libmpich-dev have mpicc.mpich
   want libzmq3-dev test -e /usr/include/zmq.h
   want libnng-dev test -e /usr/include/nng/nng.h
+  want redis-server have redis-server
+  want nats-server have nats-server
   want man-db have man
   want gnuplot-nox have gnuplot
   want python3-venv python3 -c 'import venv, ensurepip'

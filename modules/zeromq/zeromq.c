@@ -2,6 +2,9 @@
  *
  * A listener is a socket (REP) that is asked for a link; a link is a pair of sockets of its own, which the listener makes for whoever asks.
  * libzmq does not tell a receiver that its peer is gone: a monitor of each link's socket does.
+ *
+ * A link of publishers and subscribers has two pairs, one for each direction. Nothing is lost on it: a publisher sends nothing before it knows
+ * the subscription, and waits where a subscriber is behind (ZMQ_XPUB_NODROP) instead of dropping messages. XPUB is PUB that says who subscribes.
  */
 #include "waiting.h"
 
@@ -22,9 +25,20 @@ typedef struct pipegauge_terms terms;
 enum { LINGER = 500 };
 /* Longest place of a socket. */
 enum { PLACE = 200 };
+/* A publisher whose subscriber is gone drops what it is given without a word: whether that is so is looked at every so many sends. */
+enum { LOOK_AFTER = 32 };
 
-enum { PAIR, DEALER, REQREP };
-static const char *const kinds[] = {"pair", "dealer", "reqrep", NULL};
+enum { PAIR, DEALER, REQREP, PUBSUB };
+static const char *const kinds[] = {"pair", "dealer", "reqrep", "pubsub", NULL};
+/* Types of the sockets of each kind: what sends and what receives, on the side that asked for the link and on the other. */
+static const struct {
+    int out, in;
+} types[][2] = {
+    [PAIR] = {{ZMQ_PAIR, ZMQ_PAIR}, {ZMQ_PAIR, ZMQ_PAIR}},
+    [DEALER] = {{ZMQ_DEALER, ZMQ_DEALER}, {ZMQ_DEALER, ZMQ_DEALER}},
+    [REQREP] = {{ZMQ_REQ, ZMQ_REQ}, {ZMQ_REP, ZMQ_REP}},
+    [PUBSUB] = {{ZMQ_XPUB, ZMQ_SUB}, {ZMQ_XPUB, ZMQ_SUB}},
+};
 enum { TCP, IPC };
 static const char *const carriers[] = {"tcp", "ipc", NULL};
 
@@ -43,9 +57,13 @@ struct pipegauge_listener {
 };
 
 struct pipegauge_link {
-    void *socket, *monitor;
+    /* What sends and what receives, which are one but for publishers and subscribers; the monitor is of what receives. */
+    void *out, *in, *monitor;
     /* The peer's end is closed. */
     int gone;
+    /* Of a publisher: its subscriber is known, and sends since it was looked whether it is gone. */
+    int subscribed;
+    unsigned sends;
     const terms *terms;
     struct wanted wanted;
 };
@@ -150,7 +168,7 @@ static int connected(void *socket, int over, const char *host, const char *at, e
 static const struct pipegauge_option options[] = {
     {.size = sizeof(struct pipegauge_option),
      .name = "sockets",
-     .help = "kinds of the two sockets: PAIR and PAIR, DEALER and DEALER, or REQ and REP, which take turns (ping-pong, request)",
+     .help = "kinds of the two sockets: PAIR and PAIR, DEALER and DEALER, REQ and REP, which take turns (ping-pong, request), or PUB and SUB",
      .by_default = "pair",
      .form = PIPEGAUGE_ONE_OF,
      .words = kinds},
@@ -203,31 +221,51 @@ static void close_link(pipegauge_link *link)
     if (!link)
         return;
     if (link->monitor)
-        zmq_socket_monitor(link->socket, NULL, 0);
+        zmq_socket_monitor(link->in, NULL, 0);
     closed(link->monitor);
-    closed(link->socket);
+    if (link->out != link->in)
+        closed(link->out);
+    closed(link->in);
     free(link);
 }
 
-/* A link whose socket is not connected yet. `asked` is of the side that asked the other for it. */
+/* A socket of a link, with what is to be set before it is bound or connected. */
+static void *socket_of(int type, struct wanted wanted)
+{
+    const int on = 1;
+    void *socket = opened(type);
+    if (socket && wanted.waiting > 0) {
+        zmq_setsockopt(socket, ZMQ_SNDHWM, &wanted.waiting, sizeof wanted.waiting);
+        zmq_setsockopt(socket, ZMQ_RCVHWM, &wanted.waiting, sizeof wanted.waiting);
+    }
+    int came = 0;
+    if (socket && type == ZMQ_XPUB)
+        came = zmq_setsockopt(socket, ZMQ_XPUB_NODROP, &on, sizeof on);
+    if (socket && type == ZMQ_SUB)
+        came = zmq_setsockopt(socket, ZMQ_SUBSCRIBE, "", 0);
+    if (came == 0)
+        return socket;
+    closed(socket);
+    return NULL;
+}
+
+/* A link whose sockets are not connected yet. `asked` is of the side that asked the other for it. */
 static pipegauge_link *link_of(struct wanted wanted, int asked, const terms *terms, error *e)
 {
-    const int type = wanted.kind == PAIR ? ZMQ_PAIR : wanted.kind == DEALER ? ZMQ_DEALER : asked ? ZMQ_REQ : ZMQ_REP;
     pipegauge_link *link = calloc(1, sizeof *link);
     if (!link) {
         failed(e, PIPEGAUGE_SYSTEM, "no memory for a link");
         return NULL;
     }
-    *link = (pipegauge_link){opened(type), NULL, 0, terms, wanted};
+    link->terms = terms;
+    link->wanted = wanted;
+    link->in = socket_of(types[wanted.kind][!asked].in, wanted);
+    link->out = wanted.kind == PUBSUB ? socket_of(types[wanted.kind][!asked].out, wanted) : link->in;
     char place[40];
     pthread_mutex_lock(&guard);
     snprintf(place, sizeof place, "inproc://monitor-%u", ++monitors);
     pthread_mutex_unlock(&guard);
-    if (link->socket && wanted.waiting > 0) {
-        zmq_setsockopt(link->socket, ZMQ_SNDHWM, &wanted.waiting, sizeof wanted.waiting);
-        zmq_setsockopt(link->socket, ZMQ_RCVHWM, &wanted.waiting, sizeof wanted.waiting);
-    }
-    if (link->socket && zmq_socket_monitor(link->socket, place, ZMQ_EVENT_DISCONNECTED) == 0)
+    if (link->in && link->out && zmq_socket_monitor(link->in, place, ZMQ_EVENT_DISCONNECTED) == 0)
         link->monitor = opened(ZMQ_PAIR);
     if (!link->monitor || zmq_connect(link->monitor, place) != 0) {
         failed_in_zmq(e, "opening a socket");
@@ -235,6 +273,34 @@ static pipegauge_link *link_of(struct wanted wanted, int asked, const terms *ter
         return NULL;
     }
     return link;
+}
+
+/* Binds the sockets of a link, and names their places: that of what receives, and of what sends where that is another. */
+static int bind_link(pipegauge_link *link, const char *host, char *places, size_t room, error *e)
+{
+    const int over = link->wanted.over;
+    int code = bound(link->in, over, host, e);
+    if (code == PIPEGAUGE_OK)
+        code = place_of(link->in, over, places, room, e);
+    if (code != PIPEGAUGE_OK || link->out == link->in)
+        return code;
+    const size_t len = strlen(places);
+    places[len] = ' ';
+    code = bound(link->out, over, host, e);
+    return code == PIPEGAUGE_OK ? place_of(link->out, over, places + len + 1, room - len - 1, e) : code;
+}
+
+/* Connects the sockets of a link to those places: what sends to what receives, and the other way round. */
+static int connect_link(pipegauge_link *link, const char *host, char *places, error *e)
+{
+    const int over = link->wanted.over;
+    char *second = strchr(places, ' ');
+    if ((second != NULL) != (link->out != link->in))
+        return failed(e, PIPEGAUGE_PROTOCOL, "the other side has sockets of another kind");
+    if (second)
+        *second++ = 0;
+    int code = connected(link->out, over, host, places, e);
+    return code == PIPEGAUGE_OK && second ? connected(link->in, over, host, second, e) : code;
 }
 
 /* Whether the peer's end is closed: the one event that the monitor tells. */
@@ -293,16 +359,14 @@ static int heard(void *socket, char *out, size_t room, const terms *terms, error
 
 static int accept_next(pipegauge_listener *listener, pipegauge_link **out, error *e)
 {
-    char words[PLACE];
+    char words[2 * PLACE];
     int code = heard(listener->door, words, sizeof words, listener->terms, e);
     if (code != PIPEGAUGE_OK)
         return code;
     pipegauge_link *link = link_of(listener->wanted, 0, listener->terms, e);
     if (!link)
         return PIPEGAUGE_SYSTEM;
-    code = bound(link->socket, listener->wanted.over, listener->host, e);
-    if (code == PIPEGAUGE_OK)
-        code = place_of(link->socket, listener->wanted.over, words, sizeof words, e);
+    code = bind_link(link, listener->host, words, sizeof words, e);
     if (code == PIPEGAUGE_OK && zmq_send(listener->door, words, strlen(words), 0) < 0)
         code = failed_in_zmq(e, "answering");
     if (code == PIPEGAUGE_OK)
@@ -312,10 +376,9 @@ static int accept_next(pipegauge_listener *listener, pipegauge_link **out, error
     return code;
 }
 
-static int connect_to(const settings *set, const char *at, const char *host, const terms *terms, pipegauge_link **out, error *e)
+/* Asks the listener at this place for a link: the places of its sockets. */
+static int ask(struct wanted wanted, const char *at, const char *host, char *places, size_t room, const terms *terms, error *e)
 {
-    const struct wanted wanted = read_settings(set);
-    char place[PLACE] = "";
     void *door = opened(ZMQ_REQ);
     if (!door)
         return failed_in_zmq(e, "opening a socket");
@@ -323,19 +386,27 @@ static int connect_to(const settings *set, const char *at, const char *host, con
     if (code == PIPEGAUGE_OK && zmq_send(door, "link", 4, 0) < 0)
         code = failed_in_zmq(e, "asking for a link");
     if (code == PIPEGAUGE_OK)
-        code = heard(door, place, sizeof place, terms, e);
+        code = heard(door, places, room, terms, e);
     if (code != PIPEGAUGE_OK) {
         /* What was asked leaves nobody to answer to. */
         const int none = 0;
         zmq_setsockopt(door, ZMQ_LINGER, &none, sizeof none);
     }
     closed(door);
+    return code;
+}
+
+static int connect_to(const settings *set, const char *at, const char *host, const terms *terms, pipegauge_link **out, error *e)
+{
+    const struct wanted wanted = read_settings(set);
+    char places[2 * PLACE] = "";
+    int code = ask(wanted, at, host, places, sizeof places, terms, e);
     if (code != PIPEGAUGE_OK)
         return code;
     pipegauge_link *link = link_of(wanted, 1, terms, e);
     if (!link)
         return PIPEGAUGE_SYSTEM;
-    code = connected(link->socket, wanted.over, host, place, e);
+    code = connect_link(link, host, places, e);
     if (code == PIPEGAUGE_OK)
         *out = link;
     else
@@ -355,25 +426,49 @@ static int again(pipegauge_link *link, double *since, const char *doing, error *
     return is_gone(link) ? PIPEGAUGE_CLOSED : goes_on(since, link->terms);
 }
 
-static int send_message(pipegauge_link *link, const void *message, size_t len, error *e)
+/* Waits until the publisher knows its subscriber: what it sends before is lost. The first send waits, which is that of the sides' secrets. */
+static int subscribed(pipegauge_link *link, error *e)
 {
+    char word[8];
     double since = 0;
-    while (zmq_send(link->socket, message, len, 0) < 0) {
-        int code = again(link, &since, "sending", e);
+    while (!link->subscribed) {
+        int came = zmq_recv(link->out, word, sizeof word, 0);
+        /* A subscription to all is a 1, and nothing after it. */
+        link->subscribed = came == 1 && word[0] == 1;
+        int code = came < 0 ? again(link, &since, "waiting for the subscription", e) : PIPEGAUGE_OK;
         if (code != PIPEGAUGE_OK)
             return code;
     }
     return PIPEGAUGE_OK;
 }
 
+/* Whether a publisher may send. */
+static int may_publish(pipegauge_link *link, error *e)
+{
+    if (!link->subscribed)
+        return subscribed(link, e);
+    if (++link->sends % LOOK_AFTER == 0 && is_gone(link))
+        return PIPEGAUGE_CLOSED;
+    return PIPEGAUGE_OK;
+}
+
+static int send_message(pipegauge_link *link, const void *message, size_t len, error *e)
+{
+    double since = 0;
+    int code = link->wanted.kind == PUBSUB ? may_publish(link, e) : PIPEGAUGE_OK;
+    while (code == PIPEGAUGE_OK && zmq_send(link->out, message, len, 0) < 0)
+        code = again(link, &since, "sending", e);
+    return code;
+}
+
 static int receive_message(pipegauge_link *link, void *message, size_t len, error *e)
 {
     double since = 0;
     int came;
-    while ((came = zmq_recv(link->socket, message, len, 0)) < 0) {
+    while ((came = zmq_recv(link->in, message, len, 0)) < 0) {
         int code = again(link, &since, "receiving", e);
         /* What it sent before it left has come by now. */
-        if (code == PIPEGAUGE_CLOSED && (came = zmq_recv(link->socket, message, len, ZMQ_DONTWAIT)) >= 0)
+        if (code == PIPEGAUGE_CLOSED && (came = zmq_recv(link->in, message, len, ZMQ_DONTWAIT)) >= 0)
             break;
         if (code != PIPEGAUGE_OK)
             return code;
@@ -391,7 +486,7 @@ static int exchange(pipegauge_link *link, const void *out, size_t out_len, void 
 static int ready(pipegauge_link *link, double seconds, int *is, error *e)
 {
     const double until = now() + seconds;
-    zmq_pollitem_t items[] = {{link->socket, 0, ZMQ_POLLIN, 0}, {link->monitor, 0, ZMQ_POLLIN, 0}};
+    zmq_pollitem_t items[] = {{link->in, 0, ZMQ_POLLIN, 0}, {link->monitor, 0, ZMQ_POLLIN, 0}};
     for (;;) {
         /* Waits are of whole milliseconds: the last of them is spent looking. */
         long left = (long)((until - now()) * 1e3);
@@ -417,7 +512,7 @@ static int effective(pipegauge_link *link, const char *option, char *out, size_t
         snprintf(out, room, "%s", kinds[link->wanted.kind]);
     if (strcmp(option, "over") == 0)
         snprintf(out, room, "%s", carriers[link->wanted.over]);
-    if (strcmp(option, "hwm") == 0 && zmq_getsockopt(link->socket, ZMQ_SNDHWM, &value, &len) == 0)
+    if (strcmp(option, "hwm") == 0 && zmq_getsockopt(link->out, ZMQ_SNDHWM, &value, &len) == 0)
         snprintf(out, room, "%d", value);
     return PIPEGAUGE_OK;
 }

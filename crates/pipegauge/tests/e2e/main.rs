@@ -8,6 +8,7 @@
 mod answering;
 mod asking;
 mod both;
+mod brokers;
 mod comparing;
 mod costing;
 mod disk;

@@ -3,8 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rustix::process::Signal;
+
 use super::mpi::{built, command};
-use super::support::{Scratch, json, skip};
+use super::processes::{far_processes, send};
+use super::support::{LONG, Running, Scratch, json, skip, until};
 
 /// The modules that can be made here, each with its file; says why of one that can't.
 fn modules(dir: &Scratch) -> Vec<(&'static str, PathBuf)> {
@@ -68,6 +71,55 @@ fn sockets_that_take_turns_refuse_patterns_without_turns() {
         assert_eq!(said.status.code(), Some(code), "{pattern}: {err}");
         assert!(code == 0 || err.contains("take turns") || err.contains("at once"), "{pattern}: {err}");
     }
+}
+
+/// Small high-water marks make a publisher wait for its subscriber, and large ones hold much at once: neither loses anything.
+#[test]
+fn what_is_published_arrives_whole_whatever_may_wait() {
+    let dir = Scratch::new();
+    if !modules(&dir).iter().any(|(name, _)| *name == "zeromq") {
+        return;
+    }
+    let paths = ["zeromq:sockets=pubsub", "zeromq:sockets=pubsub,over=ipc", "zeromq:sockets=pubsub,hwm=1"];
+    for (pattern, sizes, repeats) in [
+        ("ping-pong", "1,64KiB", "5"),
+        ("request", "64", "5"),
+        ("bidirectional", "64KiB", "5"),
+        ("burst", "64KiB", "5"),
+        ("stream", "64", "5000"),
+        ("stream", "1MiB,4MiB", "40"),
+    ] {
+        let _ = fs::remove_file(dir.path("x.run.jsonl"));
+        let counted = ["--sizes", sizes, "--trials", "2", "--repeats", repeats, "--check", "--pattern", pattern];
+        let rest = ["--budget", "60s", "--patience", "60s", "--no-html", "-q", "-o", "x.run.jsonl"];
+        let burst: &[&str] = if pattern == "burst" { &["--burst", "20"] } else { &[] };
+        let line = [&["run"][..], &paths, &counted, burst, &rest].concat();
+        let said = command(&dir, &dir.path("modules"), &line).output().unwrap();
+        assert_eq!(said.status.code(), Some(0), "{pattern}: {}", String::from_utf8_lossy(&said.stderr));
+        let run = fs::read_to_string(dir.path("x.run.jsonl")).unwrap();
+        let opened: Vec<_> = run.lines().filter(|line| line.contains(r#""event":"path""#)).map(json).collect();
+        assert!(opened.iter().all(|one| one["near_effective"]["options"]["sockets"] == "pubsub"), "{run}");
+    }
+}
+
+#[test]
+fn a_subscriber_that_is_killed_ends_its_path() {
+    let dir = Scratch::new();
+    if !modules(&dir).iter().any(|(name, _)| *name == "zeromq") {
+        return;
+    }
+    let line = [&["run", "zeromq:sockets=pubsub", "--pattern", "stream", "-o", "k.run.jsonl"][..], &LONG].concat();
+    let mut run = Running::start(command(&dir, &dir.path("modules"), &line));
+    until("a trial", || {
+        fs::read_to_string(dir.path("k.run.jsonl")).is_ok_and(|text| text.contains(r#""event":"trial""#)).then_some(())
+    });
+    // One that is killed as its round is over anyway ends nothing, so the next one is killed, too.
+    until("the run's end", || {
+        far_processes(run.pid()).iter().for_each(|far| send(far.pid, Signal::KILL));
+        (!run.runs()).then_some(())
+    });
+    let said = run.end();
+    assert!([1, 2].contains(&said.code()) && !said.err.is_empty(), "{said}");
 }
 
 #[test]
