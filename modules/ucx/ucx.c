@@ -23,9 +23,9 @@ typedef struct pipegauge_settings settings;
 typedef struct pipegauge_terms terms;
 
 /* What both sides tell each other over the meeting's connection. */
-enum { WORKER = 1, EXPOSED, LEFT };
-/* The only tag, and the only active message. */
-enum { TAG = 1, MESSAGE = 0 };
+enum { WORKER = 1, WIRED, EXPOSED, LEFT };
+/* The only tag, and the active messages: those of op=am, and one behind others that nobody receives (flush()). */
+enum { TAG = 1, MESSAGE = 0, BEHIND = 1 };
 
 enum { OP_TAG, OP_STREAM, OP_AM };
 static const char *const ops[] = {"tag", "stream", "am", NULL};
@@ -66,6 +66,8 @@ struct pipegauge_link {
     double gone_since;
     /* A message was given up half-way: nothing more is finished on this link. */
     int broken;
+    /* Its messages go through memory alone: what is sent is there at once. */
+    int in_memory;
 
     /* Active messages: those that came, and the memory that waits for the next. */
     struct arrival *first, **last;
@@ -323,8 +325,9 @@ static int configure(ucp_config_t *config, struct wanted wanted, int fd, error *
 
 static int open_context(pipegauge_link *link, error *e)
 {
-    static const uint64_t features[] = {UCP_FEATURE_TAG, UCP_FEATURE_STREAM, UCP_FEATURE_AM};
-    const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = features[link->wanted.op] | UCP_FEATURE_RMA};
+    static const uint64_t features[] = {UCP_FEATURE_TAG, UCP_FEATURE_STREAM, 0};
+    const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES,
+                                 .features = features[link->wanted.op] | UCP_FEATURE_AM | UCP_FEATURE_RMA};
     ucp_config_t *config = NULL;
     pthread_mutex_lock(&guard);
     make_quiet();
@@ -344,18 +347,66 @@ static int open_context(pipegauge_link *link, error *e)
 static ucs_status_t message_came(void *its, const void *header, size_t header_length, void *data, size_t len,
                                  const ucp_am_recv_param_t *param);
 
+static ucs_status_t behind_came(void *its, const void *header, size_t header_length, void *data, size_t len,
+                                const ucp_am_recv_param_t *param)
+{
+    (void)its, (void)header, (void)header_length, (void)data, (void)len, (void)param;
+    return UCS_OK;
+}
+
+static ucs_status_t handle(pipegauge_link *link, unsigned which, ucp_am_recv_callback_t by)
+{
+    const ucp_am_handler_param_t handler = {
+        .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG,
+        .id = which,
+        .cb = by,
+        .arg = link};
+    return ucp_worker_set_am_recv_handler(link->worker, &handler);
+}
+
 static int open_worker(pipegauge_link *link, error *e)
 {
     const ucp_worker_params_t params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE, .thread_mode = UCS_THREAD_MODE_SERIALIZED};
-    const ucp_am_handler_param_t handler = {
-        .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG,
-        .id = MESSAGE,
-        .cb = message_came,
-        .arg = link};
     ucs_status_t status = ucp_worker_create(link->context, &params, &link->worker);
-    if (status == UCS_OK && link->wanted.op == OP_AM)
-        status = ucp_worker_set_am_recv_handler(link->worker, &handler);
+    if (status == UCS_OK)
+        status = handle(link, MESSAGE, message_came);
+    if (status == UCS_OK)
+        status = handle(link, BEHIND, behind_came);
     return status == UCS_OK ? PIPEGAUGE_OK : failed_in_ucx(e, "making a worker", status);
+}
+
+/* Waits until the peer has told something, and lets the library move what it can meanwhile. */
+static int wait_to_hear(pipegauge_link *link)
+{
+    struct wait wait = {0, 0, 0};
+    while (!can_hear(link->fd)) {
+        const int code = progressed(link, &wait);
+        if (code != PIPEGAUGE_OK)
+            return code;
+    }
+    return PIPEGAUGE_OK;
+}
+
+static const ucp_request_param_t plain;
+
+static int exchange(pipegauge_link *link, const void *out, size_t out_len, void *into, size_t into_len, error *e);
+static int is_in_memory(const pipegauge_link *link);
+
+/* Waits until the library has connected both endpoints, on both sides. It begins with the first message, and goes on in calls of both: a side
+ * that has received its message makes none, and what the other sends or flushes would wait. */
+static int wire_up(pipegauge_link *link, error *e)
+{
+    char here = 'w', there = 0;
+    size_t len;
+    int code = exchange(link, &here, 1, &there, 1, e);
+    if (code == PIPEGAUGE_OK)
+        code = finished(link, ucp_ep_flush_nbx(link->endpoint, &plain), "connecting", e);
+    link->in_memory = is_in_memory(link);
+    if (code == PIPEGAUGE_OK)
+        code = tell(link->fd, WIRED, NULL, 0, link->terms, e);
+    if (code == PIPEGAUGE_OK)
+        code = wait_to_hear(link);
+    return code == PIPEGAUGE_OK ? hear(link->fd, WIRED, NULL, 0, &len, link->terms, e) : code;
 }
 
 /* Tells the peer the worker's address, hears the peer's, and makes the endpoint. */
@@ -376,7 +427,7 @@ static int join(pipegauge_link *link, error *e)
     const ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS, .address = (const ucp_address_t *)theirs};
     status = ucp_ep_create(link->worker, &params, &link->endpoint);
     if (status == UCS_OK)
-        return PIPEGAUGE_OK;
+        return wire_up(link, e);
     snprintf(e->text, sizeof e->text, "connecting over the transports '%s': %s (both sides need one in common: ucx_info -d)",
              transports[link->wanted.tls], ucs_status_string(status));
     return PIPEGAUGE_SYSTEM;
@@ -384,15 +435,22 @@ static int join(pipegauge_link *link, error *e)
 
 /* ---- Links. ---- */
 
-/* Waits a moment for an operation while a link ends: the peer may be gone, or the caller in haste. */
-static void finish_soon(pipegauge_link *link, ucs_status_ptr_t request)
+static ucs_status_ptr_t start_behind(pipegauge_link *link)
 {
-    if (request == NULL || UCS_PTR_IS_ERR(request))
-        return;
+    static const char nothing;
+    return ucp_am_send_nbx(link->endpoint, BEHIND, NULL, 0, &nothing, 1, &plain);
+}
+
+/* Lets what was sent leave, for a moment: the peer may be stopped, or the caller in haste. */
+static void let_leave(pipegauge_link *link)
+{
+    const ucs_status_ptr_t behind = start_behind(link);
     const double until = now() + 5 * LATE;
-    while (ucp_request_check_status(request) == UCS_INPROGRESS && now() < until && !peer_ended(link->fd))
+    if (behind == NULL || UCS_PTR_IS_ERR(behind))
+        return;
+    while (ucp_request_check_status(behind) == UCS_INPROGRESS && now() < until && !peer_ended(link->fd))
         ucp_worker_progress(link->worker);
-    ucp_request_free(request);
+    ucp_request_free(behind);
 }
 
 static void free_arrivals(pipegauge_link *link)
@@ -419,14 +477,13 @@ static void free_posts(pipegauge_link *link)
 
 static void close_endpoint(pipegauge_link *link)
 {
-    const ucp_request_param_t plain = {0};
     if (link->held)
         ucp_stream_data_release(link->endpoint, link->held);
     if (link->key)
         ucp_rkey_destroy(link->key);
-    /* What was sent leaves before the peer is told. */
-    if (!link->broken && link->gone_since == 0)
-        finish_soon(link, ucp_ep_close_nbx(link->endpoint, &plain));
+    /* The worker ends the endpoint: ucp_ep_close_nbx() would wait for calls of the peer, which makes none while it does something else. */
+    if (!link->broken && !link->in_memory && link->gone_since == 0)
+        let_leave(link);
 }
 
 static void close_link(pipegauge_link *link)
@@ -529,8 +586,6 @@ static int connect_to(const settings *set, const char *at, const char *host, con
 
 /* ---- Sending. ---- */
 
-static const ucp_request_param_t plain;
-
 static inline ucs_status_ptr_t start_sending(pipegauge_link *link, const void *message, size_t len)
 {
     switch (link->wanted.op) {
@@ -548,9 +603,12 @@ static int send_message(pipegauge_link *link, const void *message, size_t len, e
     return finished(link, start_sending(link, message, len), "sending", e);
 }
 
+/* A send is done once the library has the message, of which it may have the last kilobytes still. ucp_ep_flush_nbx() waits for calls of the
+ * peer, which makes none once it has all that it waits for. So a message follows that nobody receives: the library takes it when all before
+ * it has left. */
 static int flush(pipegauge_link *link, error *e)
 {
-    return finished(link, ucp_ep_flush_nbx(link->endpoint, &plain), "flushing", e);
+    return link->in_memory ? PIPEGAUGE_OK : finished(link, start_behind(link), "flushing", e);
 }
 
 /* ---- Receiving. ---- */
@@ -818,6 +876,15 @@ static void print_transports(const char *text, char *out, size_t room)
         snprintf(out, room, "%s", transports[tcp ? TLS_TCP : shm ? TLS_SHM : posix ? TLS_POSIX : TLS_SYSV]);
 }
 
+static int is_in_memory(const pipegauge_link *link)
+{
+    char *text = printed(link), over[16] = "";
+    if (text)
+        print_transports(text, over, sizeof over);
+    free(text);
+    return over[0] && strcmp(over, transports[TLS_TCP]) != 0;
+}
+
 static int effective(pipegauge_link *link, const char *option, char *out, size_t room, error *e)
 {
     (void)e;
@@ -1002,13 +1069,9 @@ static int reach(pipegauge_link *link, size_t len, error *e)
     char told[MOST_TOLD];
     struct exposure exposure;
     size_t told_len;
-    struct wait wait = {0, 0, 0};
-    while (!can_hear(link->fd)) {
-        const int code = progressed(link, &wait);
-        if (code != PIPEGAUGE_OK)
-            return code;
-    }
-    const int code = hear(link->fd, EXPOSED, told, sizeof told, &told_len, link->terms, e);
+    int code = wait_to_hear(link);
+    if (code == PIPEGAUGE_OK)
+        code = hear(link->fd, EXPOSED, told, sizeof told, &told_len, link->terms, e);
     if (code != PIPEGAUGE_OK)
         return code;
     if (told_len <= sizeof exposure)
@@ -1034,9 +1097,15 @@ static int get(pipegauge_link *link, size_t at, void *into, size_t len, error *e
     return finished(link, ucp_get_nbx(link->endpoint, into, len, link->reached + at, link->key, &plain), "getting", e);
 }
 
+/* Here the peer makes calls all the time: it waits in withdraw(). */
+static int fence(pipegauge_link *link, error *e)
+{
+    return finished(link, ucp_ep_flush_nbx(link->endpoint, &plain), "waiting for what was put", e);
+}
+
 static int leave(pipegauge_link *link, error *e)
 {
-    const int code = flush(link, e);
+    const int code = fence(link, e);
     return code == PIPEGAUGE_OK ? tell(link->fd, LEFT, NULL, 0, link->terms, e) : code;
 }
 
@@ -1064,7 +1133,7 @@ static const struct pipegauge_one_sided one_sided = {
     .reach = reach,
     .put = put,
     .get = get,
-    .fence = flush,
+    .fence = fence,
     .leave = leave,
 };
 
