@@ -16,6 +16,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,61 @@ static inline int peer_ended(int fd)
     struct pollfd one = {fd, POLLRDHUP, 0};
     return poll(&one, 1, 0) > 0 && (one.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
+
+/* ---- Waiting for a library that moves messages only where it is called. ---- */
+
+/* Calls that moved nothing before a wait looks at the clock; how long it waits before it leaves the CPU to others between calls, how often it
+ * looks at the peer, and how long what a peer sent before it was gone may be on its way, seconds. */
+#define LOOKS 64
+#define BUSY 50e-6
+#define OFTEN 10e-3
+#define LATE 0.1
+
+struct wait {
+    unsigned idle;
+    /* Since when nothing moved; when the peer was looked at. */
+    double since, looked;
+};
+
+/* The peer of a link, as the meeting's connection tells. */
+struct peer {
+    int fd;
+    const struct pipegauge_terms *terms;
+    /* When it was found to be gone; 0 as long as it is there. */
+    double gone_since;
+};
+
+/* Looks at whatever can end a wait but its own end: what does, or PIPEGAUGE_OK. */
+static inline int looked(struct peer *peer, struct wait *wait)
+{
+    const double at = now();
+    if (wait->since == 0)
+        wait->since = wait->looked = at;
+    if (at - wait->since > BUSY)
+        sched_yield();
+    if (at - wait->looked < OFTEN)
+        return PIPEGAUGE_OK;
+    wait->looked = at;
+    if (pipegauge_stopped(peer->terms))
+        return PIPEGAUGE_INTERRUPTED;
+    if (peer->gone_since == 0 && peer_ended(peer->fd))
+        peer->gone_since = at;
+    if (peer->gone_since != 0 && at - peer->gone_since > LATE)
+        return PIPEGAUGE_CLOSED;
+    return at - wait->since > peer->terms->patience ? PIPEGAUGE_STALLED : PIPEGAUGE_OK;
+}
+
+/* The same after each call, which moved something or did not. */
+static inline int called(struct peer *peer, struct wait *wait, int moved)
+{
+    if (moved) {
+        wait->since = 0;
+        return PIPEGAUGE_OK;
+    }
+    return ++wait->idle % LOOKS ? PIPEGAUGE_OK : looked(peer, wait);
+}
+
+/* ---- Secrets, and things that are told. ---- */
 
 static inline int same_secret(const unsigned char *a, const unsigned char *b)
 {

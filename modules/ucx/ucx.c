@@ -58,12 +58,8 @@ struct pipegauge_link {
     ucp_context_h context;
     ucp_worker_h worker;
     ucp_ep_h endpoint;
-    /* The meeting's connection. */
-    int fd;
-    const terms *terms;
+    struct peer peer;
     struct wanted wanted;
-    /* When the peer was found to be gone; 0 as long as it is there. */
-    double gone_since;
     /* A message was given up half-way: nothing more is finished on this link. */
     int broken;
     /* Its messages go through memory alone: what is sent is there at once. */
@@ -111,47 +107,10 @@ static int failed_in_ucx(error *e, const char *doing, ucs_status_t status)
 
 /* ---- Waiting. ---- */
 
-/* Calls of the library that moved nothing before a wait looks at the clock; how long it waits before it leaves the CPU to others between
- * calls, how often it looks at the peer, and how long what a peer sent before it was gone may be on its way, seconds. */
-#define LOOKS 64
-#define BUSY 50e-6
-#define OFTEN 10e-3
-#define LATE 0.1
-
-struct wait {
-    unsigned idle;
-    /* Since when nothing moved; when the peer was looked at. */
-    double since, looked;
-};
-
-/* Looks at whatever can end a wait but its own end. */
-static int looked(pipegauge_link *link, struct wait *wait)
-{
-    const double at = now();
-    if (wait->since == 0)
-        wait->since = wait->looked = at;
-    if (at - wait->since > BUSY)
-        sched_yield();
-    if (at - wait->looked < OFTEN)
-        return PIPEGAUGE_OK;
-    wait->looked = at;
-    if (pipegauge_stopped(link->terms))
-        return PIPEGAUGE_INTERRUPTED;
-    if (link->gone_since == 0 && peer_ended(link->fd))
-        link->gone_since = at;
-    if (link->gone_since != 0 && at - link->gone_since > LATE)
-        return PIPEGAUGE_CLOSED;
-    return at - wait->since > link->terms->patience ? PIPEGAUGE_STALLED : PIPEGAUGE_OK;
-}
-
 /* Lets the library move what it can; what ends the wait, or PIPEGAUGE_OK. */
 static inline int progressed(pipegauge_link *link, struct wait *wait)
 {
-    if (ucp_worker_progress(link->worker) != 0) {
-        wait->since = 0;
-        return PIPEGAUGE_OK;
-    }
-    return ++wait->idle % LOOKS ? PIPEGAUGE_OK : looked(link, wait);
+    return called(&link->peer, wait, ucp_worker_progress(link->worker) != 0);
 }
 
 /* Takes back an operation that nobody waits for any more. The memory is the caller's again, so that one that can't be ended ends the link. */
@@ -332,7 +291,7 @@ static int open_context(pipegauge_link *link, error *e)
     pthread_mutex_lock(&guard);
     make_quiet();
     ucs_status_t status = ucp_config_read(NULL, NULL, &config);
-    int code = status == UCS_OK ? configure(config, link->wanted, link->fd, e) : failed_in_ucx(e, "reading UCX's configuration", status);
+    int code = status == UCS_OK ? configure(config, link->wanted, link->peer.fd, e) : failed_in_ucx(e, "reading UCX's configuration", status);
     if (code == PIPEGAUGE_OK && (status = ucp_init(&params, config, &link->context)) != UCS_OK) {
         snprintf(e->text, sizeof e->text, "beginning to use UCX over the transports '%s': %s (ucx_info -d names those that are here)",
                  transports[link->wanted.tls], ucs_status_string(status));
@@ -379,7 +338,7 @@ static int open_worker(pipegauge_link *link, error *e)
 static int wait_to_hear(pipegauge_link *link)
 {
     struct wait wait = {0, 0, 0};
-    while (!can_hear(link->fd)) {
+    while (!can_hear(link->peer.fd)) {
         const int code = progressed(link, &wait);
         if (code != PIPEGAUGE_OK)
             return code;
@@ -403,10 +362,10 @@ static int wire_up(pipegauge_link *link, error *e)
         code = finished(link, ucp_ep_flush_nbx(link->endpoint, &plain), "connecting", e);
     link->in_memory = is_in_memory(link);
     if (code == PIPEGAUGE_OK)
-        code = tell(link->fd, WIRED, NULL, 0, link->terms, e);
+        code = tell(link->peer.fd, WIRED, NULL, 0, link->peer.terms, e);
     if (code == PIPEGAUGE_OK)
         code = wait_to_hear(link);
-    return code == PIPEGAUGE_OK ? hear(link->fd, WIRED, NULL, 0, &len, link->terms, e) : code;
+    return code == PIPEGAUGE_OK ? hear(link->peer.fd, WIRED, NULL, 0, &len, link->peer.terms, e) : code;
 }
 
 /* Tells the peer the worker's address, hears the peer's, and makes the endpoint. */
@@ -418,10 +377,10 @@ static int join(pipegauge_link *link, error *e)
     ucs_status_t status = ucp_worker_get_address(link->worker, &mine, &len);
     if (status != UCS_OK)
         return failed_in_ucx(e, "asking for the worker's address", status);
-    int code = tell(link->fd, WORKER, mine, len, link->terms, e);
+    int code = tell(link->peer.fd, WORKER, mine, len, link->peer.terms, e);
     ucp_worker_release_address(link->worker, mine);
     if (code == PIPEGAUGE_OK)
-        code = hear(link->fd, WORKER, theirs, sizeof theirs, &len, link->terms, e);
+        code = hear(link->peer.fd, WORKER, theirs, sizeof theirs, &len, link->peer.terms, e);
     if (code != PIPEGAUGE_OK)
         return code;
     const ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS, .address = (const ucp_address_t *)theirs};
@@ -448,7 +407,7 @@ static void let_leave(pipegauge_link *link)
     const double until = now() + 5 * LATE;
     if (behind == NULL || UCS_PTR_IS_ERR(behind))
         return;
-    while (ucp_request_check_status(behind) == UCS_INPROGRESS && now() < until && !peer_ended(link->fd))
+    while (ucp_request_check_status(behind) == UCS_INPROGRESS && now() < until && !peer_ended(link->peer.fd))
         ucp_worker_progress(link->worker);
     ucp_request_free(behind);
 }
@@ -482,7 +441,7 @@ static void close_endpoint(pipegauge_link *link)
     if (link->key)
         ucp_rkey_destroy(link->key);
     /* The worker ends the endpoint: ucp_ep_close_nbx() would wait for calls of the peer, which makes none while it does something else. */
-    if (!link->broken && !link->in_memory && link->gone_since == 0)
+    if (!link->broken && !link->in_memory && link->peer.gone_since == 0)
         let_leave(link);
 }
 
@@ -504,7 +463,7 @@ static void close_link(pipegauge_link *link)
     if (link->context)
         ucp_cleanup(link->context);
     pthread_mutex_unlock(&guard);
-    close(link->fd);
+    close(link->peer.fd);
     free(link);
 }
 
@@ -516,8 +475,7 @@ static int link_over(int fd, struct wanted wanted, const terms *terms, pipegauge
         close(fd);
         return failed(e, PIPEGAUGE_SYSTEM, "no memory for a link");
     }
-    link->fd = fd;
-    link->terms = terms;
+    link->peer = (struct peer){fd, terms, 0};
     link->wanted = wanted;
     link->last = &link->first;
     int code = open_context(link, e);
@@ -827,7 +785,7 @@ static int ready(pipegauge_link *link, double seconds, int *is, error *e)
         *is = is_there(link);
         if (*is || now() >= until)
             return PIPEGAUGE_OK;
-        const int code = moved || ++wait.idle % LOOKS ? PIPEGAUGE_OK : looked(link, &wait);
+        const int code = called(&link->peer, &wait, moved != 0);
         if (code == PIPEGAUGE_INTERRUPTED)
             return code;
         /* A receive finds that the peer is gone. */
@@ -1022,7 +980,7 @@ static int expose(pipegauge_link *link, size_t len, error *e)
     } else {
         memcpy(told, &exposure, sizeof exposure);
         memcpy(told + sizeof exposure, key, key_len);
-        code = tell(link->fd, EXPOSED, told, sizeof exposure + key_len, link->terms, e);
+        code = tell(link->peer.fd, EXPOSED, told, sizeof exposure + key_len, link->peer.terms, e);
     }
     ucp_rkey_buffer_release(key);
     return code;
@@ -1056,9 +1014,9 @@ static int withdraw(pipegauge_link *link, double seconds, int *left, error *e)
             return code;
         if (i % LOOKS != 0)
             continue;
-        *left = can_hear(link->fd);
+        *left = can_hear(link->peer.fd);
         if (*left)
-            return hear(link->fd, LEFT, NULL, 0, &len, link->terms, e);
+            return hear(link->peer.fd, LEFT, NULL, 0, &len, link->peer.terms, e);
         if (now() >= until)
             return PIPEGAUGE_OK;
     }
@@ -1071,7 +1029,7 @@ static int reach(pipegauge_link *link, size_t len, error *e)
     size_t told_len;
     int code = wait_to_hear(link);
     if (code == PIPEGAUGE_OK)
-        code = hear(link->fd, EXPOSED, told, sizeof told, &told_len, link->terms, e);
+        code = hear(link->peer.fd, EXPOSED, told, sizeof told, &told_len, link->peer.terms, e);
     if (code != PIPEGAUGE_OK)
         return code;
     if (told_len <= sizeof exposure)
@@ -1106,7 +1064,7 @@ static int fence(pipegauge_link *link, error *e)
 static int leave(pipegauge_link *link, error *e)
 {
     const int code = fence(link, e);
-    return code == PIPEGAUGE_OK ? tell(link->fd, LEFT, NULL, 0, link->terms, e) : code;
+    return code == PIPEGAUGE_OK ? tell(link->peer.fd, LEFT, NULL, 0, link->peer.terms, e) : code;
 }
 
 /* ---- The module. ---- */
