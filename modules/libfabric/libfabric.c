@@ -70,6 +70,8 @@ struct pipegauge_link {
     struct fid_av *names;
     struct fid_ep *endpoint;
     fi_addr_t to;
+    /* Of shared memory: the file that the peer's endpoint is, without a folder; empty of others. */
+    char theirs[64];
     struct peer peer;
     struct wanted wanted;
     /* A transfer could not be taken back: the library is not called for this link any more. */
@@ -101,6 +103,8 @@ static int failed_in_fabric(error *e, const char *doing, ssize_t came)
     switch (cause) {
     case FI_ETRUNC:
         return failed(e, PIPEGAUGE_PROTOCOL, "a longer message came than the one that was expected");
+    /* A provider cancels what an endpoint has when its connection ends; what this module cancels itself it does not ask about. */
+    case FI_ECANCELED:
     case FI_ECONNRESET:
     case FI_ECONNABORTED:
     case FI_ENOTCONN:
@@ -363,14 +367,20 @@ static int of_peer(int fd, const void *name, size_t len)
     return 0;
 }
 
+static const char in_memory[] = "fi_shm://";
+
+/* Whether a name is of an endpoint in shared memory: numbers and colons behind the scheme. */
+static int of_memory(const char *name, size_t len)
+{
+    const size_t scheme = sizeof in_memory - 1;
+    return len > scheme + 1 && len < scheme + sizeof ((pipegauge_link *)0)->theirs && name[len - 1] == 0 &&
+           strncmp(name, in_memory, scheme) == 0 && strspn(name + scheme, "0123456789:") == len - scheme - 1;
+}
+
 /* A peer's endpoint is at its own address, or in this host's memory: nothing else is handed to the library. */
 static int valid_name(const pipegauge_link *link, const char *name, size_t len, error *e)
 {
-    static const char memory[] = "fi_shm://";
-    const int right = link->wanted.provider == SHM
-                          ? len > sizeof memory && name[len - 1] == 0 && strlen(name) == len - 1 &&
-                                strncmp(name, memory, sizeof memory - 1) == 0 && !strchr(name + sizeof memory - 1, '/')
-                          : of_peer(link->peer.fd, name, len);
+    const int right = link->wanted.provider == SHM ? of_memory(name, len) : of_peer(link->peer.fd, name, len);
     return right ? PIPEGAUGE_OK : failed(e, PIPEGAUGE_PROTOCOL, "the peer tells the name of an endpoint that is not its own");
 }
 
@@ -428,6 +438,8 @@ static int open_unconnected(pipegauge_link *link, error *e)
     int code = open_endpoint(link, link->info, &link->names->fid, e);
     if (code == PIPEGAUGE_OK)
         code = swap_names(link, &link->endpoint->fid, theirs, &len, e);
+    if (code == PIPEGAUGE_OK && link->wanted.provider == SHM)
+        snprintf(link->theirs, sizeof link->theirs, "%.60s", theirs + sizeof in_memory - 1);
     if (code == PIPEGAUGE_OK && fi_av_insert(link->names, theirs, 1, &link->to, 0, NULL) != 1)
         code = failed(e, PIPEGAUGE_SYSTEM, "the provider does not take the name of the peer's endpoint");
     return code;
@@ -594,6 +606,9 @@ static void close_link(pipegauge_link *link)
     if (link->info)
         fi_freeinfo(link->info);
     pthread_mutex_unlock(&guard);
+    /* A peer that was killed leaves the file of its endpoint behind. */
+    if (link->theirs[0] && peer_ended(link->peer.fd))
+        shm_unlink(link->theirs);
     free_posts(link);
     free(link->exposed);
     if (link->ahead)
