@@ -70,8 +70,6 @@ struct pipegauge_link {
     struct fid_av *names;
     struct fid_ep *endpoint;
     fi_addr_t to;
-    /* Of shared memory: the file that the peer's endpoint is, without a folder; empty of others. */
-    char theirs[64];
     struct peer peer;
     struct wanted wanted;
     /* A transfer could not be taken back: the library is not called for this link any more. */
@@ -373,7 +371,7 @@ static const char in_memory[] = "fi_shm://";
 static int of_memory(const char *name, size_t len)
 {
     const size_t scheme = sizeof in_memory - 1;
-    return len > scheme + 1 && len < scheme + sizeof ((pipegauge_link *)0)->theirs && name[len - 1] == 0 &&
+    return len > scheme + 1 && name[len - 1] == 0 &&
            strncmp(name, in_memory, scheme) == 0 && strspn(name + scheme, "0123456789:") == len - scheme - 1;
 }
 
@@ -438,8 +436,6 @@ static int open_unconnected(pipegauge_link *link, error *e)
     int code = open_endpoint(link, link->info, &link->names->fid, e);
     if (code == PIPEGAUGE_OK)
         code = swap_names(link, &link->endpoint->fid, theirs, &len, e);
-    if (code == PIPEGAUGE_OK && link->wanted.provider == SHM)
-        snprintf(link->theirs, sizeof link->theirs, "%.60s", theirs + sizeof in_memory - 1);
     if (code == PIPEGAUGE_OK && fi_av_insert(link->names, theirs, 1, &link->to, 0, NULL) != 1)
         code = failed(e, PIPEGAUGE_SYSTEM, "the provider does not take the name of the peer's endpoint");
     return code;
@@ -562,6 +558,15 @@ static int wait_to_hear(pipegauge_link *link, error *e)
     return PIPEGAUGE_OK;
 }
 
+/* Removes the name of an endpoint in shared memory, which the peer has mapped by now: a process that is killed leaves no file behind. */
+static void forget_name(const pipegauge_link *link)
+{
+    char name[MOST_NAME];
+    size_t len = sizeof name;
+    if (link->wanted.provider == SHM && fi_getname(&link->endpoint->fid, name, &len) == 0 && of_memory(name, len))
+        shm_unlink(name + sizeof in_memory - 1);
+}
+
 /* Waits until the library has connected both endpoints, on both sides: it does so with the first message, in calls of both. */
 static int wire_up(pipegauge_link *link, error *e)
 {
@@ -572,7 +577,11 @@ static int wire_up(pipegauge_link *link, error *e)
         code = tell(link->peer.fd, WIRED, NULL, 0, link->peer.terms, e);
     if (code == PIPEGAUGE_OK)
         code = wait_to_hear(link, e);
-    return code == PIPEGAUGE_OK ? hear(link->peer.fd, WIRED, NULL, 0, &len, link->peer.terms, e) : code;
+    if (code == PIPEGAUGE_OK)
+        code = hear(link->peer.fd, WIRED, NULL, 0, &len, link->peer.terms, e);
+    if (code == PIPEGAUGE_OK)
+        forget_name(link);
+    return code;
 }
 
 /* ---- Links. ---- */
@@ -606,9 +615,6 @@ static void close_link(pipegauge_link *link)
     if (link->info)
         fi_freeinfo(link->info);
     pthread_mutex_unlock(&guard);
-    /* A peer that was killed leaves the file of its endpoint behind. */
-    if (link->theirs[0] && peer_ended(link->peer.fd))
-        shm_unlink(link->theirs);
     free_posts(link);
     free(link->exposed);
     if (link->ahead)
