@@ -12,6 +12,7 @@ mod comparing;
 mod costing;
 mod disk;
 mod explaining;
+mod fabrics;
 mod far_side;
 mod files;
 mod flows;
