@@ -11,12 +11,10 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <pthread.h>
-#include <sched.h>
+#include <signal.h>
 #include <ucp/api/ucp.h>
 #include <ucs/config/global_opts.h>
 #include <ucs/debug/debug.h>
-
-#include <signal.h>
 
 typedef struct pipegauge_error error;
 typedef struct pipegauge_settings settings;
@@ -107,17 +105,17 @@ static int failed_in_ucx(error *e, const char *doing, ucs_status_t status)
 
 /* ---- Waiting. ---- */
 
-/* Lets the library move what it can; what ends the wait, or PIPEGAUGE_OK. */
+/* Lets the library move what it can; what ends the wait, or PIPEGAUGE_OK. On a broken link it would move what is somebody else's memory by now. */
 static inline int progressed(pipegauge_link *link, struct wait *wait)
 {
-    return called(&link->peer, wait, ucp_worker_progress(link->worker) != 0);
+    return link->broken ? PIPEGAUGE_CLOSED : called(&link->peer, wait, ucp_worker_progress(link->worker) != 0);
 }
 
 /* Takes back an operation that nobody waits for any more. The memory is the caller's again, so that one that can't be ended ends the link. */
 static void abandon(pipegauge_link *link, void *request)
 {
     ucp_request_cancel(link->worker, request);
-    for (int i = 0; i < 1000 && ucp_request_check_status(request) == UCS_INPROGRESS; i++)
+    for (int i = 0; i < 1000 && !link->broken && ucp_request_check_status(request) == UCS_INPROGRESS; i++)
         ucp_worker_progress(link->worker);
     if (ucp_request_check_status(request) == UCS_INPROGRESS)
         link->broken = 1;
@@ -211,21 +209,6 @@ static int capabilities(const settings *set, struct pipegauge_capabilities *out,
  * loaded) is not said to be safe otherwise. */
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 
-/* Once: its log goes to standard output, and its handlers of SIGSEGV and others stand before the command's own. Whoever sets UCX_LOG_LEVEL or
- * UCX_HANDLE_ERRORS gets them. */
-static void make_quiet(void)
-{
-    static int is;
-    if (!is && !getenv("UCX_LOG_LEVEL"))
-        ucs_global_opts_set_value("LOG_LEVEL", "fatal");
-    if (!is && !getenv("UCX_HANDLE_ERRORS")) {
-        const int theirs[] = {SIGILL, SIGSEGV, SIGBUS, SIGFPE};
-        for (size_t i = 0; i < sizeof theirs / sizeof theirs[0]; i++)
-            ucs_debug_disable_signal(theirs[i]);
-    }
-    is = 1;
-}
-
 /* Whether an address is the one of a connection's end; the port is no part of it. */
 static int same_ip(const struct sockaddr *a, const struct sockaddr_storage *b)
 {
@@ -289,7 +272,6 @@ static int open_context(pipegauge_link *link, error *e)
                                  .features = features[link->wanted.op] | UCP_FEATURE_AM | UCP_FEATURE_RMA};
     ucp_config_t *config = NULL;
     pthread_mutex_lock(&guard);
-    make_quiet();
     ucs_status_t status = ucp_config_read(NULL, NULL, &config);
     int code = status == UCS_OK ? configure(config, link->wanted, link->peer.fd, e) : failed_in_ucx(e, "reading UCX's configuration", status);
     if (code == PIPEGAUGE_OK && (status = ucp_init(&params, config, &link->context)) != UCS_OK) {
@@ -781,17 +763,13 @@ static int ready(pipegauge_link *link, double seconds, int *is, error *e)
     struct wait wait = {0, 0, 0};
     (void)e;
     for (;;) {
-        const unsigned moved = ucp_worker_progress(link->worker);
-        *is = is_there(link);
+        const int code = progressed(link, &wait);
+        /* A receive finds that the peer is gone. */
+        *is = code == PIPEGAUGE_CLOSED || is_there(link);
         if (*is || now() >= until)
             return PIPEGAUGE_OK;
-        const int code = called(&link->peer, &wait, moved != 0);
         if (code == PIPEGAUGE_INTERRUPTED)
             return code;
-        /* A receive finds that the peer is gone. */
-        *is = code == PIPEGAUGE_CLOSED;
-        if (*is)
-            return PIPEGAUGE_OK;
     }
 }
 
@@ -1129,7 +1107,21 @@ static const struct pipegauge_module module = {
     .queued = &queued,
 };
 
+/* UCX's log goes to standard output, and its handlers of SIGSEGV and others stand before the command's own. Whoever sets UCX_LOG_LEVEL or
+ * UCX_HANDLE_ERRORS gets them. */
+static void make_quiet(void)
+{
+    if (!getenv("UCX_LOG_LEVEL"))
+        ucs_global_opts_set_value("LOG_LEVEL", "fatal");
+    if (!getenv("UCX_HANDLE_ERRORS")) {
+        const int theirs[] = {SIGILL, SIGSEGV, SIGBUS, SIGFPE};
+        for (size_t i = 0; i < sizeof theirs / sizeof theirs[0]; i++)
+            ucs_debug_disable_signal(theirs[i]);
+    }
+}
+
 const struct pipegauge_module *pipegauge_module(uint32_t abi)
 {
+    make_quiet();
     return abi >= PIPEGAUGE_ABI ? &module : NULL;
 }
