@@ -80,6 +80,8 @@ struct pipegauge_link {
     char *ahead;
     size_t ahead_len;
     int ahead_waits;
+    /* A datagram of the peer has come: until then it may not have begun. */
+    int heard;
 
     /* Posts that are not done, oldest first. */
     struct operation **posts;
@@ -768,7 +770,7 @@ static int is_expected(const pipegauge_link *link, size_t len)
 /* Waits for a datagram, which may be lost. */
 static int receive_datagram(pipegauge_link *link, void *message, size_t len, error *e)
 {
-    const double until = now() + link->peer.terms->loss_timeout;
+    const double until = now() + (link->heard ? link->peer.terms->loss_timeout : link->peer.terms->patience);
     struct wait wait = {0, 0, 0};
     for (;;) {
         int code = receive_ahead(link, e);
@@ -776,12 +778,14 @@ static int receive_datagram(pipegauge_link *link, void *message, size_t len, err
             code = progressed(link, &wait, e);
         if (code != PIPEGAUGE_OK)
             return code;
-        if (link->receiving.done && is_expected(link, len))
+        if (link->receiving.done && is_expected(link, len)) {
+            link->heard = 1;
             return take_ahead(link, message, len, e);
+        }
         if (link->receiving.done)
             link->ahead_waits = 0;
         else if (wait.idle % LOOKS == 0 && now() >= until)
-            return PIPEGAUGE_LOST;
+            return link->heard ? PIPEGAUGE_LOST : PIPEGAUGE_STALLED;
     }
 }
 
