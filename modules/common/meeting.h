@@ -77,7 +77,7 @@ static inline int peer_ended(int fd)
 /* Calls that moved nothing before a wait looks at the clock; how long it waits before it leaves the CPU to others between calls, how often it
  * looks at the peer, and how long what a peer sent before it was gone may be on its way, seconds. */
 #define LOOKS 64
-#define BUSY 50e-6
+#define BUSY 1e-3
 #define OFTEN 10e-3
 #define LATE 0.1
 
