@@ -333,13 +333,26 @@ static const ucp_request_param_t plain;
 static int exchange(pipegauge_link *link, const void *out, size_t out_len, void *into, size_t into_len, error *e);
 static int is_in_memory(const pipegauge_link *link);
 
-/* Waits until the library has connected both endpoints, on both sides. It begins with the first message, and goes on in calls of both: a side
- * that has received its message makes none, and what the other sends or flushes would wait. */
+/* Both sides send each other a message, and one so large that UCX asks for it before it is sent. What it does once for each protocol needs calls of both sides, and a
+ * side that has received its message makes none: a first message of more than a few bytes would wait for it. */
+static int first_messages(pipegauge_link *link, error *e)
+{
+    const size_t len = 128 << 10;
+    char *both = calloc(2, len);
+    if (!both)
+        return failed(e, PIPEGAUGE_SYSTEM, "no memory for a first message");
+    int code = exchange(link, both, 1, both + len, 1, e);
+    if (code == PIPEGAUGE_OK)
+        code = exchange(link, both, len, both + len, len, e);
+    free(both);
+    return code;
+}
+
+/* Waits until the library has connected both endpoints, on both sides. */
 static int wire_up(pipegauge_link *link, error *e)
 {
-    char here = 'w', there = 0;
     size_t len;
-    int code = exchange(link, &here, 1, &there, 1, e);
+    int code = first_messages(link, e);
     if (code == PIPEGAUGE_OK)
         code = finished(link, ucp_ep_flush_nbx(link->endpoint, &plain), "connecting", e);
     link->in_memory = is_in_memory(link);
