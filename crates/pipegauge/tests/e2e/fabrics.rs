@@ -43,8 +43,18 @@ fn measured(dir: &Scratch, modules: &PathBuf, paths: &[&str], pattern: &str, siz
     fs::read_to_string(dir.path("x.run.jsonl")).unwrap().lines().map(json).collect()
 }
 
-fn count(events: &[Value], event: &str) -> usize {
-    events.iter().filter(|one| one["event"] == event).count()
+/// The same until every size has a point: a side that got no CPU for long makes a size look slow, and the survey leaves out those above it.
+fn whole(dir: &Scratch, modules: &PathBuf, path: &str, pattern: &str, sizes: &str, more: &[&str]) -> Vec<Value> {
+    let wanted = sizes.split(',').count();
+    let mut found = 0;
+    for _ in 0..4 {
+        let events = measured(dir, modules, &[path], pattern, sizes, more);
+        found = events.iter().filter(|one| one["event"] == "point").count();
+        if found == wanted {
+            return events;
+        }
+    }
+    panic!("{path} {pattern}: {found} of {wanted} sizes have a point")
 }
 
 const RELIABLE: [&str; 8] = [
@@ -84,8 +94,7 @@ fn every_operation_is_measured_in_every_pattern() {
         };
         for pattern in patterns {
             let more: &[&str] = if *pattern == "burst" { &["--burst", "20"] } else { &[] };
-            let events = measured(&dir, &modules, &[path], pattern, "1,4097,64KiB", more);
-            assert_eq!(count(&events, "point"), 3, "{path} {pattern}");
+            whole(&dir, &modules, path, pattern, "1,4097,64KiB", more);
         }
     }
 }
@@ -97,8 +106,7 @@ fn messages_around_every_boundary_arrive_as_they_were() {
     // Frames of TCP, segments and eager limits of both libraries, and the largest that is asked for.
     let sizes = "1,64,65,1448,1449,4096,4097,8185,8256,16385,20552,20553,65536,65537,262145,16MiB";
     for path in of(&names, &RELIABLE) {
-        let events = measured(&dir, &modules, &[path], "ping-pong", sizes, &[]);
-        assert_eq!(count(&events, "point"), sizes.split(',').count(), "{path}");
+        whole(&dir, &modules, path, "ping-pong", sizes, &[]);
     }
 }
 
@@ -111,8 +119,7 @@ fn datagrams_are_of_the_providers_size_and_may_be_lost() {
         return;
     }
     for pattern in ["ping-pong", "bidirectional", "request"] {
-        let events = measured(&dir, &modules, &path, pattern, "1,1472", &[]);
-        assert_eq!(count(&events, "point"), 2, "{pattern}");
+        whole(&dir, &modules, path[0], pattern, "1,1472", &[]);
     }
     for pattern in ["put", "post", "burst"] {
         let line = ["run", path[0], "--pattern", pattern, "--sizes", "64", "--no-html", "-q"];
@@ -181,8 +188,7 @@ fn they_run_over_both_versions_of_ip() {
     }
     let all = ["ucx:tls=tcp", "libfabric", "libfabric:endpoint=msg", "libfabric:provider=udp"];
     for path in of(&names, &all) {
-        let events = measured(&dir, &modules, &[path], "ping-pong", "1,1000", &["--peer-address", "::1"]);
-        assert_eq!(count(&events, "point"), 2, "{path}");
+        whole(&dir, &modules, path, "ping-pong", "1,1000", &["--peer-address", "::1"]);
     }
 }
 
