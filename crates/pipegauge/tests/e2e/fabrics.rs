@@ -215,7 +215,7 @@ fn a_killed_peer_ends_its_path_and_nothing_stays_behind() {
         let said = run.end();
         assert!([1, 2].contains(&said.code()) && !said.err.is_empty(), "{path}: {said}");
         // Names of shared memory begin with the process that made them.
-        let mut left = Vec::new();
+        let mut left: Vec<String> = Vec::new();
         if let Ok(all) = fs::read_dir("/dev/shm") {
             left.extend(all.filter_map(|e| e.ok()?.file_name().into_string().ok()));
         }
