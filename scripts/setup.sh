@@ -61,6 +61,8 @@ if [ "$goal" = test ]; then
   want libnng-dev test -e /usr/include/nng/nng.h
   want redis-server have redis-server
   want nats-server have nats-server
+  want libucx-dev test -e /usr/include/ucp/api/ucp.h
+  want libfabric-dev test -e /usr/include/rdma/fabric.h
   want man-db have man
   want gnuplot-nox have gnuplot
   want python3-venv python3 -c 'import venv, ensurepip'
@@ -72,6 +74,10 @@ if [ "$goal" = bench ]; then
   want qperf have qperf
   want iperf3 have iperf3
   want nuttcp have nuttcp
+  want libucx-dev test -e /usr/include/ucp/api/ucp.h
+  want ucx-utils have ucx_perftest
+  want libfabric-dev test -e /usr/include/rdma/fabric.h
+  want libfabric-bin have fi_pingpong
 fi
 
 if [ ${#missing[@]} -eq 0 ]; then

@@ -9,6 +9,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
+import fabrics  # noqa: E402
 import pairs  # noqa: E402
 import peers  # noqa: E402
 import quote  # noqa: E402
@@ -177,12 +178,51 @@ def only_verdicts_count_as_said_to_differ():
     assert "machine with a neighbour: 0 of 100, no verdict on 2)" in old, old
 
 
+def both_sides_of_a_fabric_have_like_settings():
+    assert {f.program for f in fabrics.FABRICS} == {"ucx_perftest", "fi_pingpong"}
+    for fabric in fabrics.FABRICS:
+        set_to = dict(one.split("=") for one in fabric.path.split(":")[1].split(","))
+        mine, server, client = fabric.mine(), fabric.server(), fabric.client()
+        after = lambda words, flag: words[words.index(flag) + 1]
+        size, times = after(mine, "--sizes"), after(mine, "--repeats")
+        assert "127.0.0.1" in client and after(mine, "--trials") == "1", fabric
+        if fabric.program == "ucx_perftest":
+            for side in (server, client):
+                assert f"UCX_TLS={set_to['tls']}" in side and "UCX_NET_DEVICES=lo" in side, side
+            assert (after(client, "-s"), after(client, "-n")) == (size, times), client
+            assert after(client, "-t") == {"ping-pong": "tag_lat", "stream": "tag_bw"}[fabric.pattern], client
+            # One message under way on both sides.
+            assert fabric.pattern != "stream" or after(client, "-O") == "1", client
+        else:
+            for side in (server, client):
+                assert (after(side, "-S"), after(side, "-I")) == (size, times), side
+                assert (after(side, "-p"), after(side, "-e")) == (set_to["provider"], set_to["endpoint"]), side
+                assert after(side, "-m") == {"message": "msg", "tagged": "tagged"}[set_to["op"]], side
+            assert fabric.pattern == "ping-pong", fabric
+
+
+def figures_of_fabrics_are_read_from_what_the_tools_print():
+    near = lambda a, b: abs(a / b - 1) < 1e-9
+    said = "iterations,50.0_percentile_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr\n5000,3.158,18.257,18.257,3.34,3.34,54773,54773\n"
+    latency, rate = fabrics.of_perftest(said)
+    assert near(latency, 18.257e-6) and near(rate, 3.34 * 1024 * 1024 * 8)
+    said = "bytes   #sent   #ack     total       time     MB/sec    usec/xfer   Mxfers/sec\n64      5k      =5k      625k        1.14s      0.56     113.70       0.01\n"
+    assert near(fabrics.of_pingpong(said, 64), 113.70e-6)
+    for fabric in fabrics.FABRICS:
+        try:
+            fabric.read("connection refused")
+        except RuntimeError:
+            continue
+        raise AssertionError(f"{fabric.path} has a figure of nothing")
+
+
 passed = failed = 0
 for test in [both_sides_of_every_pair_have_like_settings, both_sides_write_blocks_of_one_size,
              trials_of_throughput_are_sustained, figures_are_read_from_what_the_tools_print,
              pairs_take_turns_and_each_side_begins_as_often, a_pair_without_a_figure_is_made_again_but_not_for_ever,
              an_interval_with_one_in_it_is_parity_and_nothing_else_is, only_pairs_at_like_settings_are_quoted,
-             nothing_is_said_to_beat_the_bare_floor, foretold_ranges_are_told_in_words, only_verdicts_count_as_said_to_differ, the_systems_congestion_control_is_named]:
+             nothing_is_said_to_beat_the_bare_floor, foretold_ranges_are_told_in_words, only_verdicts_count_as_said_to_differ, both_sides_of_a_fabric_have_like_settings,
+             figures_of_fabrics_are_read_from_what_the_tools_print, the_systems_congestion_control_is_named]:
     try:
         test()
         passed += 1

@@ -13,6 +13,7 @@ mod comparing;
 mod costing;
 mod disk;
 mod explaining;
+mod fabrics;
 mod far_side;
 mod files;
 mod flows;

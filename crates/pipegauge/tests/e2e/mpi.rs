@@ -53,7 +53,7 @@ pub(super) fn command(dir: &Scratch, modules: &PathBuf, args: &[&str]) -> Comman
 }
 
 /// Processes whose command line holds this.
-fn named(words: &str) -> Vec<u32> {
+pub(super) fn named(words: &str) -> Vec<u32> {
     let all = fs::read_dir("/proc").unwrap().filter_map(|e| e.ok()?.file_name().to_str()?.parse::<u32>().ok());
     all.filter(|pid| command_line(*pid).contains(words)).collect()
 }
