@@ -234,7 +234,7 @@ pub fn reaches(p: &Asked<'_>, rate: f64) -> Answered {
             };
             // Where the most may be less, no upper end is one.
             let (size, place) = match most.low < rate {
-                true => (Estimate { high: f64::INFINITY, ..size }, earliest(size)),
+                true => (Estimate { high: f64::INFINITY, ..size }, unsure(size, smallest)),
                 false => (size, format!("is reached {place}")),
             };
             let text = format!("{} {place} ({}); {told}", BitRate(rate), each(p));
@@ -243,10 +243,15 @@ pub fn reaches(p: &Asked<'_>, rate: f64) -> Answered {
     }
 }
 
-/// That a rate may be reached, and not before a size.
-fn earliest(size: Estimate) -> String {
-    let from = Bytes(size.low.round().max(1.0) as u64);
-    format!("is not surely reached by any size measured, and if it is, from {from} on at the earliest")
+/// That a rate may be reached, and not before a size; or, where no interval tells the size, from which on medians are as high.
+fn unsure(size: Estimate, smallest: u64) -> String {
+    let at = |size: f64| Bytes(size.round().max(1.0) as u64);
+    match size.low > smallest as f64 {
+        true => format!("is reached from {} on at the earliest, if at all: no size surely moves so much", at(size.low)),
+        false => {
+            format!("is reached by the medians from {} on (no interval): no size surely moves so much", at(size.value))
+        }
+    }
 }
 
 /// That even the smallest message takes longer than a time.
