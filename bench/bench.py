@@ -12,7 +12,6 @@ KEEP=DIR OVER=3600 bench/bench.py repeat      ten runs spread over an hour; agai
 import glob
 import json
 import os
-import platform
 import random
 import re
 import shutil
@@ -476,9 +475,8 @@ def keep(target, head):
 def main():
     wanted = [a for a in sys.argv[1:] if not a.startswith("--")] or list(PARTS)
     begin = time.monotonic()
-    cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "unknown CPU")
-    head = (f"# Measured by `make bench`\n\n{os.cpu_count()} CPUs ({cpu}), Linux {platform.release()}. Each part says when it was "
-            "measured; `bench/bench.py PART` measures one again and replaces it here.\n")
+    head = ("# Measured by `make bench`\n\nEach part says when it was measured and on which machine, all of them shared virtual ones; those that "
+            "name none had 2 CPUs, too. `bench/bench.py PART` measures one again and replaces it here.\n")
     target = os.path.join(ROOT, "bench", "RESULTS.md")
     failed = []
     for name in wanted:

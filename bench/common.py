@@ -2,6 +2,7 @@
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import tempfile
@@ -28,9 +29,20 @@ def say(*words):
     print(*words, flush=True)
 
 
+def machine():
+    """What a part was measured on, without the trade marks and the build of the kernel."""
+    with open("/proc/cpuinfo") as f:
+        cpu = next((l.split(":")[1] for l in f if l.startswith("model name")), "unknown CPU")
+    cpu = " ".join(re.sub(r"\((R|TM)\)", "", cpu).split())
+    return f"{os.cpu_count()} CPUs ({cpu}), Linux {platform.release().split('-')[0]}"
+
+
+MACHINE = machine()
+
+
 def table(title, head, rows, note=""):
     """Keeps a table for RESULTS.md and prints it."""
-    lines = [f"## {title}", "", f"{time.strftime('%Y-%m-%d %H:%M')}, Linux {platform.release()}.", "", "| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines = [f"## {title}", "", f"{time.strftime('%Y-%m-%d %H:%M')}, {MACHINE}.", "", "| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     lines += ["| " + " | ".join(str(c) for c in row) + " |" for row in rows]
     if note:
         lines += ["", note]

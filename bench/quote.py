@@ -25,6 +25,12 @@ def days(found):
     return stamps[0] if len(stamps) == 1 else f"{stamps[0]} to {stamps[-1]}"
 
 
+def machines(found):
+    """The machines that parts name, in words."""
+    named = sorted({m.group(1) for body in found.values() if (m := re.search(r"^\d{4}-[-\d]* [:\d]+, (\d+ CPUs \([^)]*\))", body, re.M))})
+    return "shared virtual machines" + (" with " + " or ".join(named) if named else "")
+
+
 def cost(what, ratio):
     """A ratio to the floor as a cost in time, in words where it is not above 0. Of a stream the ratio is one of throughputs."""
     at, low, high = (float(x) for x in re.findall(r"\d+\.\d+", ratio))
@@ -35,10 +41,8 @@ def cost(what, ratio):
 
 
 def quoted(text):
-    machine = re.search(r"^(\d+ CPUs \([^)]*\), Linux [\w.]+)", text, re.M)
     found = sections(text)
-    on = machine.group(1) if machine else "an unknown machine"
-    out = [f"Measured {days(found)} on {on}, a shared virtual machine, by `make bench`.", ""]
+    out = [f"Measured {days(found)} on {machines(found)}, by `make bench`.", ""]
     floor = rows(found.get("pipegauge against the floor", ""))
     if floor:
         out += ["What pipegauge costs over a bare program that makes the same system calls at the same settings (median of interleaved pairs,",
