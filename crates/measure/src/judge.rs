@@ -34,7 +34,7 @@ pub fn capped(kind: Name, most: u64) -> Warning {
 pub fn one_cpu(cpu: u32) -> Warning {
     let text = format!(
         "both sides keep to CPU {cpu}: a message waits until its sender lets go of the CPU, and a side that spins (shm, MPI) keeps it for \
-         milliseconds; --pin A,B gives each side a CPU of its own"
+         milliseconds; --pin A,B gives each side a CPU of its own, and openmpi:wait=yield or mpich:wait=yield lets the other side run"
     );
     warning("one-cpu", Vec::new(), text)
 }
