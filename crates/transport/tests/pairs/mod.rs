@@ -9,7 +9,7 @@ use std::time::Duration;
 use transport::decorate::Decorators;
 use transport::{
     Acceptor, Address, AnyLink, Connector, Ends, Family, LinkError, Name, Patience, Proof, Transport, Value, Wait,
-    mptcp, quic, registry, shm, tcp, tls, udp, uring, websocket,
+    http, mptcp, quic, registry, shm, tcp, tls, udp, uring, websocket,
 };
 
 pub const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -28,6 +28,7 @@ pub fn variants() -> Vec<(Name, Settings)> {
     for (kind, option, value) in [
         (websocket::NAME, "client", Value::from("far")),
         (websocket::NAME, "frame", Value::from(4096u64)),
+        (http::NAME, "version", Value::from("2")),
         (quic::NAME, "packet", Value::from(65_507u64)),
     ] {
         if here(kind.transport().unwrap()) {
@@ -46,11 +47,11 @@ pub fn variants() -> Vec<(Name, Settings)> {
 }
 
 /// Transports that a kernel or this program may be built without; every other one must be had wherever tests run.
-pub const OPTIONAL: [Name; 4] = [mptcp::NAME, uring::NAME, websocket::NAME, quic::NAME];
+pub const OPTIONAL: [Name; 5] = [mptcp::NAME, uring::NAME, websocket::NAME, http::NAME, quic::NAME];
 
 /// Those over IP that take either version of it, as far as they can be had here.
 pub fn over_ip() -> impl Iterator<Item = Name> {
-    [tcp::NAME, mptcp::NAME, tls::NAME, uring::NAME, websocket::NAME, udp::NAME, quic::NAME]
+    [tcp::NAME, mptcp::NAME, tls::NAME, uring::NAME, websocket::NAME, http::NAME, udp::NAME, quic::NAME]
         .into_iter()
         .filter(|kind| here(kind.transport().unwrap()))
 }

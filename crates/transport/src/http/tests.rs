@@ -1,0 +1,1 @@
+//! What travels, and what strangers may send.
