@@ -20,7 +20,7 @@ pub enum Side {
 /// How far a call has come.
 #[derive(Default)]
 pub struct Call {
-    /// A message may be held until somebody asks for it.
+    /// A message may be held until it may go.
     holds: bool,
     released: bool,
     begun: bool,
@@ -62,10 +62,11 @@ impl Engine {
     pub fn turn(&mut self) {
         self.plug.wake();
         self.tasks.turn();
-        if let Side::Far(far) = &mut self.side {
-            far.look();
-            self.tasks.turn();
+        match &mut self.side {
+            Side::Near(near) => near.look(),
+            Side::Far(far) => far.look(),
         }
+        self.tasks.turn();
     }
 
     /// Takes a call as far as it goes: sends `out` and fills `into`. Whether anything moved.
@@ -100,10 +101,11 @@ impl Engine {
                 Side::Far(far) => far.begin(out.len())?,
             };
             let Some(feeder) = feeder else {
-                call.sent = match &mut self.side {
-                    Side::Far(far) => call.holds && far.hold(out),
-                    Side::Near(_) => false,
-                };
+                call.sent = call.holds
+                    && match &mut self.side {
+                        Side::Near(near) => near.hold(out),
+                        Side::Far(far) => far.hold(out),
+                    };
                 return Ok(call.sent);
             };
             self.going = Some(feeder);
@@ -144,7 +146,10 @@ impl Engine {
 
     /// Whether something was sent that did not leave.
     pub fn owes(&self) -> bool {
-        let holds = matches!(&self.side, Side::Far(far) if far.holds());
+        let holds = match &self.side {
+            Side::Near(near) => near.owes(),
+            Side::Far(far) => far.owes(),
+        };
         let going = self.going.as_ref().is_some_and(|feeder| !feeder.over());
         !self.shut && !self.end.over() && (holds || going || self.plug.wants_room())
     }

@@ -109,13 +109,15 @@ pub struct Far {
     received: VecDeque<Answer>,
     /// A message that nobody has asked for yet.
     held: Option<Vec<u8>>,
+    /// The last one of these that went.
+    handed: Option<Feeder>,
     last_apart: bool,
     end: End,
 }
 
 impl Far {
     pub fn new(desk: Desk, last_apart: bool, end: End) -> Self {
-        Self { desk, waiting: VecDeque::new(), received: VecDeque::new(), held: None, last_apart, end }
+        Self { desk, waiting: VecDeque::new(), received: VecDeque::new(), held: None, handed: None, last_apart, end }
     }
 
     /// The oldest request that is not answered.
@@ -137,14 +139,15 @@ impl Far {
         match self.answer_with(held.len()) {
             Some(mut feeder) => {
                 feeder.give(&held);
+                self.handed = Some(feeder);
             }
             None => self.held = Some(held),
         }
     }
 
-    /// Whether a message waits for somebody who asks.
-    pub fn holds(&self) -> bool {
-        self.held.is_some()
+    /// Whether something that was held did not go.
+    pub fn owes(&self) -> bool {
+        self.held.is_some() || self.handed.as_ref().is_some_and(|feeder| !feeder.over())
     }
 
     /// Lets the near side go on: what was received has no message for an answer.
@@ -159,12 +162,12 @@ impl Far {
         if self.end.over() {
             return Err(self.end.gone(SENDING));
         }
-        Ok(if self.holds() { None } else { self.answer_with(len) })
+        Ok(if self.held.is_some() { None } else { self.answer_with(len) })
     }
 
     /// Holds a small message, as a socket's buffer would, until somebody asks; whether it does.
     pub fn hold(&mut self, message: &[u8]) -> bool {
-        let holds = !self.holds() && message.len() <= PIECE;
+        let holds = self.held.is_none() && message.len() <= PIECE;
         if holds {
             self.held = Some(message.to_vec());
         }

@@ -12,7 +12,7 @@ use hyper::header::{CONTENT_TYPE, HOST, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode, Uri};
 
 use super::coming::Coming;
-use super::feed::{Feed, Feeder, feed};
+use super::feed::{Feed, Feeder, PIECE, feed};
 use super::meaning::End;
 use crate::LinkError;
 use crate::sys::{RECEIVING, SENDING};
@@ -52,9 +52,12 @@ enum Front {
 pub struct Near {
     sender: Sender,
     flights: VecDeque<Flight>,
-    /// Messages that came while this side only sent; the last one may be incomplete, and then its body is still a flight.
+    /// Messages that came while this side only sent, and one of which not all has come.
     kept: VecDeque<Vec<u8>>,
     keeping: Option<Vec<u8>>,
+    /// A message that waits for the response to the one before it, and the last one of these that went.
+    held: Option<Vec<u8>>,
+    handed: Option<Feeder>,
     /// When to ask once more, and how long the pause before that was.
     pause: Option<(Instant, Duration)>,
     end: End,
@@ -62,7 +65,7 @@ pub struct Near {
 
 impl Near {
     pub fn new(sender: Sender, end: End) -> Self {
-        Self { sender, flights: VecDeque::new(), kept: VecDeque::new(), keeping: None, pause: None, end }
+        Self { sender, flights: VecDeque::new(), kept: VecDeque::new(), keeping: None, held: None, handed: None, pause: None, end }
     }
 
     /// Whether another request may begin.
@@ -125,6 +128,38 @@ impl Near {
         }
     }
 
+    /// Begins a request with a message of `len` bytes.
+    fn post(&mut self, len: usize) -> Feeder {
+        self.pause = None;
+        let (body, feeder) = feed(len, matches!(self.sender, Sender::Two(_)));
+        self.request(Method::POST, body);
+        feeder
+    }
+
+    /// Sends the message that is held where it may; whether none is held.
+    fn hand_over(&mut self, doing: &'static str) -> Result<bool, LinkError> {
+        let Some(held) = self.held.take() else { return Ok(true) };
+        self.front()?;
+        if !self.free(doing)? {
+            self.held = Some(held);
+            return Ok(false);
+        }
+        let mut feeder = self.post(held.len());
+        feeder.give(&held);
+        self.handed = Some(feeder);
+        Ok(true)
+    }
+
+    /// The same while no call looks: what is wrong is told by the next one.
+    pub fn look(&mut self) {
+        let _ = self.hand_over(SENDING);
+    }
+
+    /// Whether something that was held did not go.
+    pub fn owes(&self) -> bool {
+        self.held.is_some() || self.handed.as_ref().is_some_and(|feeder| !feeder.over())
+    }
+
     /// Begins to send a message where it may; what comes meanwhile is kept where nobody else takes it.
     pub fn begin(&mut self, len: usize, keep: bool) -> Result<Option<Feeder>, LinkError> {
         while let Front::Message = self.front()? {
@@ -132,13 +167,17 @@ impl Near {
                 break;
             }
         }
-        if !self.free(SENDING)? {
-            return Ok(None);
+        let may = self.hand_over(SENDING)? && self.free(SENDING)?;
+        Ok(may.then(|| self.post(len)))
+    }
+
+    /// Holds a small message, as a socket's buffer would, until the one before it is answered; whether it does.
+    pub fn hold(&mut self, message: &[u8]) -> bool {
+        let holds = self.held.is_none() && message.len() <= PIECE;
+        if holds {
+            self.held = Some(message.to_vec());
         }
-        self.pause = None;
-        let (body, feeder) = feed(len, matches!(self.sender, Sender::Two(_)));
-        self.request(Method::POST, body);
-        Ok(Some(feeder))
+        holds
     }
 
     /// Keeps what has come of the oldest request's message; whether that was all.
@@ -174,6 +213,7 @@ impl Near {
             *got = into.len();
             return Ok(*got);
         }
+        let ask = self.hand_over(RECEIVING)? && ask;
         match self.front()? {
             Front::Due => Ok(0),
             Front::None if ask => self.ask().map(|()| 0),
@@ -215,9 +255,11 @@ impl Near {
         if !self.kept.is_empty() {
             return true;
         }
+        self.look();
         match self.front() {
             Ok(Front::Message) | Err(_) => true,
             Ok(Front::Due) => false,
+            Ok(Front::None) if self.held.is_some() => false,
             Ok(Front::None) => self.ask().is_err(),
         }
     }
