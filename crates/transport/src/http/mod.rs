@@ -18,6 +18,8 @@
 #[cfg(feature = "http")]
 mod coming;
 #[cfg(feature = "http")]
+mod engine;
+#[cfg(feature = "http")]
 mod far;
 #[cfg(feature = "http")]
 mod feed;
@@ -32,8 +34,6 @@ mod plug;
 #[cfg(feature = "http")]
 mod session;
 #[cfg(feature = "http")]
-mod engine;
-#[cfg(feature = "http")]
 mod tasks;
 #[cfg(all(test, feature = "http"))]
 mod tests;
@@ -46,7 +46,7 @@ use crate::{Capabilities, Name, Semantics};
 pub const NAME: Name = Name::literal("http");
 
 const SUMMARY: &str = "HTTP/1.1 or HTTP/2 over TCP: POST requests and their responses";
-const SPOKEN: &[&str] = &["http", "http/1.1", "http/2", "http2", "http requests", "rest"];
+const SPOKEN: &[&str] = &["http", "http connection", "http request", "http requests"];
 
 /// The transport.
 #[cfg(feature = "http")]

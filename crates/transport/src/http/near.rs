@@ -65,7 +65,16 @@ pub struct Near {
 
 impl Near {
     pub fn new(sender: Sender, end: End) -> Self {
-        Self { sender, flights: VecDeque::new(), kept: VecDeque::new(), keeping: None, held: None, handed: None, pause: None, end }
+        Self {
+            sender,
+            flights: VecDeque::new(),
+            kept: VecDeque::new(),
+            keeping: None,
+            held: None,
+            handed: None,
+            pause: None,
+            end,
+        }
     }
 
     /// Whether another request may begin.
@@ -184,7 +193,9 @@ impl Near {
     fn keep(&mut self) -> Result<bool, LinkError> {
         let Some(Flight::Message(coming)) = self.flights.front_mut() else { return Ok(false) };
         let due = coming.len().filter(|len| *len <= KEPT).ok_or_else(|| {
-            self.end.broken(format!("a response of more than {KEPT} bytes, or of unknown length, came while this side was sending"))
+            self.end.broken(format!(
+                "a response of more than {KEPT} bytes, or of unknown length, came while this side was sending"
+            ))
         })?;
         let mut kept = self.keeping.take().unwrap_or_default();
         coming.keep(&mut kept, &self.end)?;

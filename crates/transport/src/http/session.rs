@@ -12,7 +12,7 @@ use super::far::{Desk, Far};
 use super::feed::Feed;
 use super::link::Http;
 use super::meaning::End;
-use super::near::{Near, Sender, STREAMS};
+use super::near::{Near, STREAMS, Sender};
 use super::plug::Plug;
 use super::tasks::Tasks;
 use super::{NAME, OPTIONS, SPOKEN, SUMMARY, VERSIONS, capabilities};

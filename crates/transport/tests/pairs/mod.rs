@@ -35,6 +35,13 @@ pub fn variants() -> Vec<(Name, Settings)> {
             all.push((kind, settings().with(option, value)));
         }
     }
+    if here(quic::NAME.transport().unwrap()) {
+        // Packets as large as they can be, so that the sizes of all tests fit.
+        let datagrams = settings().with("mode", "datagram").with("packet", 65_507u64);
+        for wait in [Wait::Block, Wait::Spin] {
+            all.push((quic::NAME, datagrams.clone().with("wait", wait)));
+        }
+    }
     for (option, value) in [("batch", Value::from("8")), ("offload", true.into())] {
         all.push((udp::NAME, settings().with(option, value)));
     }
@@ -147,8 +154,8 @@ pub fn hasty_pair(kind: Name, settings: &Settings, patience: &Patience) -> (AnyL
 }
 
 /// Whether messages may be lost.
-pub fn lossy(kind: Name) -> bool {
-    !kind.capabilities().reliable
+pub fn lossy(kind: Name, settings: &Settings) -> bool {
+    !kind.transport().unwrap().capabilities(&settings.set).reliable
 }
 
 /// The members of a group, in the order of their ranks.
@@ -191,11 +198,22 @@ pub fn content(len: usize, seed: u64) -> Vec<u8> {
 }
 
 /// The part of a block that arrives as it was sent: all, but for the number at the start of a datagram.
-pub fn carried(kind: Name, block: &[u8]) -> &[u8] {
-    if kind == udp::NAME { &block[transport::udp::number_bytes(block.len())..] } else { block }
+pub fn carried<'a>(kind: Name, settings: &Settings, block: &'a [u8]) -> &'a [u8] {
+    if kind == udp::NAME || settings.set.text("mode") == Some("datagram") {
+        &block[transport::udp::number_bytes(block.len())..]
+    } else {
+        block
+    }
 }
 
 /// A name for messages.
 pub fn name(kind: Name, settings: &Settings) -> String {
-    format!("{kind} {:?} {:?} decorated {}", settings.set.wait(), settings.set.family(), settings.with.any())
+    let Settings { set, with } = settings;
+    format!(
+        "{kind} {:?} {:?} {:?} decorated {}",
+        set.text("mode").or(set.text("version")),
+        set.wait(),
+        set.family(),
+        with.any()
+    )
 }
