@@ -20,7 +20,7 @@ use crate::sys::{RECEIVING, SENDING};
 /// Requests under way at once over HTTP/2: what every server should allow (RFC 9113, 6.5.2).
 pub const STREAMS: usize = 100;
 
-/// Largest message that is kept where it comes while this side only sends.
+/// Bytes of messages that are kept, at most, where they come while this side only sends.
 const KEPT: u64 = 1 << 30;
 
 /// How long to wait before asking once more, after a first question in vain and at most.
@@ -192,9 +192,10 @@ impl Near {
     /// Keeps what has come of the oldest request's message; whether that was all.
     fn keep(&mut self) -> Result<bool, LinkError> {
         let Some(Flight::Message(coming)) = self.flights.front_mut() else { return Ok(false) };
-        let due = coming.len().filter(|len| *len <= KEPT).ok_or_else(|| {
+        let have: u64 = self.kept.iter().map(|kept| kept.len() as u64).sum();
+        let due = coming.len().filter(|len| have.saturating_add(*len) <= KEPT).ok_or_else(|| {
             self.end.broken(format!(
-                "a response of more than {KEPT} bytes, or of unknown length, came while this side was sending"
+                "responses of more than {KEPT} bytes together, or of unknown length, came while this side was sending"
             ))
         })?;
         let mut kept = self.keeping.take().unwrap_or_default();
