@@ -22,6 +22,7 @@ refuses() { # refuses WORDS COMMAND...
 refuses '--features parquet' "$program" export "$at/a.run.jsonl" --format parquet -o "$at/a.parquet"
 refuses '--features live' "$program" live theory
 refuses '--features quic' "$program" run quic --no-history
+refuses '--features http' "$program" run http --no-history
 refuses '--features websocket' "$program" run websocket --no-history
 [ ! -e "$at/a.parquet" ] || { failed=$((failed + 1)); echo "failed: a.parquet was written"; }
 echo "$passed passed, $failed failed, 0 skipped"

@@ -25,7 +25,7 @@
 //! | [`folder`] | folders for temporary sockets that go with their process, and what killed ones left |
 //! | `meet` `door` `greet` | meeting places, turning strangers away, meeting by datagrams |
 //! | `any` | [`AnyLink`] |
-//! | [`memcpy`] [`pipe`] [`shm`] [`unix`] [`seqpacket`] [`unixgram`] [`tcp`] [`mptcp`] [`tls`] [`uring`] [`websocket`] [`udp`] [`quic`] [`multicast`] [`theory`] | one transport each |
+//! | [`memcpy`] [`pipe`] [`shm`] [`unix`] [`seqpacket`] [`unixgram`] [`tcp`] [`mptcp`] [`tls`] [`uring`] [`websocket`] [`http`] [`udp`] [`quic`] [`multicast`] [`theory`] | one transport each |
 //! | [`module`] | transports that are found at run time: shared libraries behind `include/pipegauge.h` |
 //! | `tcp_state` | what the kernel knows of a TCP connection |
 //! | `unbuilt` | what is listed of a transport that this program was built without |
@@ -44,6 +44,7 @@ mod end;
 pub mod exec;
 pub mod folder;
 mod greet;
+pub mod http;
 mod ip;
 mod ip_stream;
 pub mod last_words;
@@ -74,7 +75,7 @@ mod tcp_state;
 pub mod theory;
 pub mod tls;
 pub mod udp;
-#[cfg(not(all(feature = "websocket", feature = "quic")))]
+#[cfg(not(all(feature = "websocket", feature = "http", feature = "quic")))]
 mod unbuilt;
 pub mod unix;
 pub mod unixgram;

@@ -11,7 +11,7 @@ use crate::any::links;
 use crate::{Capabilities, LinkError, Name, OptionSpec, Patience, Proof, Settings};
 
 /// Every transport, in the order in which they are listed.
-static ALL: [&dyn Transport; 16] = [
+static ALL: [&dyn Transport; 17] = [
     &crate::memcpy::TRANSPORT,
     &crate::pipe::TRANSPORT,
     &crate::shm::TRANSPORT,
@@ -23,6 +23,7 @@ static ALL: [&dyn Transport; 16] = [
     &crate::tls::TRANSPORT,
     &crate::uring::TRANSPORT,
     &crate::websocket::TRANSPORT,
+    &crate::http::TRANSPORT,
     &crate::udp::TRANSPORT,
     &crate::quic::TRANSPORT,
     &crate::multicast::TRANSPORT,
@@ -43,6 +44,8 @@ links! {
     Uring(crate::uring::Uring),
     #[cfg(feature = "websocket")]
     Websocket(crate::websocket::Websocket),
+    #[cfg(feature = "http")]
+    Http(crate::http::Http),
     Udp(crate::udp::Udp),
     #[cfg(feature = "quic")]
     Quic(crate::quic::Quic),

@@ -27,7 +27,10 @@ fn blocks_arrive_intact_both_ways() {
                 for &size in &sizes {
                     let mut block = vec![0; size];
                     far.recv(&mut block).unwrap();
-                    assert!(carried(kind, &block) == carried(kind, &content(size, 1)), "{kind} there, {size}");
+                    assert!(
+                        carried(kind, &settings, &block) == carried(kind, &settings, &content(size, 1)),
+                        "{kind} there, {size}"
+                    );
                     far.send(&content(size, 2)).unwrap();
                 }
                 far.flush().unwrap();
@@ -37,7 +40,10 @@ fn blocks_arrive_intact_both_ways() {
                 near.send(&out).unwrap();
                 assert_eq!(out, content(size, 1), "a send must leave the message alone");
                 near.recv(&mut back).unwrap();
-                assert!(carried(kind, &back) == carried(kind, &content(size, 2)), "{kind} back, {size}");
+                assert!(
+                    carried(kind, &settings, &back) == carried(kind, &settings, &content(size, 2)),
+                    "{kind} back, {size}"
+                );
             }
         });
     }
@@ -68,7 +74,11 @@ fn blocks_around_every_boundary_come_back_as_they_were_sent() {
                 let (out, mut back) = (content(size, 4), vec![0; size]);
                 near.send(&out).unwrap();
                 near.recv(&mut back).unwrap();
-                assert!(carried(kind, &back) == carried(kind, &out), "{} {size}", name(kind, &settings));
+                assert!(
+                    carried(kind, &settings, &back) == carried(kind, &settings, &out),
+                    "{} {size}",
+                    name(kind, &settings)
+                );
             }
         });
     }
@@ -76,7 +86,7 @@ fn blocks_around_every_boundary_come_back_as_they_were_sent() {
 
 #[test]
 fn many_blocks_keep_their_order() {
-    for (kind, settings) in variants().into_iter().filter(|(k, _)| !lossy(*k)) {
+    for (kind, settings) in variants().into_iter().filter(|(k, s)| !lossy(*k, s)) {
         let (mut near, mut far) = pair(kind, &settings, &Patience::default());
         std::thread::scope(|s| {
             s.spawn(|| (0..3000u64).for_each(|i| far.send(&content(1 + i as usize % 200, i)).unwrap()));
@@ -99,7 +109,10 @@ fn an_exchange_larger_than_every_buffer_ends() {
                 for &size in &sizes {
                     let mut into = vec![0; size];
                     link.exchange(&content(size, mine + round), &mut into).unwrap();
-                    assert!(carried(kind, &into) == carried(kind, &content(size, theirs + round)), "{kind} {size}");
+                    assert!(
+                        carried(kind, &settings, &into) == carried(kind, &settings, &content(size, theirs + round)),
+                        "{kind} {size}"
+                    );
                 }
             }
         };
@@ -119,11 +132,11 @@ fn an_exchange_may_be_uneven() {
             s.spawn(|| {
                 let mut into = vec![0; 9];
                 far.exchange(&content(large, 2), &mut into).unwrap();
-                assert!(carried(kind, &into) == carried(kind, &content(9, 1)), "{kind}");
+                assert!(carried(kind, &settings, &into) == carried(kind, &settings, &content(9, 1)), "{kind}");
             });
             let mut into = vec![0; large];
             near.exchange(&content(9, 1), &mut into).unwrap();
-            assert!(carried(kind, &into) == carried(kind, &content(large, 2)), "{kind}");
+            assert!(carried(kind, &settings, &into) == carried(kind, &settings, &content(large, 2)), "{kind}");
         });
     }
 }
@@ -170,7 +183,7 @@ fn a_peer_that_ends_is_noticed_by_who_waits() {
             near.join().unwrap()
         });
         match (kind, outcome) {
-            (kind, Err(LinkError::Lost)) if lossy(kind) => {}
+            (kind, Err(LinkError::Lost)) if lossy(kind, &settings) => {}
             (_, Err(LinkError::Closed { .. })) => {}
             (_, other) => panic!("{}: {other:?}", name(kind, &settings)),
         }
@@ -179,7 +192,7 @@ fn a_peer_that_ends_is_noticed_by_who_waits() {
 
 #[test]
 fn a_close_reaches_the_peer_after_what_was_sent() {
-    for (kind, settings) in variants().into_iter().filter(|(k, _)| !lossy(*k)) {
+    for (kind, settings) in variants().into_iter().filter(|(k, s)| !lossy(*k, s)) {
         let (mut near, mut far) = pair(kind, &settings, &patience(60.0).0);
         far.send(&content(1000, 1)).unwrap();
         far.close().unwrap();
@@ -196,7 +209,7 @@ fn a_close_reaches_the_peer_after_what_was_sent() {
 
 #[test]
 fn sending_to_a_peer_that_ended_ends() {
-    for (kind, settings) in variants().into_iter().filter(|(k, _)| !lossy(*k)) {
+    for (kind, settings) in variants().into_iter().filter(|(k, s)| !lossy(*k, s)) {
         let (mut near, far) = pair(kind, &settings, &patience(60.0).0);
         drop(far);
         let outcome = (0..10_000).find_map(|_| near.send(&[0; 10_000]).err());
@@ -211,7 +224,7 @@ fn a_silent_peer_is_given_up() {
         let (mut near, _far) = hasty_pair(kind, &settings, &patience(0.15).0);
         let outcome = near.recv(&mut [0; 10]);
         match (kind, &outcome) {
-            (kind, Err(LinkError::Lost)) if lossy(kind) => return,
+            (kind, Err(LinkError::Lost)) if lossy(kind, &settings) => return,
             (_, Err(LinkError::Stalled { waited, .. })) => assert!(*waited >= Duration::from_millis(150)),
             _ => panic!("{}: {outcome:?}", name(kind, &settings)),
         }
@@ -235,7 +248,7 @@ fn a_stop_interrupts_every_wait() {
     ];
     all_at_once(|kind, settings| {
         for (i, wait) in waits.into_iter().enumerate() {
-            if lossy(kind) && i == 1 {
+            if lossy(kind, &settings) && i == 1 {
                 // Sending datagrams waits for nobody.
                 continue;
             }

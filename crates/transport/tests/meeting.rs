@@ -312,7 +312,7 @@ fn what_took_effect_is_reported_by_both_ends() {
                 _ => assert_eq!((effective.send_buffer, effective.receive_buffer), (Some(256 << 10), Some(256 << 10))),
             }
         }
-        assert_eq!(near.datagrams().is_some(), pairs::lossy(kind), "{}", name(kind, &settings));
+        assert_eq!(near.datagrams().is_some(), pairs::lossy(kind, &settings), "{}", name(kind, &settings));
     }
     // More than the system allows is cut to that, and reported so.
     let huge = settings().with("sockbuf", 1u64 << 31);

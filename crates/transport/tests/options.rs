@@ -22,6 +22,8 @@ fn tried(option: &str) -> (Value, fn(&str) -> bool) {
         "buffer" => (65_536u64.into(), |said| said == "65536"),
         "control" => ("bbr".into(), |said| said == "bbr"),
         "packet" => (4000u64.into(), |said| said == "4000"),
+        "version" => ("2".into(), |said| said == "2"),
+        "mode" => ("datagram".into(), |said| said == "datagram"),
         "window" => (65_536u64.into(), |said| said == "65536"),
         "suite" => ("aes128-gcm".into(), |said| said == "aes128-gcm"),
         "loss-timeout" => (0.05.into(), |_| true),

@@ -59,6 +59,7 @@ judged.";
 /// What `--version` says below the version (`-V` says the version alone): which features were built in, and which run file is written.
 static BUILT: LazyLock<String> = LazyLock::new(|| {
     let features = [
+        ("http", cfg!(feature = "http")),
         ("live", cfg!(feature = "live")),
         ("parquet", cfg!(feature = "parquet")),
         ("quic", cfg!(feature = "quic")),

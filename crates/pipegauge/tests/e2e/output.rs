@@ -43,7 +43,9 @@ fn help_names_every_command_and_the_exit_codes() {
 #[test]
 fn a_transport_that_was_left_out_is_listed_with_the_command_that_builds_it_in() {
     let dir = Scratch::new();
-    for (name, built) in [("quic", cfg!(feature = "quic")), ("websocket", cfg!(feature = "websocket"))] {
+    for (name, built) in
+        [("http", cfg!(feature = "http")), ("quic", cfg!(feature = "quic")), ("websocket", cfg!(feature = "websocket"))]
+    {
         let listed = dir.run(&["list", name]);
         let words = listed.out.split_whitespace().collect::<Vec<_>>().join(" ");
         let command = format!("cargo build --release --features {name}");

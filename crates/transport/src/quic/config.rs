@@ -54,7 +54,10 @@ fn protocol(settings: &Settings, patience: &Patience) -> Result<Arc<TransportCon
         .keep_alive_interval(Some(ALIVE))
         .stream_receive_window(VarInt::from_u64(window).map_err(bad)?)
         .send_window(window.saturating_mul(8))
-        .datagram_receive_buffer_size(None)
+        .datagram_receive_buffer_size(
+            super::by_datagrams(settings).then(|| usize::try_from(window).unwrap_or(usize::MAX)),
+        )
+        .datagram_send_buffer_size(usize::try_from(window).unwrap_or(usize::MAX))
         .enable_segmentation_offload(settings.switch("offload").unwrap_or(true));
     let packet = settings.whole("packet").and_then(|bytes| u16::try_from(bytes).ok());
     match settings.text("control").unwrap_or(CONTROLS[0]) {

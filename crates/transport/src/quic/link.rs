@@ -9,11 +9,15 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
 
+use super::config::WINDOW;
+use super::datagrams::Datagrams;
 use super::pump::Pump;
+use crate::meet::Made;
+use crate::options::LOSS_TIMEOUT;
 use crate::patience::LOOK;
-use crate::settings::Effective;
+use crate::settings::{Effective, LOSS};
 use crate::sys::{self, Idle, RECEIVING, SENDING};
-use crate::{Capabilities, Link, LinkError, Patience, Proof, Wait, ip};
+use crate::{Capabilities, DatagramCounts, Link, LinkError, Patience, Proof, Settings, Wait, ip};
 
 /// How often the helper looks whether the thread is away.
 const PERIOD: Duration = Duration::from_millis(20);
@@ -46,6 +50,9 @@ pub struct Quic {
     patience: Patience,
     wait: Wait,
     known: Vec<(&'static str, String)>,
+    /// None where messages go by the stream.
+    datagrams: Option<Datagrams>,
+    settings: Settings,
 }
 
 /// A thread in a call, until this value goes.
@@ -71,6 +78,29 @@ impl Inside<'_> {
         }
         self.pump.turn();
         Ok(())
+    }
+
+    /// Waits until a datagram of the length of `into` has come that is not late, or counts as lost.
+    #[inline]
+    fn deliver(&mut self, into: &mut [u8], datagrams: &mut Datagrams) -> Result<(), LinkError> {
+        if into.is_empty() {
+            return Ok(());
+        }
+        let mut start = None;
+        loop {
+            while let Some(datagram) = self.pump.next() {
+                if datagrams.fresh(&datagram, into.len()) {
+                    into.copy_from_slice(&datagram);
+                    return Ok(());
+                }
+            }
+            self.pump.check(RECEIVING)?;
+            if self.link.patience.stopped() {
+                return Err(LinkError::Interrupted);
+            }
+            let left = datagrams.left(*start.get_or_insert_with(Instant::now)).ok_or(LinkError::Lost)?;
+            self.await_any(left.min(LOOK))?;
+        }
     }
 
     /// Waits until `done` has an answer, or patience ends.
@@ -102,8 +132,7 @@ impl Quic {
         pump: Pump,
         near: bool,
         proof: &Proof,
-        patience: &Patience,
-        wait: Wait,
+        made: &Made,
         known: Vec<(&'static str, String)>,
     ) -> Result<Self, LinkError> {
         let fd = rustix::io::fcntl_dupfd_cloexec(pump.plug().fd(), 0);
@@ -111,7 +140,9 @@ impl Quic {
         let shared =
             Shared { pump: Mutex::new(pump), fd, inside: AtomicBool::new(false), over: AtomicBool::new(false) };
         let shared = Arc::new(shared);
-        let mut link = Self { shared, helper: None, patience: patience.clone(), wait, known };
+        let Made { settings, wait, patience } = made;
+        let (patience, settings, datagrams) = (patience.clone(), settings.clone(), None);
+        let mut link = Self { shared, helper: None, patience, wait: *wait, known, datagrams, settings };
         link.inside().pump.turn();
         link.inside().until("the QUIC handshake", |pump, _| {
             pump.check("the QUIC handshake")?;
@@ -128,10 +159,33 @@ impl Quic {
         if !near {
             link.send(&proof.far)?;
         }
+        if super::by_datagrams(&link.settings) {
+            link.datagrams = Some(link.by_datagrams()?);
+        }
         let theirs = Arc::clone(&link.shared);
         let helper = std::thread::Builder::new().name("quic".to_owned()).spawn(move || help(&theirs));
         link.helper = Some(helper.map_err(|e| LinkError::io("starting a QUIC connection's helper", e))?);
         Ok(link)
+    }
+
+    /// What messages that are datagrams are kept count of by. Their largest is what fits the first packets, and no more where later ones are larger.
+    fn by_datagrams(&self) -> Result<Datagrams, LinkError> {
+        let fits = self.inside().pump.largest();
+        let fits = fits.ok_or_else(|| LinkError::Protocol("QUIC: it takes no datagrams".to_owned()))?;
+        let can = super::capabilities(&self.settings).max_block.and_then(|most| usize::try_from(most).ok());
+        let loss = self.settings.real(LOSS_TIMEOUT.name).unwrap_or(LOSS);
+        let loss = Duration::try_from_secs_f64(loss).unwrap_or(self.patience.limit).min(self.patience.limit);
+        Ok(Datagrams::new(can.map_or(fits, |most| most.min(fits)), loss))
+    }
+
+    /// Whether something was sent that did not leave, or of which the other side has not said to have it.
+    fn owes(&self, pump: &mut Pump) -> bool {
+        match self.datagrams {
+            Some(_) => {
+                pump.holds_any(usize::try_from(self.settings.whole("window").unwrap_or(WINDOW)).unwrap_or(usize::MAX))
+            }
+            None => pump.owes(),
+        }
     }
 
     #[inline]
@@ -159,11 +213,39 @@ impl Quic {
         })
     }
 
+    /// Sends a message as a datagram. Waits for room as congestion control gives it.
+    #[inline]
+    fn cast(&mut self, message: &[u8]) -> Result<(), LinkError> {
+        let Some(datagrams) = &mut self.datagrams else { return Ok(()) };
+        if message.len() > datagrams.most {
+            return Err(LinkError::TooLarge { asked: message.len() as u64, most: datagrams.most as u64 });
+        }
+        if message.is_empty() {
+            return Ok(());
+        }
+        let mut going = Some(datagrams.numbered(message));
+        self.inside().until(SENDING, |pump, _| {
+            if let Some(datagram) = going.take() {
+                going = pump.cast(datagram, SENDING)?;
+            }
+            Ok(going.is_none().then_some(()))
+        })
+    }
+
+    /// Receives the next datagram that is not older than one received before.
+    #[inline]
+    fn deliver(&mut self, into: &mut [u8]) -> Result<(), LinkError> {
+        let Some(mut datagrams) = self.datagrams.take() else { return Ok(()) };
+        let delivered = self.inside().deliver(into, &mut datagrams);
+        self.datagrams = Some(datagrams);
+        delivered
+    }
+
     /// Waits until the other side has everything, at most for `most`; whether it has.
     fn part(&self, most: Duration) -> bool {
         let mut inside = self.inside();
         let start = Instant::now();
-        while inside.pump.owes() {
+        while self.owes(&mut inside.pump) {
             let left = most.saturating_sub(start.elapsed());
             if left.is_zero() || self.patience.stopped() || inside.await_any(left.min(LOOK)).is_err() {
                 return false;
@@ -175,26 +257,40 @@ impl Quic {
 
 impl Link for Quic {
     fn capabilities(&self) -> Capabilities {
-        super::capabilities()
+        let can = super::capabilities(&self.settings);
+        Capabilities { max_block: self.datagrams.as_ref().map(|datagrams| datagrams.most as u64), ..can }
     }
     #[inline]
     fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
+        if self.datagrams.is_some() {
+            return self.cast(block);
+        }
         self.transfer(block, &mut [], SENDING)
     }
     #[inline]
     fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
+        if self.datagrams.is_some() {
+            return self.deliver(block);
+        }
         self.transfer(&[], block, RECEIVING)
     }
     #[inline]
     fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
+        if self.datagrams.is_some() {
+            // A send never waits for the receiver.
+            self.cast(out)?;
+            return self.deliver(into);
+        }
         self.transfer(out, into, "exchanging messages")
     }
     fn ready(&mut self, wait: Duration) -> Result<bool, LinkError> {
+        let by_datagrams = self.datagrams.is_some();
         let mut inside = self.inside();
         inside.pump.turn();
         let start = Instant::now();
         loop {
-            if inside.pump.ready() {
+            let ready = if by_datagrams { inside.pump.any() } else { inside.pump.ready() };
+            if ready {
                 return Ok(true);
             }
             if self.patience.stopped() {
@@ -209,7 +305,7 @@ impl Link for Quic {
     }
     fn flush(&mut self) -> Result<(), LinkError> {
         // What congestion control holds back leaves as acknowledgements come: the helper takes them from now on.
-        if self.inside().pump.owes()
+        if self.owes(&mut self.inside().pump)
             && let Some(helper) = &self.helper
         {
             helper.thread().unpark();
@@ -222,6 +318,9 @@ impl Link for Quic {
         }
         self.inside().pump.end();
         Ok(())
+    }
+    fn datagrams(&self) -> Option<DatagramCounts> {
+        self.datagrams.as_ref().map(Datagrams::counts)
     }
     fn effective(&self) -> Effective {
         let inside = self.inside();

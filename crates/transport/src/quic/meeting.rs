@@ -11,10 +11,11 @@ use super::config::{self, WINDOW};
 use super::link::Quic;
 use super::pump::Pump;
 use super::sockets::Plug;
-use super::{CONTROLS, NAME, OPTIONS, SPOKEN, SUMMARY, capabilities};
+use super::{CONTROLS, MODES, NAME, OPTIONS, SPOKEN, SUMMARY, by_datagrams, capabilities};
 use crate::greet::{self, DatagramDoor};
 use crate::ip::{self, busy_poll};
 use crate::meet::Made;
+use crate::options::LOSS_TIMEOUT;
 use crate::registry::{Accept, Acceptor, Address, Connect, Connector, Transport};
 use crate::udp::Greeting;
 use crate::{AnyLink, Capabilities, End, LinkError, Name, OptionSpec, Patience, Proof, Settings, Wait, tls};
@@ -36,8 +37,8 @@ impl Transport for QuicOverUdp {
     fn spoken(&self) -> &'static [&'static str] {
         SPOKEN
     }
-    fn capabilities(&self, _: &Settings) -> Capabilities {
-        capabilities()
+    fn capabilities(&self, settings: &Settings) -> Capabilities {
+        capabilities(settings)
     }
     fn availability(&self) -> Result<(), LinkError> {
         ip::availability(SocketType::DGRAM)
@@ -47,6 +48,9 @@ impl Transport for QuicOverUdp {
     }
     fn options(&self) -> &'static [OptionSpec] {
         &OPTIONS
+    }
+    fn listens_to(&self, settings: &Settings, option: &str) -> bool {
+        option != LOSS_TIMEOUT.name || by_datagrams(settings)
     }
     fn listen(&self, settings: &Settings, at: SocketAddr, patience: &Patience) -> Result<Acceptor, LinkError> {
         let made = Made::new(&ip::WAITS, settings, patience)?;
@@ -86,6 +90,7 @@ fn known(settings: &Settings, plug: &Plug) -> Vec<(&'static str, String)> {
         _ => "not by this kernel",
     };
     vec![
+        ("mode", MODES[usize::from(by_datagrams(settings))].to_owned()),
         ("control", settings.text("control").unwrap_or(CONTROLS[0]).to_owned()),
         ("window", window(settings).to_string()),
         ("offload", offload.to_owned()),
@@ -104,13 +109,13 @@ impl Accept for Listener {
         ip::told(self.door.at)
     }
     fn accept(&mut self, proof: &Proof) -> Result<AnyLink, LinkError> {
-        let Made { settings, wait, patience } = &self.made;
+        let Made { settings, patience, .. } = &self.made;
         let (fd, peer) = self.door.accept(proof, settings, patience)?;
         let plug = plug(fd, peer, &self.made)?;
         let known = known(settings, &plug);
         let greeting = Greeting { theirs: proof.near, answer: Some(proof.far) };
         let pump = Pump::far(plug, Arc::clone(&self.config), greeting, window(settings).saturating_mul(8))?;
-        Ok(AnyLink::Quic(End::new(Quic::open(pump, false, proof, patience, *wait, known)?)))
+        Ok(AnyLink::Quic(End::new(Quic::open(pump, false, proof, &self.made, known)?)))
     }
 }
 
@@ -122,13 +127,13 @@ struct Dialler {
 
 impl Connect for Dialler {
     fn connect(&mut self, proof: &Proof) -> Result<AnyLink, LinkError> {
-        let Made { settings, wait, patience } = &self.made;
+        let Made { settings, patience, .. } = &self.made;
         let fd = greet::connect(self.to, settings)?;
         greet::greet(fd.as_fd(), self.to, proof, patience)?;
         let plug = plug(fd, self.to, &self.made)?;
         let known = known(settings, &plug);
         let greeting = Greeting { theirs: proof.far, answer: None };
         let pump = Pump::near(plug, self.config.clone(), greeting, window(settings).saturating_mul(8))?;
-        Ok(AnyLink::Quic(End::new(Quic::open(pump, true, proof, patience, *wait, known)?)))
+        Ok(AnyLink::Quic(End::new(Quic::open(pump, true, proof, &self.made, known)?)))
     }
 }

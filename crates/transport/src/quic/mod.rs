@@ -1,11 +1,13 @@
-//! QUIC (RFC 9000) over UDP: one stream, encrypted, with its own congestion control and acknowledgements in user space.
+//! QUIC (RFC 9000) over UDP: one stream, or datagrams (RFC 9221), encrypted, with its own congestion control and acknowledgements in user space.
 //!
 //! Both sides are quinn-proto, the protocol without sockets or clock, driven by the measuring thread itself: no runtime and no thread stands
 //! between a call and its datagrams ([`pump`]). Sides meet as those of UDP do, by proofs in datagrams; then comes the handshake, and both proofs
-//! are the first bytes of the stream. Nobody checks whose certificate it is. A cargo feature, `quic`.
+//! are the first bytes of the stream, whatever carries messages afterwards. Nobody checks whose certificate it is. A cargo feature, `quic`.
 
 #[cfg(feature = "quic")]
 mod config;
+#[cfg(feature = "quic")]
+mod datagrams;
 #[cfg(feature = "quic")]
 mod link;
 #[cfg(feature = "quic")]
@@ -21,15 +23,15 @@ mod tests;
 pub use self::link::Quic;
 #[cfg(feature = "quic")]
 pub use self::meeting::{QuicOverUdp, TRANSPORT};
-use crate::options::{self, Answer, FAMILY, Form, Knob, Moved, OptionSpec, SOCKBUF};
+use crate::options::{self, Answer, FAMILY, Form, Knob, LOSS_TIMEOUT, Moved, OptionSpec, SOCKBUF};
 use crate::settings::Effective;
-use crate::{Capabilities, Name, ip, tls};
+use crate::{Capabilities, Name, Semantics, Settings, ip, tls};
 
 /// What it is called.
 pub const NAME: Name = Name::literal("quic");
 
-const SUMMARY: &str = "QUIC over UDP: one encrypted stream";
-const SPOKEN: &[&str] = &["quic", "quic connection", "quic stream", "quic streams"];
+const SUMMARY: &str = "QUIC over UDP: one encrypted stream, or datagrams";
+const SPOKEN: &[&str] = &["quic", "quic connection", "quic stream", "quic streams", "quic datagrams"];
 
 /// The transport, as far as it is here.
 #[cfg(not(feature = "quic"))]
@@ -37,7 +39,7 @@ pub static TRANSPORT: crate::unbuilt::Unbuilt = crate::unbuilt::Unbuilt {
     name: NAME,
     summary: SUMMARY,
     spoken: SPOKEN,
-    can: |_| capabilities(),
+    can: capabilities,
     options: &OPTIONS,
     feature: "quic",
 };
@@ -45,7 +47,26 @@ pub static TRANSPORT: crate::unbuilt::Unbuilt = crate::unbuilt::Unbuilt {
 /// Congestion controls, the default first.
 const CONTROLS: [&str; 3] = ["cubic", "new-reno", "bbr"];
 
-static OPTIONS: [OptionSpec; 8] = [
+/// What carries messages, the default first.
+const MODES: [&str; 2] = ["stream", "datagram"];
+
+/// Payload of a UDP datagram from the first on, where nobody says otherwise (RFC 9000, 14.1).
+const PACKET: u64 = 1200;
+
+/// Bytes of a packet around a message that is a datagram: the head of a short packet (1), the connection's number (8), the packet's (4 at most),
+/// the seal (16), the frame's head (9 at most).
+const AROUND: u64 = 38;
+
+static OPTIONS: [OptionSpec; 10] = [
+    OptionSpec {
+        name: "mode",
+        flag: None,
+        form: Form::OneOf(&MODES),
+        default: MODES[0],
+        help: "what carries messages; datagrams may be lost",
+        answers: &[Answer { part: "", of: |e| said(e, "mode") }],
+        moved: None,
+    },
     OptionSpec {
         name: "control",
         flag: None,
@@ -59,7 +80,7 @@ static OPTIONS: [OptionSpec; 8] = [
         name: "packet",
         flag: None,
         // What every path carries (RFC 9000, 14), and the largest payload of a datagram.
-        form: Form::Bytes(1200, 65_507),
+        form: Form::Bytes(PACKET, 65_507),
         default: "1200, then as far as 1452 by probes",
         help: "payload of a datagram, from the first on",
         answers: &[Answer { part: "", of: |e| said(e, "packet") }],
@@ -69,7 +90,7 @@ static OPTIONS: [OptionSpec; 8] = [
             now: |e| said(e, "packet")?.parse().ok(),
             doubles: false,
             limits: &[],
-            least: 1200,
+            least: PACKET,
         }),
     },
     OptionSpec {
@@ -77,7 +98,7 @@ static OPTIONS: [OptionSpec; 8] = [
         flag: None,
         form: Form::Bytes(16 << 10, 1 << 30),
         default: "1250000",
-        help: "bytes that the receiver lets the sender be ahead; the sender keeps up to eight times as many",
+        help: "bytes that the receiver lets the sender be ahead; the sender keeps up to eight times as many. Of datagrams, those that a side keeps",
         answers: &[Answer { part: "", of: |e| said(e, "window") }],
         moved: None,
     },
@@ -93,6 +114,7 @@ static OPTIONS: [OptionSpec; 8] = [
     tls::SUITE,
     SOCKBUF,
     FAMILY,
+    LOSS_TIMEOUT,
     options::wait(ip::WAIT_NAMES, "block"),
 ];
 
@@ -100,6 +122,16 @@ fn said(effective: &Effective, option: &str) -> Option<String> {
     effective.options.get(option).cloned()
 }
 
-fn capabilities() -> Capabilities {
-    Capabilities { local_only: false, waits: ip::WAITS.to_vec(), ..Capabilities::plain() }
+/// Whether messages are datagrams with these settings.
+fn by_datagrams(settings: &Settings) -> bool {
+    settings.text("mode") == Some(MODES[1])
+}
+
+fn capabilities(settings: &Settings) -> Capabilities {
+    let stream = Capabilities { local_only: false, waits: ip::WAITS.to_vec(), ..Capabilities::plain() };
+    if !by_datagrams(settings) {
+        return stream;
+    }
+    let most = settings.whole("packet").unwrap_or(PACKET).saturating_sub(AROUND);
+    Capabilities { semantics: Semantics::Message, ordered: false, reliable: false, max_block: Some(most), ..stream }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use bytes::{Bytes, BytesMut};
 use quinn_proto::{
     ClientConfig, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Dir, Endpoint, Event, ReadError,
-    ServerConfig, StreamId, Transmit, VarInt, WriteError,
+    SendDatagramError, ServerConfig, StreamId, Transmit, VarInt, WriteError,
 };
 
 use super::config;
@@ -43,6 +43,8 @@ pub struct Pump {
     ended: bool,
     /// What came and was not asked for yet.
     rest: Bytes,
+    /// A datagram that came and was not asked for yet.
+    come: Option<Bytes>,
     /// What the socket had no room for.
     held: Option<Transmit>,
     buffer: Vec<u8>,
@@ -73,6 +75,7 @@ impl Pump {
             lost: None,
             ended: false,
             rest: Bytes::new(),
+            come: None,
             held: None,
             buffer: Vec::new(),
             send_window,
@@ -288,6 +291,50 @@ impl Pump {
             Err(ReadError::Blocked) => {}
         }
         !self.rest.is_empty()
+    }
+
+    /// The largest message that fits a datagram; none where the other side takes no datagrams.
+    pub fn largest(&mut self) -> Option<usize> {
+        self.connection.as_mut()?.1.datagrams().max_size()
+    }
+
+    /// Sends a message as a datagram; gives it back where there is no room for it yet.
+    pub fn cast(&mut self, message: Bytes, doing: &'static str) -> Result<Option<Bytes>, LinkError> {
+        self.check(doing)?;
+        let Some((_, connection)) = &mut self.connection else { return Ok(Some(message)) };
+        let asked = message.len() as u64;
+        match connection.datagrams().send(message, false) {
+            Ok(()) => {}
+            Err(SendDatagramError::Blocked(message)) => return Ok(Some(message)),
+            // What the way carries may have become less.
+            Err(SendDatagramError::TooLarge) => {
+                let most = connection.datagrams().max_size().unwrap_or(0) as u64;
+                return Err(LinkError::TooLarge { asked, most });
+            }
+            Err(SendDatagramError::UnsupportedByPeer | SendDatagramError::Disabled) => {
+                return Err(LinkError::Protocol("QUIC: it takes no datagrams".to_owned()));
+            }
+        }
+        self.go(Instant::now());
+        Ok(None)
+    }
+
+    /// The next datagram that has come.
+    pub fn next(&mut self) -> Option<Bytes> {
+        self.come.take().or_else(|| self.connection.as_mut()?.1.datagrams().recv())
+    }
+
+    /// Whether a receive of a datagram would find something, be it the end.
+    pub fn any(&mut self) -> bool {
+        self.come = self.next();
+        self.come.is_some() || self.lost.is_some()
+    }
+
+    /// Whether datagrams wait to leave.
+    pub fn holds_any(&mut self, window: usize) -> bool {
+        // An empty buffer has room for all but one datagram's own head.
+        let Some((_, connection)) = &mut self.connection else { return false };
+        self.lost.is_none() && connection.datagrams().send_buffer_space() + 1024 < window
     }
 
     /// Whether a receive would find something, be it the end.

@@ -161,3 +161,73 @@ fn a_peer_whose_socket_is_gone_without_a_word_is_noticed() {
     assert!(matches!(far, Err(LinkError::Interrupted | LinkError::Closed { .. })), "{far:?}");
     assert!(began.elapsed() < Duration::from_secs(20));
 }
+
+fn datagrams() -> Settings {
+    Settings::default().with("mode", "datagram").with("loss-timeout", 0.2)
+}
+
+#[test]
+fn a_datagram_has_room_for_what_the_packet_leaves_and_no_more() {
+    for (settings, most) in [(datagrams(), 1162), (datagrams().with("packet", 9000u64), 8962)] {
+        let (mut near, mut far) = pair(&settings, |to| to);
+        assert_eq!(TRANSPORT.capabilities(&settings).max_block, Some(most));
+        assert_eq!(near.capabilities(), TRANSPORT.capabilities(&settings), "as was said before it was opened");
+        let (message, mut came) = (vec![5; most as usize], vec![0; most as usize]);
+        near.send(&message).unwrap();
+        far.recv(&mut came).unwrap();
+        assert!(came[4..] == message[4..]);
+        let refused = near.send(&vec![5; most as usize + 1]);
+        assert!(matches!(refused, Err(LinkError::TooLarge { most: m, .. }) if m == most), "{refused:?}");
+    }
+}
+
+#[test]
+fn datagrams_that_are_lost_or_come_twice_are_counted_and_not_sent_again() {
+    // The meeting whole, then some lost and some twice: QUIC itself drops what comes twice.
+    let (mut near, mut far) = pair(&datagrams(), |to| {
+        relay(to, |i| match i {
+            0..60 => 1,
+            i if scrambled(i).is_multiple_of(9) => 0,
+            i if scrambled(i).is_multiple_of(7) => 2,
+            _ => 1,
+        })
+        .0
+    });
+    let (mut came, mut last) = (0u64, 0u32);
+    for i in 0..400u32 {
+        near.send(&[&[0; 4], &i.to_le_bytes()[..], &[7; 500]].concat()).unwrap();
+        let mut message = [0; 508];
+        match far.recv(&mut message) {
+            Ok(()) => {
+                let number = u32::from_le_bytes(message[4..8].try_into().unwrap());
+                assert!(came == 0 || number > last, "{number} after {last}");
+                (came, last) = (came + 1, number);
+            }
+            Err(LinkError::Lost) => {}
+            Err(e) => panic!("{e}"),
+        }
+    }
+    let counts = far.datagrams().unwrap();
+    assert!(counts.lost > 0 && came < 400 && came > 200, "{came} came, {counts:?}");
+    assert_eq!((counts.duplicated, counts.mismatched, counts.strangers), (0, 0, 0), "{counts:?}");
+}
+
+#[test]
+fn a_datagram_of_another_size_is_counted_and_passed_over() {
+    let (mut near, mut far) = pair(&datagrams(), |to| to);
+    near.send(&[1; 100]).unwrap();
+    near.send(&[2; 8]).unwrap();
+    let mut came = [0; 8];
+    far.recv(&mut came).unwrap();
+    assert_eq!(came[4..], [2; 4]);
+    assert_eq!(far.datagrams().unwrap().mismatched, 1);
+    let nothing = far.recv(&mut [0; 8]);
+    assert!(matches!(nothing, Err(LinkError::Lost)), "{nothing:?}");
+}
+
+#[test]
+fn a_stream_hears_nothing_of_a_time_for_losses() {
+    assert!(TRANSPORT.listens_to(&datagrams(), "loss-timeout"));
+    assert!(!TRANSPORT.listens_to(&Settings::default(), "loss-timeout"));
+    assert!(TRANSPORT.listens_to(&Settings::default(), "packet"));
+}

@@ -202,7 +202,7 @@ pub struct Udp {
 }
 
 /// The first datagram's number. Not 0, so that a first message of zeros differs from [`crate::Proof::none`].
-const FIRST: u32 = 1;
+pub(crate) const FIRST: u32 = 1;
 
 impl Udp {
     /// Takes over a connected socket, on which `greeting` may still arrive.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use transport::decorate::Decorators;
 use transport::{
     Acceptor, Address, AnyLink, Connector, Ends, Family, LinkError, Name, Patience, Proof, Transport, Value, Wait,
-    mptcp, quic, registry, shm, tcp, tls, udp, uring, websocket,
+    http, mptcp, quic, registry, shm, tcp, tls, udp, uring, websocket,
 };
 
 pub const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -28,10 +28,18 @@ pub fn variants() -> Vec<(Name, Settings)> {
     for (kind, option, value) in [
         (websocket::NAME, "client", Value::from("far")),
         (websocket::NAME, "frame", Value::from(4096u64)),
+        (http::NAME, "version", Value::from("2")),
         (quic::NAME, "packet", Value::from(65_507u64)),
     ] {
         if here(kind.transport().unwrap()) {
             all.push((kind, settings().with(option, value)));
+        }
+    }
+    if here(quic::NAME.transport().unwrap()) {
+        // Packets as large as they can be, so that the sizes of all tests fit.
+        let datagrams = settings().with("mode", "datagram").with("packet", 65_507u64);
+        for wait in [Wait::Block, Wait::Spin] {
+            all.push((quic::NAME, datagrams.clone().with("wait", wait)));
         }
     }
     for (option, value) in [("batch", Value::from("8")), ("offload", true.into())] {
@@ -46,11 +54,11 @@ pub fn variants() -> Vec<(Name, Settings)> {
 }
 
 /// Transports that a kernel or this program may be built without; every other one must be had wherever tests run.
-pub const OPTIONAL: [Name; 4] = [mptcp::NAME, uring::NAME, websocket::NAME, quic::NAME];
+pub const OPTIONAL: [Name; 5] = [mptcp::NAME, uring::NAME, websocket::NAME, http::NAME, quic::NAME];
 
 /// Those over IP that take either version of it, as far as they can be had here.
 pub fn over_ip() -> impl Iterator<Item = Name> {
-    [tcp::NAME, mptcp::NAME, tls::NAME, uring::NAME, websocket::NAME, udp::NAME, quic::NAME]
+    [tcp::NAME, mptcp::NAME, tls::NAME, uring::NAME, websocket::NAME, http::NAME, udp::NAME, quic::NAME]
         .into_iter()
         .filter(|kind| here(kind.transport().unwrap()))
 }
@@ -146,8 +154,8 @@ pub fn hasty_pair(kind: Name, settings: &Settings, patience: &Patience) -> (AnyL
 }
 
 /// Whether messages may be lost.
-pub fn lossy(kind: Name) -> bool {
-    !kind.capabilities().reliable
+pub fn lossy(kind: Name, settings: &Settings) -> bool {
+    !kind.transport().unwrap().capabilities(&settings.set).reliable
 }
 
 /// The members of a group, in the order of their ranks.
@@ -190,11 +198,22 @@ pub fn content(len: usize, seed: u64) -> Vec<u8> {
 }
 
 /// The part of a block that arrives as it was sent: all, but for the number at the start of a datagram.
-pub fn carried(kind: Name, block: &[u8]) -> &[u8] {
-    if kind == udp::NAME { &block[transport::udp::number_bytes(block.len())..] } else { block }
+pub fn carried<'a>(kind: Name, settings: &Settings, block: &'a [u8]) -> &'a [u8] {
+    if kind == udp::NAME || settings.set.text("mode") == Some("datagram") {
+        &block[transport::udp::number_bytes(block.len())..]
+    } else {
+        block
+    }
 }
 
 /// A name for messages.
 pub fn name(kind: Name, settings: &Settings) -> String {
-    format!("{kind} {:?} {:?} decorated {}", settings.set.wait(), settings.set.family(), settings.with.any())
+    let Settings { set, with } = settings;
+    format!(
+        "{kind} {:?} {:?} {:?} decorated {}",
+        set.text("mode").or(set.text("version")),
+        set.wait(),
+        set.family(),
+        with.any()
+    )
 }
