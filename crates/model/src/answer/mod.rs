@@ -198,7 +198,7 @@ pub fn at_rate(
     let by_line = most.is_some() || !(least.measured.sizes.0..=least.measured.sizes.1).contains(&size);
     if misfit.systematic && by_line {
         return Err(Unanswered::Misfit(format!(
-            "a straight line misses the measured times by {} (median)",
+            "a straight line misses the measured times by {} (root mean square)",
             units::Share(misfit.typical)
         )));
     }

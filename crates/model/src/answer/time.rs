@@ -84,18 +84,31 @@ pub fn arrival(points: &[CurvePoint], size: u64, fits: Option<&Fits>) -> Result<
 }
 
 /// Times that the size may have where the curve bends between the sizes before and at `at`: the lines through the two sizes on either side,
-/// drawn on to this size, clamped to the times of both neighbours.
+/// drawn on to this size, clamped to the times of both neighbours. Where these lie far apart, a line is drawn on so far that its own error
+/// counts: then it is drawn through the ends of its sizes' intervals, too, and clamped to those of both neighbours.
 fn bends(sorted: &[&CurvePoint], at: usize, size: u64) -> impl Iterator<Item = f64> {
     let (a, b) = (sorted[at - 1], sorted[at]);
-    let (low, high) = (a.seconds.min(b.seconds), a.seconds.max(b.seconds));
-    let line = move |from: &CurvePoint, to: &CurvePoint| {
-        let slope = (to.seconds - from.seconds) / (to.size as f64 - from.size as f64);
-        (to.seconds + slope * (size as f64 - to.size as f64)).max(low).min(high)
+    let far = b.size as f64 > FAR * a.size.max(1) as f64;
+    let ends = move |p: &CurvePoint| {
+        let e = p.estimate();
+        if far && e.high.is_finite() { [e.low, e.high] } else { [p.seconds; 2] }
     };
-    let before = at.checked_sub(2).map(|i| line(sorted[i], a));
-    let behind = sorted.get(at + 1).map(|p| line(p, b));
-    before.into_iter().chain(behind).filter(|t| t.is_finite())
+    let (low, high) = (ends(a)[0].min(ends(b)[0]), ends(a)[1].max(ends(b)[1]));
+    let lines = move |from: &CurvePoint, to: &CurvePoint| {
+        let [from_ends, to_ends] = [ends(from), ends(to)];
+        let (from, to) = (from.size as f64, to.size as f64);
+        [(0, 1), (1, 0)].map(|(f, t)| {
+            let slope = (to_ends[t] - from_ends[f]) / (to - from);
+            (to_ends[t] + slope * (size as f64 - to)).max(low).min(high)
+        })
+    };
+    let before = at.checked_sub(2).map(|i| lines(sorted[i], a));
+    let behind = sorted.get(at + 1).map(|p| lines(p, b));
+    before.into_iter().chain(behind).flatten().filter(|t| t.is_finite())
 }
+
+/// How many times as large as the one below a size must be to lie far from it.
+const FAR: f64 = 2.0;
 
 /// For a time without an interval: the one that the nearest sizes on either side that have an interval allow, and these sizes. Between two
 /// sizes neither the time nor the throughput goes beyond those of both. Where the time itself lies outside, the interval is widened to hold
@@ -155,6 +168,27 @@ mod tests {
             );
             assert!(found.high < 1.35 * found.low, "{size}: {found:?}");
         }
+    }
+
+    #[test]
+    fn between_sizes_that_lie_far_apart_the_error_of_the_lines_beside_them_counts() {
+        use rand::{Rng, SeedableRng};
+        let time = |size: f64| 1e-5 + 2e-10 * size;
+        let mut held = 0;
+        for seed in 0..100 {
+            let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+            let mut normal = || (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0;
+            let mut points = Vec::new();
+            for size in [1u64, 1024, 1 << 20] {
+                let rounds: Vec<(u32, f64)> =
+                    (0..9).map(|round| (round, time(size as f64) * (0.03 * normal()).exp())).collect();
+                let middle = stats::median(&rounds.iter().map(|r| r.1).collect::<Vec<_>>());
+                points.push(CurvePoint::of(size, middle, rounds));
+            }
+            let found = arrival(&points, 30_000, None).unwrap().seconds;
+            held += u32::from(found.low <= time(30_000.0) && time(30_000.0) <= found.high);
+        }
+        assert!(held >= 90, "{held} of 100");
     }
 
     #[test]

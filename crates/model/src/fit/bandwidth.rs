@@ -51,23 +51,25 @@ impl BandwidthCurve {
             .map(|i| &curve.points[*i])
             .map(|p| (p.size, p.throughput(p.seconds).ln() - model(p.size as f64, r_max.value.ln(), n_half.value.ln())))
             .collect();
+        if n_half.value >= least_and_most.1 * EDGE {
+            warnings.push(
+                "throughput grows in proportion to size up to the largest message: nothing bounds Rmax and n1/2 of the fitted curve, which \
+                 are left out"
+                    .to_owned(),
+            );
+            return None;
+        }
         let misfit = Misfit::of(&residuals, noise(curve));
         if misfit.systematic {
             warnings.push(format!(
-                "the bandwidth curve Rmax x / (n1/2 + x) misses the measured times by {} (median), and by {} at {}",
+                "the bandwidth curve Rmax x / (n1/2 + x) misses the measured times by {} (root mean square), and by {} at {}",
                 Share(misfit.typical),
                 Share(misfit.worst),
                 Bytes(misfit.worst_size),
             ));
         }
         let largest = *sizes.last()? as f64;
-        if n_half.value >= least_and_most.1 * EDGE {
-            warnings.push(
-                "throughput grows in proportion to size up to the largest message: nothing bounds Rmax and n1/2 of the \
-                 fitted curve, and the values stand for any larger ones"
-                    .to_owned(),
-            );
-        } else if n_half.value > largest {
+        if n_half.value > largest {
             warnings.push(format!(
                 "the half-power point of the fitted curve ({}) lies beyond the largest message: Rmax is extrapolated",
                 Bytes(n_half.value as u64)

@@ -61,7 +61,7 @@ impl LatencyLines {
                 if line.misfit.systematic {
                     found = pieces::pieces(curve, noise);
                     warnings.push(format!(
-                        "one line over all sizes misses the measured times by {} (median), and by {} at {}{}",
+                        "one line over all sizes misses the measured times by {} (root mean square), and by {} at {}{}",
                         Share(line.misfit.typical),
                         Share(line.misfit.worst),
                         Bytes(line.misfit.worst_size),
@@ -77,7 +77,7 @@ impl LatencyLines {
         }
         if let Some(line) = small.as_ref().filter(|l| l.misfit.systematic) {
             warnings.push(format!(
-                "the line over sizes below 1 KiB misses the measured times by {} (median)",
+                "the line over sizes below 1 KiB misses the measured times by {} (root mean square)",
                 Share(line.misfit.typical)
             ));
         }

@@ -94,7 +94,7 @@ impl Misfit {
             residuals.iter().copied().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())).unwrap_or((0, 0.0));
         let beyond = typical > NEGLIGIBLE.max(2.0 * noise);
         Self {
-            typical,
+            typical: typical.exp_m1(),
             worst: worst.abs().exp_m1(),
             worst_size,
             systematic: beyond && stats::runs_deviation(&values) < PATTERN,

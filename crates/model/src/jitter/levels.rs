@@ -76,6 +76,7 @@ pub(super) fn period(levels: &[(f64, f64)], blocks: &[f64]) -> Option<Periodic> 
     let powers: Vec<f64> = background.powers(&series, lowest as f64 * step, step, highest + 1 - lowest);
     let beyond: Vec<f64> = (0..powers.len()).map(|i| powers[i] / around(&powers, i, lowest)).collect();
     let best = (0..beyond.len()).max_by(|a, b| beyond[*a].total_cmp(&beyond[*b]))?;
+    let best = fundamental(&beyond, best, lowest);
     let frequency = (best + lowest) as f64 * step;
     let many = (beyond.len() as f64 / FINER * 3.0).max(1.0);
     if beyond[best] < (many / LEVEL).ln() || rhythm::shared(blocks, frequency) {
@@ -98,6 +99,21 @@ pub(super) fn period(levels: &[(f64, f64)], blocks: &[f64]) -> Option<Periodic> 
         high: 1.0 / (frequency - reach).max(f64::MIN_POSITIVE),
     };
     Some(Periodic { period, source: Source::Levels, each_time: true, power: beyond[best] / 0.4 })
+}
+
+/// Overtones of a frequency that may stand out more than it does: a short disturbance has many, and a red background hides low frequencies
+/// first. And what the frequency itself must reach: 1 in 200 by chance for all of them.
+const OVERTONES: usize = 7;
+const FUNDAMENTAL: f64 = 7.2;
+
+/// The lowest frequency of which the one that stands out most is an overtone, as an index.
+fn fundamental(beyond: &[f64], best: usize, lowest: usize) -> usize {
+    let of = |times: usize| {
+        let at = ((best + lowest) as f64 / times as f64).round() as usize;
+        let near = at.saturating_sub(1).max(lowest)..=at + 1;
+        near.map(|k| k - lowest).filter(|i| *i < best).max_by(|a, b| beyond[*a].total_cmp(&beyond[*b]))
+    };
+    (2..=OVERTONES).filter_map(of).rfind(|i| beyond[*i] > FUNDAMENTAL).unwrap_or(best)
 }
 
 /// Parts of a run whose own frequencies are compared.
@@ -157,6 +173,27 @@ fn fewer(levels: &[(f64, f64)]) -> Vec<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_slowdowns_are_named_by_their_period_and_not_by_an_overtone() {
+        use rand::{Rng, SeedableRng};
+        let (mut named, mut wrong) = (0, 0);
+        for (seed, every) in [0.2, 0.3, 0.52, 0.84].into_iter().cycle().take(40).enumerate() {
+            let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed as u64);
+            let begins: f64 = rng.random::<f64>() * every;
+            let mut level = |i: u32| {
+                let (at, noise) = (0.01 * f64::from(i), (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0);
+                let slow = (at + begins).rem_euclid(every) < 0.2 * every;
+                (at, 0.03 * noise + if slow { 1.5f64.ln() } else { 0.0 })
+            };
+            let series: Vec<(f64, f64)> = (0..1200).map(&mut level).collect();
+            let found = period(&series, &[]).map(|p| p.period.value);
+            println!("{seed}, {every}: {found:?}");
+            named += u32::from(found.is_some());
+            wrong += u32::from(found.is_some_and(|period| (period / every - 1.0).abs() > 0.02));
+        }
+        assert!(named >= 30 && wrong <= 1, "{wrong} of {named}");
+    }
 
     #[test]
     fn the_frequencies_looked_at_are_bounded_whatever_the_moments() {

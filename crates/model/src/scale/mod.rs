@@ -214,7 +214,7 @@ fn notes(line: &LatencyLine, sizes: &[u64]) -> Vec<String> {
     let misfit = line.misfit;
     if misfit.systematic {
         notes.push(format!(
-            "one line misses the measured times by {} (median), and by {} at {}: so does the estimated one (single sizes follow what was measured)",
+            "one line misses the measured times by {} (root mean square), and by {} at {}: so does the estimated one (single sizes follow what was measured)",
             Share(misfit.typical),
             Share(misfit.worst),
             Bytes(misfit.worst_size)

@@ -69,7 +69,7 @@ pub fn rounds(run: &RunFile, path: &PathRun) -> Option<String> {
             let ends = |pick: fn(f64, f64) -> f64, from: f64| path.common.levels().map(|(_, l)| l).fold(from, pick);
             let apart = (ends(f64::max, f64::NEG_INFINITY) - ends(f64::min, f64::INFINITY)).exp();
             format!(
-                "{rounds} saw a state of {of} or two, {apart:.2} times apart, that last too long to average over: no \
+                "{rounds} saw a state of {of} or two that last too long to average over (rounds lie up to {apart:.2} times apart): no \
                  interval beyond what was seen"
             )
         }
@@ -83,7 +83,7 @@ pub fn rounds(run: &RunFile, path: &PathRun) -> Option<String> {
             "{rounds}: one of them took {times:.2} times as long as the typical one, the others lie near each other; intervals \
              hold for this run"
         ),
-        Saw::Changing if few_sizes(path) => format!(
+        Saw::Changing | Saw::One if few_sizes(path) => format!(
             "{rounds}, {} apart: too few sizes to tell the states of {of} from each size's own noise; intervals hold for this run",
             Share(moves.spread)
         ),

@@ -106,7 +106,7 @@ fn saw(run: &RunFile, path: &PathRun) -> Option<String> {
         Saw::Outlasting => format!("saw one or two states of {of}, which last too long to average over"),
         Saw::Lasting => format!("saw states of {of} that last for some rounds"),
         Saw::OneFar(_) => format!("saw one state of {of} in all rounds but one"),
-        Saw::Changing if super::state::few_sizes(path) => {
+        Saw::Changing | Saw::One if super::state::few_sizes(path) => {
             format!("visited too few sizes to tell the states of {of} from noise")
         }
         Saw::Changing => format!("saw states of {of} that change between rounds"),
