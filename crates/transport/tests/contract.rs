@@ -428,7 +428,7 @@ fn posts_are_there_where_capabilities_say_so_and_arrive_in_their_order() {
 #[test]
 fn posts_to_a_peer_that_takes_nothing_or_is_gone_end() {
     all_at_once(|kind, settings| {
-        let (mut near, far) = pair(kind, &settings, &patience(0.3).0);
+        let (mut near, far) = hasty_pair(kind, &settings, &patience(0.3).0);
         let Some(link) = near.queued() else { return };
         let block = content(1 << 20, 1);
         let outcome = (0..1000).find_map(|_| link.post(&block).err());
