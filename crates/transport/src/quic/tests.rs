@@ -195,7 +195,7 @@ fn datagrams_that_are_lost_or_come_twice_are_counted_and_not_sent_again() {
     });
     let (mut came, mut last) = (0u64, 0u32);
     for i in 0..400u32 {
-        near.send(&[&[0; 4], &i.to_le_bytes()[..], &[7; 500]].concat()).unwrap();
+        near.send(&[&[0; 4], &i.to_le_bytes()[..], &[7; 500]].concat()).unwrap_or_else(|e| panic!("{i}: {e}"));
         let mut message = [0; 508];
         match far.recv(&mut message) {
             Ok(()) => {
