@@ -31,6 +31,9 @@ const RESAMPLES: usize = 500;
 /// leaves about 1.3% to be gained beyond the largest size.
 const WORTH: f64 = 0.05;
 
+/// How far below the smoothed curve a size that few rounds visited may lie, as a logarithm, to stand for its maximum.
+const HELD_UP: f64 = 0.2;
+
 /// Rounds from which on a size's own noise is known.
 const ENOUGH: usize = 4;
 
@@ -86,7 +89,13 @@ impl Smooth {
     pub fn read(&self, curve: &Curve, seconds: &[f64]) -> Vec<f64> {
         let read: Vec<f64> = self.points.iter().map(|i| curve.points[*i].throughput(seconds[*i]).ln()).collect();
         let steady = |i: usize| {
-            if self.many[i] { read[i] } else { median(&read[i.saturating_sub(2)..(i + 3).min(read.len())]) }
+            if self.many[i] {
+                return read[i];
+            }
+            // Only of those close by: between sizes far apart a curve may do anything.
+            let near = (i.saturating_sub(2)..(i + 3).min(read.len()))
+                .filter(|k| (self.logs[*k] - self.logs[i]).abs() <= WINDOW);
+            median(&near.map(|k| read[k]).collect::<Vec<_>>())
         };
         (0..read.len()).map(steady).collect()
     }
@@ -99,6 +108,17 @@ impl Smooth {
             if self.many[i] && (raw[i] - smooth).abs() > NOT_LUCK * self.errors[i] { raw[i] } else { smooth }
         };
         (0..raw.len()).map(one).collect()
+    }
+
+    /// The size whose own throughput stands for the maximum, as an index: where the smoothed curve is highest, of the sizes that are
+    /// themselves about as high. One that a single round saw may have been held up, and its neighbours speak for the curve but not for it.
+    pub fn headline(&self, curve: &Curve, seconds: &[f64]) -> Option<usize> {
+        let rates = self.rates(curve, seconds);
+        let own = |i: usize| curve.points[self.points[i]].throughput(seconds[self.points[i]]).ln();
+        let stands = |i: usize| self.many[i] || own(i) >= rates[i] - HELD_UP;
+        let standing: Vec<f64> =
+            rates.iter().enumerate().map(|(i, rate)| if stands(i) { *rate } else { f64::NEG_INFINITY }).collect();
+        highest(&standing).map(|(at, _)| at)
     }
 
     /// The most that a curve reaches, without the bias of the highest of many, from [`Smooth::read`] and its smoothed rates
@@ -250,10 +270,28 @@ mod tests {
     }
 
     #[test]
+    fn sizes_far_apart_keep_their_own_values() {
+        let point = |(i, seconds): (usize, f64)| CurvePoint::of(1 << (4 * i), seconds, vec![(0, seconds)]);
+        let four = |i: usize| (0..4).map(move |r| (r, 1e-5 * (1 << i) as f64)).collect::<Vec<_>>();
+        let mut points: Vec<CurvePoint> = [1e-5, 1e-5, 1e-5, 1e-4, 8e-2].into_iter().enumerate().map(point).collect();
+        points[0].blocks = four(0);
+        let curve = Curve::of(&points);
+        let seconds: Vec<f64> = curve.points.iter().map(|p| p.seconds).collect();
+        let smooth = Smooth::of(&curve);
+        let best = smooth.points[smooth.headline(&curve, &seconds).unwrap()];
+        assert_eq!(curve.points[best].size, 4096, "64 KiB at 8 ms carries less");
+    }
+
+    #[test]
     fn one_lucky_round_is_not_the_maximum_and_a_spike_that_all_rounds_saw_is() {
         let rounds = |i: usize| if i > 45 { 1 } else { 9 };
         let lucky = |i: usize, r: u32| noise(i, r) * if i == 50 { 0.25 } else { 1.0 };
         assert!(top(&curve(rounds, lucky)) > 500_000, "the end of a rising curve, and not the lucky one of 10^5 B");
+        let held_up = curve(rounds, |i, r| noise(i, r) * if i == 59 { 20.0 } else { 1.0 });
+        let seconds: Vec<f64> = held_up.points.iter().map(|p| p.seconds).collect();
+        let smooth = Smooth::of(&held_up);
+        let headline = smooth.points[smooth.headline(&held_up, &seconds).unwrap()];
+        assert!((46..49).contains(&headline), "{headline}: one of the last that were not held up");
         let spike = |i: usize, r: u32| noise(i, r) * if i == 40 { 0.05 } else { 1.0 };
         assert_eq!(top(&curve(|_| 9, spike)), 10_000);
         assert_eq!(top(&curve(|_| 1, |i, _| if i == 40 { 0.05 } else { 1.0 })), 10_000, "all that one round can say");

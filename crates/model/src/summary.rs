@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::curve::{Curve, Point};
 use crate::fit::small_line;
 use crate::resampled::{Scale, estimates};
-use crate::smooth::{Smooth, highest};
+use crate::smooth::Smooth;
 use crate::{CurvePoint, Estimate, Summary};
 
 /// Refits for the interval of the half-power point. The standard deviation of 250 values is itself known to 4.5%.
@@ -30,8 +30,7 @@ impl Summary {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let smooth = Smooth::of(&curve);
         // Where nothing carries anything, the first point stands for the maximum: 0.
-        let rates = smooth.rates(&curve, &seconds);
-        let top = highest(&rates).map_or(0, |(at, _)| at);
+        let top = smooth.headline(&curve, &seconds).unwrap_or(0);
         let top = &curve.points[smooth.points.get(top).copied().unwrap_or(0)];
         let per_byte = small_line(&curve, seed).map(|line| line.per_byte);
         let max_throughput = throughput(top);
