@@ -8,10 +8,11 @@ use serde_json::Value;
 
 use super::mpi::{built, command, named};
 use super::processes::{command_line, send};
-use super::support::{LONG, Running, Scratch, json, skip, until};
+use super::support::{LONG, Running, Scratch, alone, json, skip, until};
 
 /// The modules that can be made here, in a folder; says why of one that can't.
 fn modules(dir: &Scratch) -> (PathBuf, Vec<&'static str>) {
+    alone();
     let mut names = Vec::new();
     for (name, header) in [("ucx", "/usr/include/ucp/api/ucp.h"), ("libfabric", "/usr/include/rdma/fabric.h")] {
         if Path::new(header).exists() {

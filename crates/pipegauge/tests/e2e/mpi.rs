@@ -7,10 +7,11 @@ use std::process::{Command, Stdio};
 use rustix::process::Signal;
 
 use super::processes::{command_line, send};
-use super::support::{HISTORY, LONG, Printed, Running, Scratch, binary, installed, json, skip, until};
+use super::support::{HISTORY, LONG, Printed, Running, Scratch, alone, binary, installed, json, skip, until};
 
 /// The modules that can be made here, in a folder; none, having said why, where there is no MPI.
 fn modules(dir: &Scratch) -> Option<(PathBuf, Vec<&'static str>)> {
+    alone();
     let there =
         |one: &&str| installed(&format!("mpicc.{one}")).is_some() && installed(&format!("mpiexec.{one}")).is_some();
     let names: Vec<&str> = ["openmpi", "mpich"].into_iter().filter(there).collect();

@@ -1,11 +1,13 @@
 //! Running the command.
 
+use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -14,6 +16,21 @@ use tempfile::TempDir;
 
 /// Longest wait for anything. Far above what is needed: reaching it is the failure.
 pub const LIMIT: Duration = Duration::from_secs(90);
+
+/// Until this test is over, no other that calls this runs: sides that spin hold a CPU each, and two such tests at once leave none for
+/// processes that have to get ready in time.
+pub fn alone() {
+    static ONE: Mutex<()> = Mutex::new(());
+    thread_local! {
+        // Each test has a thread of its own; where all share one, they follow each other anyway.
+        static HELD: RefCell<Option<MutexGuard<'static, ()>>> = const { RefCell::new(None) };
+    }
+    HELD.with_borrow_mut(|held| {
+        if held.is_none() {
+            *held = Some(ONE.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+    });
+}
 
 /// Flags of a run that is over in a moment. What it does is counted, not timed, so that a busy machine measures as much;
 /// the budget only ends it where something hangs.

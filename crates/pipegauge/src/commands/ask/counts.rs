@@ -6,8 +6,8 @@ use model::answer::Unanswered;
 use units::{Kind, Seconds};
 
 use super::asked::{Asked, figure, inverse, times};
+use super::beside::{achieved, ways};
 use super::kept;
-use super::rates::{achieved, ways};
 use super::reply::{cannot, needs, no, yes};
 use super::surest::resolved;
 use super::times::of;

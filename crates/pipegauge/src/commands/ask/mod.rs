@@ -6,6 +6,7 @@
 //! the unit that is asked for, `offering` for commands that offer a rate, and `surest` for the size that answers where the most of all is not resolved.
 
 mod asked;
+mod beside;
 mod costs;
 mod counts;
 mod cpu;

@@ -1,11 +1,12 @@
 //! Answers that are rates: bits, frames and messages a second.
 
-use measure::event::{Figures, TimeKind};
+use measure::event::TimeKind;
 use model::answer::{self, Frames, Kept, Seen, Unanswered};
 use model::{CurvePoint, Estimate};
 use units::{BitRate, Bytes, Kind, Seconds, Share};
 
 use super::asked::{Asked, figure, from, inverse};
+use super::beside::{achieved, ways};
 use super::kept::{self, Kept as KeptUp};
 use super::percentiles::{but, late, stands_in};
 use super::reply::{answered, cannot, needs, no, yes};
@@ -110,17 +111,6 @@ pub fn throughput(p: &Asked<'_>, size: u64, sustained: bool) -> Answered {
             yes(p, text, e, "bit/s", rests_on)
         }
     }
-}
-
-/// Throughput of each direction beside the other, to the far side and back, where both carried at a size that was measured.
-pub fn ways(p: &Asked<'_>, size: u64) -> Option<[Estimate; 2]> {
-    let rate = |f: &Figures| {
-        let at = |seconds: f64| f.throughput * f.median / seconds;
-        let known = f.high.is_finite() && f.low > 0.0;
-        let (low, high) = if known { (at(f.high), at(f.low)) } else { (0.0, f64::INFINITY) };
-        Estimate { value: f.throughput, low, high }
-    };
-    p.ways(size).map(|ways| ways.each_ref().map(rate))
 }
 
 /// What each direction carries: more words of an answer.
@@ -258,13 +248,6 @@ fn reached(kept: &Kept) -> String {
         more => but.push(format!("in {more} more stretches")),
     }
     if but.is_empty() { at } else { format!("{at}, but not {}", but.join(", ")) }
-}
-
-/// The row's mean rate, where it has one: what was achieved, where the rest of the answer is of medians. Begins with a
-/// semicolon.
-pub fn achieved(p: &Asked<'_>, size: u64) -> String {
-    let rate = p.row(size).and_then(|f| f.transactions).filter(|r| r.is_finite());
-    rate.map_or(String::new(), |r| format!("; the mean rate, pauses included, was {}", report::words::mean_rate(r)))
 }
 
 /// The curve of round trips, where its times are halves of them, and how many of its times one takes.

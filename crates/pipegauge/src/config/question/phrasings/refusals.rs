@@ -19,7 +19,7 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("overhead of rdma over tcp", "'rdma' is no path that this knows"),
     ("bandwith of tcp", "'bandwith' is no word that this knows"),
     ("latancy of tpc", "'latancy' is no word that this knows"),
-    ("is http faster than tcp", "'http' is no path that this knows"),
+    ("is grpc faster than tcp", "'grpc' is no path that this knows"),
     ("over bluetooth how long for 1 MB", "'bluetooth' is no path that this knows"),
     ("what is the price of tcp", "which path over which?"),
     ("how long for -5 bytes", "a number below zero"),
