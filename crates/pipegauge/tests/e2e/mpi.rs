@@ -352,8 +352,20 @@ fn pairs_of_ranks_run_at_once() {
     for name in names {
         let counted =
             ["--sizes", "64,64KiB", "--trials", "2", "--repeats", "20", "--check", "--pin", "none", "--budget", "60s"];
-        let line =
-            ["run", name, "--pairs", "2", "--pattern", "stream", "--no-html", "-q", "-o", &format!("{name}.run.jsonl")];
+        // Four ranks that spin would leave no CPU to those that have to get ready.
+        let path = format!("{name}:wait=yield");
+        let line = [
+            "run",
+            &path,
+            "--pairs",
+            "2",
+            "--pattern",
+            "stream",
+            "--no-html",
+            "-q",
+            "-o",
+            &format!("{name}.run.jsonl"),
+        ];
         let said = command(&dir, &modules, &[&line[..], &counted].concat()).output().unwrap();
         assert_eq!(said.status.code(), Some(0), "{name}: {}", String::from_utf8_lossy(&said.stderr));
         let run = fs::read_to_string(dir.path(&format!("{name}.run.jsonl"))).unwrap();
