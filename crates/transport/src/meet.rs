@@ -131,6 +131,11 @@ impl Made {
 /// Shows the near proof over a fresh link and waits for the far one.
 pub(crate) fn shake(link: &mut impl Link, proof: &Proof) -> Result<(), LinkError> {
     link.send(&proof.near)?;
+    far_shown(link, proof)
+}
+
+/// Reads the far proof over a fresh link.
+pub(crate) fn far_shown(link: &mut impl Link, proof: &Proof) -> Result<(), LinkError> {
     let mut shown = [0; 32];
     link.recv(&mut shown)?;
     if Proof::matches(&shown, &proof.far) { Ok(()) } else { Err(wrong_proof()) }

@@ -17,7 +17,7 @@ use super::plug::Plug;
 use super::tasks::Tasks;
 use super::{NAME, OPTIONS, SPOKEN, SUMMARY, VERSIONS, capabilities};
 use crate::ip_stream::{OverIp, Sessions};
-use crate::meet::{Made, wrong_proof};
+use crate::meet::{Made, far_shown, wrong_proof};
 use crate::stream::Stream;
 use crate::tcp::{self, Tcps};
 use crate::{AnyLink, Capabilities, Link, LinkError, Name, OptionSpec, Proof, Settings, Wait};
@@ -110,11 +110,7 @@ impl Sessions for HttpOverTcp {
     }
     fn connected(fd: OwnedFd, made: &Made, proof: &Proof, (): &()) -> Result<AnyLink, LinkError> {
         let mut link = near(fd, made, proof)?;
-        let mut shown = [0; 32];
-        link.recv(&mut shown)?;
-        if !Proof::matches(&shown, &proof.far) {
-            return Err(wrong_proof());
-        }
+        far_shown(&mut link, proof)?;
         Ok(AnyLink::Http(crate::End::new(link.helped()?)))
     }
     fn answers(

@@ -14,7 +14,7 @@ use rustls::crypto::CryptoProvider;
 use rustls::{CipherSuite, ClientConfig, ServerConfig, ServerConnection, SupportedCipherSuite};
 
 use crate::ip_stream::{OverIp, Sessions, Streams};
-use crate::meet::{Made, wrong_proof};
+use crate::meet::{Made, far_shown};
 use crate::options::{Answer, Form};
 use crate::stream::Stream;
 use crate::tcp::{self, Tcps};
@@ -111,13 +111,6 @@ fn near(fd: OwnedFd, made: &Made, config: &Arc<ClientConfig>, proof: &Proof) -> 
     Tls::over(plain.into_duct(), session.into(), &made.patience)
 }
 
-/// Reads the far proof.
-fn shown(link: &mut Tls, proof: &Proof) -> Result<(), LinkError> {
-    let mut shown = [0; 32];
-    link.recv(&mut shown)?;
-    if Proof::matches(&shown, &proof.far) { Ok(()) } else { Err(wrong_proof()) }
-}
-
 impl Sessions for TlsOverTcp {
     type Far = Arc<ServerConfig>;
     type Near = Arc<ClientConfig>;
@@ -135,7 +128,7 @@ impl Sessions for TlsOverTcp {
     }
     fn connected(fd: OwnedFd, made: &Made, proof: &Proof, config: &Self::Near) -> Result<AnyLink, LinkError> {
         let mut link = near(fd, made, config, proof)?;
-        shown(&mut link, proof)?;
+        far_shown(&mut link, proof)?;
         Ok(AnyLink::Tls(End::new(link.watched()?)))
     }
     fn answers(
@@ -162,7 +155,7 @@ impl Sessions for TlsOverTcp {
     ) -> Result<(), LinkError> {
         let mut link = near(fd, made, config, proof)?;
         link.send(request)?;
-        shown(&mut link, proof)?;
+        far_shown(&mut link, proof)?;
         link.recv(response)
     }
 }

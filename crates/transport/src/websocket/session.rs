@@ -10,7 +10,7 @@ use tungstenite::{Error, HandshakeError};
 use super::duct::{Facts, Framed, Plug, Websocket};
 use super::{NAME, OPTIONS, SPOKEN, SUMMARY, capabilities};
 use crate::ip_stream::{OverIp, Sessions};
-use crate::meet::{Made, wrong_proof};
+use crate::meet::{Made, far_shown};
 use crate::patience::LOOK;
 use crate::stream::Stream;
 use crate::sys::{self, Idle};
@@ -101,13 +101,6 @@ fn near(fd: OwnedFd, made: &Made, proof: &Proof) -> Result<Websocket, LinkError>
     over(plain.into_duct(), made, true)
 }
 
-/// Reads the far proof.
-fn shown(link: &mut Websocket, proof: &Proof) -> Result<(), LinkError> {
-    let mut shown = [0; 32];
-    link.recv(&mut shown)?;
-    if Proof::matches(&shown, &proof.far) { Ok(()) } else { Err(wrong_proof()) }
-}
-
 /// As that of a plain stream.
 fn watched(mut link: Websocket) -> Result<AnyLink, LinkError> {
     link.with_duct(|framed, patience| framed.socket_mut().watch(patience))?;
@@ -131,7 +124,7 @@ impl Sessions for WebSocketOverTcp {
     }
     fn connected(fd: OwnedFd, made: &Made, proof: &Proof, (): &()) -> Result<AnyLink, LinkError> {
         let mut link = near(fd, made, proof)?;
-        shown(&mut link, proof)?;
+        far_shown(&mut link, proof)?;
         watched(link)
     }
     fn answers(
@@ -158,7 +151,7 @@ impl Sessions for WebSocketOverTcp {
     ) -> Result<(), LinkError> {
         let mut link = near(fd, made, proof)?;
         link.send(request)?;
-        shown(&mut link, proof)?;
+        far_shown(&mut link, proof)?;
         link.recv(response)?;
         link.close()
     }
