@@ -388,6 +388,15 @@ pub struct Calibration {
     pub loop_cost_ns: f64,
 }
 
+impl Calibration {
+    /// That of the clock which times paths of this kind: a modelled link has a clock of its own, which counts nanoseconds and costs none,
+    /// whatever this machine's clock does.
+    #[must_use]
+    pub fn of_path(self, kind: Name) -> Self {
+        if kind == transport::theory::NAME { Self { clock_cost_ns: 0.0, clock_step_ns: 1.0, ..self } } else { self }
+    }
+}
+
 /// A path's first opening. `path` numbers it within the run, in the order of [`Plan::paths`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PathOpened {

@@ -368,7 +368,7 @@ impl<'a> PathRun<'a> {
         if estimate <= 0.0 || !self.session.capabilities().reliable {
             return 1;
         }
-        (self.calibration.clock_cost_ns * 1e-9 * 100.0 / estimate).ceil().max(1.0) as u64
+        (self.calibration.of_path(self.kind).clock_cost_ns * 1e-9 * 100.0 / estimate).ceil().max(1.0) as u64
     }
 
     /// Seconds an iteration of `size`, by the last trial, or estimated from its neighbours.

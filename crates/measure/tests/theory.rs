@@ -23,10 +23,14 @@ fn plan(pattern: Pattern, theory: Theory) -> Plan {
 }
 
 fn run(plan: &Plan) -> (Vec<Event>, Vec<PointEnded>) {
+    run_beside(plan, Calibration { clock_cost_ns: 0.0, clock_step_ns: 1.0, loop_cost_ns: 0.0 })
+}
+
+/// On a machine whose clock is so.
+fn run_beside(plan: &Plan, calibration: Calibration) -> (Vec<Event>, Vec<PointEnded>) {
     let stop = Arc::new(AtomicBool::new(false));
     let session = Solo::new(&plan.paths[0], stop.clone()).unwrap();
     let mut events = Vec::new();
-    let calibration = Calibration { clock_cost_ns: 0.0, clock_step_ns: 1.0, loop_cost_ns: 0.0 };
     let outcome = measure::run(
         plan,
         calibration,
@@ -49,6 +53,14 @@ fn one_way(t: &Theory, size: u64) -> f64 {
 
 fn near(a: f64, b: f64, what: &str) {
     assert!((a / b - 1.0).abs() < 1e-4, "{what}: {a} is not {b}");
+}
+
+#[test]
+fn this_machines_clock_has_no_part_in_a_modelled_run() {
+    let plan = plan(Pattern::PingPong, Theory { seed: 3, noise: 0.1, ..Theory::default() });
+    let (_, fine) = run(&plan);
+    let (_, coarse) = run_beside(&plan, Calibration { clock_cost_ns: 900.0, clock_step_ns: 1e5, loop_cost_ns: 2.0 });
+    assert_eq!(fine, coarse);
 }
 
 #[test]

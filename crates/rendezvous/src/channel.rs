@@ -57,7 +57,9 @@ impl Channel {
     }
 
     fn over(socket: Socket, tls: Connection, stop: Arc<AtomicBool>) -> Result<Self, MeetError> {
-        let preparing = || MeetError::io("preparing the control connection");
+        let doing = "preparing the control connection";
+        // An end that another process has reset already has no address of its peer any more.
+        let preparing = || |e: std::io::Error| if is_gone(e.kind()) { gone(doing) } else { MeetError::io(doing)(e) };
         let end = |at: socket2::SockAddr| at.as_socket().map_or(Peer::Here, Peer::At);
         let local = end(socket.local_addr().map_err(preparing())?);
         let peer = end(socket.peer_addr().map_err(preparing())?);

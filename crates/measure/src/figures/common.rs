@@ -63,6 +63,7 @@ impl Common {
         }
         sizes.sort_unstable();
         seen.sort_by_key(|t| t.size);
+        let clock = clock.of_path(kind);
         let untold = Self { clock, ..Self::default() };
         match plan.schedule {
             // Trials of one number at two sizes were not measured at the same moment.

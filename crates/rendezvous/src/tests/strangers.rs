@@ -246,3 +246,17 @@ fn a_peer_that_trickles_meets_the_deadline_of_the_whole() {
     drop(channel);
     trickle.join().unwrap();
 }
+
+#[test]
+fn an_end_that_was_reset_before_a_word_is_gone() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let far = socket2::Socket::from(listener.accept().unwrap().0);
+    far.set_linger(Some(Duration::ZERO)).unwrap();
+    drop(far);
+    while near.peer_addr().is_ok() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let e = Channel::near(near, [0; 32], Arc::new(AtomicBool::new(false))).err().expect("nobody is there");
+    assert!(matches!(e, MeetError::Gone { .. }), "{e}");
+}
