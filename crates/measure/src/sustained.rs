@@ -85,6 +85,12 @@ pub fn planned(plan: &Plan) -> (f64, usize) {
     ((time / sizes.max(1) as f64).clamp(LEAST, MOST), sizes)
 }
 
+/// The budget, seconds, from which a run of this plan has sustained trials; none where it has some, or would have none with any budget.
+pub fn needs(plan: &Plan) -> Option<f64> {
+    let budget = (LEAST * f64::from(TIMES) / SHARE).ceil();
+    (planned(plan).1 == 0 && planned(&Plan { budget, ..plan.clone() }).1 > 0).then_some(budget)
+}
+
 /// How long a trial lasted, seconds.
 fn length(trial: &Trial) -> f64 {
     trial.report.seconds.max(trial.report.far.seconds)
@@ -220,6 +226,16 @@ mod tests {
 
     /// A CPU that runs for a tenth of a second and stands for another: chunks and short trials never see it stand.
     /// Short trials at 4 GHz, long ones at 3 GHz and so much slower.
+    #[test]
+    fn a_budget_without_room_for_long_trials_names_the_one_that_has_it() {
+        let of = |budget| Plan { budget, ..Plan::default() };
+        assert_eq!(
+            (needs(&of(1.0)), needs(&of(3.8)), needs(&of(4.0)), needs(&of(12.0))),
+            (Some(4.0), Some(4.0), None, None)
+        );
+        assert_eq!(needs(&Plan { trials: Some(3), ..of(1.0) }), None);
+    }
+
     #[test]
     fn a_boosted_clock_shows_in_the_cycles_of_a_second() {
         let at = |t: Trial, hertz: f64| {

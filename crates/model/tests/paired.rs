@@ -23,6 +23,8 @@ enum Machine {
     /// Each size of each side has states of its own: AR(1) of this spread and correlation, from round to round. Both sides of a round stand 1%
     /// off beside that.
     Sizes(f64, f64),
+    /// Half as slow again in every other half of a period of so many turns.
+    Rhythm(f64),
 }
 
 struct Bench {
@@ -50,6 +52,7 @@ impl Bench {
         bench.level = match machine {
             Machine::States(_) => bench.state(),
             Machine::Red(_) => bench.normal(),
+            Machine::Rhythm(turns) => bench.rng.random::<f64>() * turns,
             _ => 0.0,
         };
         bench
@@ -91,11 +94,15 @@ impl Bench {
                 if self.slow[side] { 1.3f64.ln() } else { 0.0 }
             }
             Machine::Sizes(..) => 0.01 * self.normal(),
+            Machine::Rhythm(_) => 0.0,
         }
     }
 
-    /// What a size of a side has of its own in its next round, beyond noise.
-    fn state_of(&mut self, side: usize, i: usize) -> f64 {
+    /// What a size of a side has of its own in its next round, beyond noise; it is visited when such a share of the turn is over.
+    fn state_of(&mut self, side: usize, i: usize, share: f64) -> f64 {
+        if let Machine::Rhythm(turns) = self.machine {
+            return if (self.turns + share + self.level).rem_euclid(turns) < turns / 2.0 { 1.5f64.ln() } else { 0.0 };
+        }
         let Machine::Sizes(spread, alike) = self.machine else { return 0.0 };
         if self.states[side].len() <= i {
             let first = self.normal();
@@ -116,8 +123,10 @@ impl Bench {
             for side in [first, 1 - first] {
                 let level = self.turn(rounds, side);
                 for (i, size) in all.iter().enumerate() {
+                    // Both sides visit the sizes in one order, another one in each round.
+                    let share = ((i * 7 + round as usize * 5) % sizes) as f64 / sizes as f64;
                     let times = if side == 1 { ratio(*size) } else { 1.0 };
-                    let state = self.state_of(side, i);
+                    let state = self.state_of(side, i, share);
                     let seconds = (1e-5 + 1e-9 * *size as f64) * times * (level + state + own * self.normal()).exp();
                     blocks[side][i].push((round, seconds));
                 }
@@ -167,6 +176,27 @@ fn the_same_measured_twice_in_turns_does_not_differ_whatever_the_machine_does() 
             assert!(held * 100 >= 94 * RUNS, "{machine:?}, {rounds} rounds: {held} of {RUNS} intervals hold the truth");
         }
     }
+}
+
+#[test]
+fn a_rhythm_of_the_machine_in_step_with_the_turns_is_no_difference() {
+    for turns in [1.0, 2.0, 3.0, 4.0, 8.0] {
+        for (rounds, sizes) in [(4, 12), (5, 24), (6, 24), (9, 24), (12, 60), (30, 24)] {
+            let (differ, _) = tried(Machine::Rhythm(turns), sizes, rounds, 0.03, 1.0);
+            assert!(differ * 100 <= 8 * RUNS, "{turns} turns, {rounds} rounds: {differ} of {RUNS} said to differ");
+        }
+    }
+}
+
+#[test]
+fn so_few_rounds_as_may_all_go_one_way_by_chance_differ_only_by_more_than_a_machine_does() {
+    for rounds in [4, 5] {
+        assert_eq!(tried(Machine::Sizes(0.0, 0.0), 40, rounds, 0.01, 1.3).0, 0);
+        assert!(tried(Machine::Sizes(0.0, 0.0), 40, rounds, 0.01, 3.0).0 * 10 >= 9 * RUNS);
+        let paired = compare(1, Machine::Sizes(0.0, 0.0), 40, rounds, 0.01, 1.3).paired.unwrap();
+        assert!(paired.finds.unwrap() >= 1.0 && paired.finds_at_a_size.unwrap() >= 1.0, "{paired:?}");
+    }
+    assert!(tried(Machine::Sizes(0.0, 0.0), 40, 6, 0.01, 1.1).0 * 20 >= 19 * RUNS);
 }
 
 #[test]

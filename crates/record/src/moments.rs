@@ -6,14 +6,36 @@ use measure::event::Trial;
 use measure::figures;
 use model::{Drift, Jitter, Moment};
 
-use crate::RunFile;
+use crate::{PathRun, RunFile};
 
 impl RunFile {
     /// The trials of the path at this index, warm-up left out; none beyond the paths.
     fn moments(&self, path: usize) -> Vec<Moment> {
         let Some(path) = self.paths.get(path) else { return Vec::new() };
         let trials = path.points.iter().flat_map(|p| &p.trials).filter(|t| !t.warmup);
-        trials.filter_map(|t| Some(moment(&t, figures::typical(&self.run.plan, path.opened.transport, &t)?))).collect()
+        let kind = path.opened.transport;
+        let step = self.step(path);
+        trials.filter_map(|t| Some(moment(&t, figures::typical(&self.run.plan, kind, &t)?, step))).collect()
+    }
+
+    /// The smallest step of the clock that timed a path, seconds.
+    fn step(&self, path: &PathRun) -> f64 {
+        self.run.calibration.of_path(path.opened.transport).clock_step_ns * 1e-9
+    }
+
+    /// The clock's step, seconds, where all single iterations that the path at this index timed are shorter: a reading is then a step or
+    /// none, and neither pauses nor long iterations can be told.
+    pub fn hidden_by_clock(&self, path: usize) -> Option<f64> {
+        let path = self.paths.get(path)?;
+        let step = self.step(path);
+        let mut timed = path
+            .points
+            .iter()
+            .flat_map(|p| &p.trials)
+            .filter(|t| !t.warmup && !t.report.histogram.is_empty())
+            .peekable();
+        timed.peek()?;
+        timed.all(|t| t.report.median < step).then_some(step)
     }
 
     /// The drift of a soak of the path at this index; none of any other run, and where there are too few intervals.
@@ -44,8 +66,20 @@ impl RunFile {
     }
 }
 
-fn moment(trial: &Trial, seconds: f64) -> Moment {
+/// A trial whose iterations took `seconds` each, by a clock of this step, seconds.
+fn moment(trial: &Trial, seconds: f64, step: f64) -> Moment {
     let r = &trial.report;
+    if !r.histogram.is_empty() && r.median < step {
+        // A reading is a step of the clock or none.
+        return Moment {
+            size: trial.size,
+            block: trial.block,
+            at: trial.at,
+            lasted: r.seconds,
+            seconds,
+            ..Moment::default()
+        };
+    }
     let twice = 2.0 * r.median * 1e9;
     let slow = r.histogram.iter().filter(|(ns, _)| *ns as f64 > twice).map(|(_, n)| n).sum();
     Moment {
@@ -71,11 +105,17 @@ mod tests {
         t.report.median = 10e-6;
         t.report.histogram = vec![(10_000, 95), (21_000, 4), (900_000, 1)];
         t.report.pauses = vec![(1_000_000, 21_000), (5_000_000, 900_000)];
-        let m = moment(&t, 5e-6);
+        let m = moment(&t, 5e-6, 1e-9);
         assert_eq!((m.slow, m.seconds), ((5, 100), 5e-6));
         assert!((m.pauses[0] - 2.001).abs() < 1e-9 && (m.pauses[1] - 2.005).abs() < 1e-9);
         assert!((m.lengths[0] - 21e-6).abs() < 1e-12 && (m.lengths[1] - 900e-6).abs() < 1e-12);
-        let run = sample::file();
+        let m = moment(&t, 5e-6, 100e-6);
+        assert!(m.slow == (0, 0) && m.pauses.is_empty() && m.seconds == 5e-6, "a clock that is too coarse: {m:?}");
+        let mut run = sample::file();
         assert!(run.jitter(9).unsearched.is_some());
+        assert_eq!((run.hidden_by_clock(0), run.hidden_by_clock(9)), (None, None));
+        run.run.calibration.clock_step_ns = 1e9;
+        assert_eq!(run.hidden_by_clock(0), Some(1.0));
+        assert_eq!(run.jitter(0).outliers, None);
     }
 }

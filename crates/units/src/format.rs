@@ -112,7 +112,8 @@ pub const RESOLVED: f64 = 10.0;
 const WIDE_SHARE: f64 = 0.5;
 
 /// A figure of a model and its interval, as [`with_interval`], but without false digits: where a positive figure's ends lie more than
-/// [`RESOLVED`] times apart, "not resolved: between 19.0 us and 7.10 ms", or where nothing keeps it from 0, "not resolved: at most 7.10 ms".
+/// [`RESOLVED`] times apart, "not resolved: between 19.0 us and 7.10 ms" ("not resolved" alone from [`WIDEST`] on), or where nothing keeps
+/// it from 0, "not resolved: at most 7.10 ms".
 /// A cost ([`Kind::SecondsPerByte`]) can't be negative: where its interval reaches 0, or the figure lies below it, its upper end is all
 /// that is told, or where that is none either, nothing.
 pub fn resolved(value: f64, low: f64, high: f64, kind: Kind) -> String {
@@ -123,7 +124,10 @@ pub fn resolved(value: f64, low: f64, high: f64, kind: Kind) -> String {
             _ => "not resolved".to_owned(),
         };
     }
-    let positive = value > 0.0 && low >= 0.0 && high.is_finite() && (low == 0.0 || high <= WIDEST * low);
+    if value > 0.0 && low > 0.0 && high.is_finite() && high > WIDEST * low {
+        return "not resolved".to_owned();
+    }
+    let positive = value > 0.0 && low >= 0.0 && high.is_finite();
     if !positive || high <= RESOLVED * low || (kind == Kind::Share && high - low < WIDE_SHARE) {
         return with_interval(value, low, high, kind);
     }
@@ -336,7 +340,7 @@ mod tests {
             ((2e-6, 1e-6, 9e-6), Kind::Seconds, "2.00 us [1, 9]"),
             ((2e-6, -1e-6, 10e-6), Kind::Seconds, "2.00 us [-1, 10]"),
             ((0.0, 0.0, 3.84e-6), Kind::Share, "0% [0.0000, 0.0004]"),
-            ((2.0, 1e-3, 9.0), Kind::Seconds, "2.00 s (no interval)"),
+            ((2.0, 1e-3, 9.0), Kind::Seconds, "not resolved"),
             ((2.0, 0.0, f64::INFINITY), Kind::Seconds, "2.00 s (no interval)"),
             ((-19.1e-12, -3.098e-9, 3.06e-9), Kind::SecondsPerByte, "not resolved: at most 3.06 ns/B"),
             ((875e-12, -1.975e-9, 3.631e-9), Kind::SecondsPerByte, "not resolved: at most 3.63 ns/B"),

@@ -189,10 +189,16 @@ impl Comparison {
         self.whole.low > 1.0 || self.whole.high < 1.0
     }
 
-    /// Whether the interval over all sizes is so wide that "no difference found" would mislead.
+    /// Whether sides that took turns differ in all of their rounds, which are so few that the order of the sides does that by chance.
+    pub fn by_order(&self) -> bool {
+        let few = |p: Paired| !p.differs && (p.rounds as usize) < stats::TELLING_PAIRS;
+        self.paired.is_some_and(few) && self.differs_as_whole() && self.whole.value.ln().abs() > 1e-9
+    }
+
+    /// Whether the interval over all sizes is so wide, or the rounds so few, that "no difference found" would mislead.
     pub fn vague(&self) -> bool {
         let e = self.whole;
-        !(e.low > 0.0 && e.high.is_finite() && e.high < VAGUE * e.low)
+        self.by_order() || !(e.low > 0.0 && e.high.is_finite() && e.high < VAGUE * e.low)
     }
 
     /// Where the sides differ as wholes by about one factor, how many sizes' own intervals hold it, and of how many that have an

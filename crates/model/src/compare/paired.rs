@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stats::{
-    Local, Moves, Shared, StandardError, block_distances, holm, mean, median, own_error, point_interval, student_p,
-    student_t,
+    Local, Moves, Shared, StandardError, TELLING_PAIRS, block_distances, drawn_sign_interval, holm, mean, median,
+    own_error, point_interval, student_p, student_t,
 };
 
 use super::align::EXPECTED;
@@ -28,8 +28,14 @@ const TURNS: usize = 3;
 /// Levels farther off than so many standard deviations (from the median distance) are clamped.
 const FAR: f64 = 3.0;
 
+/// Of so few rounds none is clamped before the order of their sides is judged: two or three that lie off are a state's as often as not.
+const KEPT: usize = 12;
+
 /// Standard error of the mean of the middle half of normal values, in units of that of their mean.
 const OF_MIDDLE_HALF: f64 = 1.09;
+
+/// Two states of a machine lie no further apart than this, as a logarithm.
+const STATES: f64 = std::f64::consts::LN_2;
 
 /// Logarithms of ratios below this are rounding.
 const NOTHING: f64 = 1e-9;
@@ -55,6 +61,19 @@ struct Pairs<'a> {
     ratios: Vec<(u32, f64)>,
 }
 
+impl Pairs<'_> {
+    /// Logarithm of the median ratio; none without a round.
+    fn typical(&self) -> Option<f64> {
+        let rounds: Vec<f64> = self.ratios.iter().map(|(_, ratio)| *ratio).collect();
+        (!rounds.is_empty()).then(|| median(&rounds).ln())
+    }
+}
+
+/// Rounds of which all may have gone one way by chance: fewer than chance does in one of twenty, at a factor that machines in states have.
+fn by_chance(rounds: usize, ln: f64) -> f64 {
+    if rounds < TELLING_PAIRS && ln.abs() < STATES { 2f64.powi(1 - rounds as i32) } else { 0.0 }
+}
+
 /// A logarithm of a ratio, with the range that its error reaches on either side of it, and the error itself.
 struct Found {
     ln: f64,
@@ -62,6 +81,8 @@ struct Found {
     shift: f64,
     error: Option<StandardError>,
     interval: Option<stats::Interval>,
+    /// Rounds that it rests on.
+    rounds: usize,
 }
 
 impl Found {
@@ -69,7 +90,7 @@ impl Found {
     fn probability(&self) -> f64 {
         let Some((error, interval)) = self.error.zip(self.interval) else { return 1.0 };
         let least = if interval.contains(1.0) { LEVEL } else { 0.0 };
-        self.without_interval(error).max(least)
+        self.without_interval(error).max(least).max(by_chance(self.rounds, self.ln))
     }
 
     fn without_interval(&self, error: StandardError) -> f64 {
@@ -82,9 +103,11 @@ impl Found {
         }
     }
 
-    /// The interval leaves out 1, and not by rounding alone.
+    /// The interval leaves out 1, and neither rounding alone nor the order of few rounds may do that.
     fn differs(&self) -> bool {
-        self.ln.abs() >= NOTHING && self.interval.is_some_and(|i| !i.contains(1.0))
+        self.ln.abs() >= NOTHING
+            && by_chance(self.rounds, self.ln) < LEVEL
+            && self.interval.is_some_and(|i| !i.contains(1.0))
     }
 
     fn estimate(&self) -> Estimate {
@@ -96,7 +119,8 @@ impl Found {
     fn finds(&self) -> Option<f64> {
         let error = self.error.filter(|_| self.interval.is_some())?;
         let reach = student_t(0.95, error.degrees) + student_t(0.6, error.degrees);
-        Some((reach * error.value).exp_m1()).filter(|share| share.is_finite())
+        let least = if by_chance(self.rounds, 0.0) < LEVEL { 0.0 } else { STATES };
+        Some((reach * error.value).max(least).exp_m1()).filter(|share| share.is_finite())
     }
 }
 
@@ -137,11 +161,15 @@ impl Comparison {
             let ratios = || p.ratios.iter().map(|(_, ratio)| *ratio);
             (ratios().fold(f64::INFINITY, f64::min), ratios().fold(0.0, f64::max))
         }));
+        let drawn = drawn_sign_interval(&whole_rounds(&pairs));
         let levels = levels(&pairs);
         for (round, ratio) in pairs.iter_mut().flat_map(|p| &mut p.ratios) {
             *ratio /= levels.get(round).copied().unwrap_or(0.0).exp();
         }
         let mut moves = Moves::of(&drawn_in(&levels.values().copied().collect::<Vec<_>>()));
+        // Which side went first was drawn: this holds whatever the machine did, in step with the turns, too.
+        let typical = middle_half(pairs.iter().filter_map(Pairs::typical).collect());
+        moves.ends = (moves.ends.0.min(drawn.low - typical), moves.ends.1.max(drawn.high - typical));
         // A state that changed between two sides' turns makes a round differ by chance, which the correlation of the levels does not show:
         // the degrees of freedom are those of the slowest waves of the series alone.
         let waves = (0.62 * f64::from(moves.rounds).powf(2.0 / 3.0)).round().max(2.0);
@@ -210,6 +238,21 @@ fn ratios(first: &CurvePoint, second: &CurvePoint) -> Vec<(u32, f64)> {
     good(first).into_iter().filter_map(|(round, t)| Some((round, of_second.get(&round)? / t))).collect()
 }
 
+/// Logarithm of the second side over the first in each round: the mean of the middle half of the sizes, without any notion of what a size or
+/// a round usually does.
+fn whole_rounds(pairs: &[Pairs<'_>]) -> Vec<f64> {
+    let mut rounds = BTreeMap::<u32, Vec<f64>>::new();
+    for (round, ratio) in pairs.iter().flat_map(|p| &p.ratios) {
+        rounds.entry(*round).or_default().push(ratio.ln());
+    }
+    let rounds: Vec<f64> = rounds.into_values().map(middle_half).collect();
+    if rounds.len() <= KEPT {
+        return rounds;
+    }
+    let typical = median(&rounds);
+    drawn_in(&rounds.iter().map(|l| l - typical).collect::<Vec<_>>()).into_iter().map(|l| l + typical).collect()
+}
+
 /// What the ratios of all sizes share in each round, as a logarithm about the median round: [`stats::block_levels`] in turns. Over the
 /// sizes it is the mean of the middle half, not the median: each size has a round or two that is its own median, at a distance of 0, and
 /// with about as many sizes as rounds these would draw the median over the sizes to 0.
@@ -229,7 +272,9 @@ fn levels(pairs: &[Pairs<'_>]) -> BTreeMap<u32, f64> {
 /// which side goes first is random: clamping both alike leaves the middle where it is. Rounds next to each other that lie far off on one
 /// side are no such change, but a state of one side that lasts: they count as they are.
 fn drawn_in(levels: &[f64]) -> Vec<f64> {
-    let typical = median(&levels.iter().map(|l| l.abs()).collect::<Vec<_>>()) / 0.6745;
+    let mut off: Vec<f64> = levels.iter().map(|l| l.abs()).collect();
+    off.sort_unstable_by(f64::total_cmp);
+    let typical = off.get(levels.len() * 3 / 4).map_or(0.0, |off| off / 1.15);
     let most = FAR * typical;
     let side = |i: Option<usize>| i.and_then(|i| levels.get(i)).filter(|l| l.abs() > most).map(|l| l.signum());
     let alike = |i: usize| [i.checked_sub(1), Some(i + 1)].into_iter().any(|near| side(near) == side(Some(i)));
@@ -249,7 +294,7 @@ fn at_size(pairs: &Pairs<'_>, shared: &Shared, local: Option<&Local>) -> Found {
     if rounds.is_empty() {
         // Sides without a common round have a ratio of which the error is unknown.
         let ln = (pairs.second.seconds / pairs.first.seconds).ln();
-        return Found { ln, shift: 0.0, error: None, interval: None };
+        return Found { ln, shift: 0.0, error: None, interval: None, rounds: 0 };
     }
     let moves = &shared.moves;
     let (own, interval) = match local {
@@ -259,7 +304,7 @@ fn at_size(pairs: &Pairs<'_>, shared: &Shared, local: Option<&Local>) -> Found {
     let error = own.map(|own| {
         StandardError::of_sum(&[(own.value.powi(2), own.degrees), (moves.error.value.powi(2), moves.error.degrees)])
     });
-    Found { ln: median(&rounds).ln(), shift: moves.mean, error, interval }
+    Found { ln: median(&rounds).ln(), shift: moves.mean, error, interval, rounds: rounds.len() }
 }
 
 /// The error of the level, with what the sizes' own states add to it where these last. They move the levels of the rounds as well, but few
@@ -292,7 +337,7 @@ fn over_all(sizes: &[Found], shared: &Shared) -> Found {
         let ends = moves.held(1.0, 0.0, reach);
         stats::Interval { low: (ln + ends.0).exp(), high: (ln + ends.1).exp() }
     });
-    Found { ln, shift: moves.mean, error: Some(moves.error), interval }
+    Found { ln, shift: moves.mean, error: Some(moves.error), interval, rounds: moves.rounds as usize }
 }
 
 /// The highest throughput of the second side over that of the first.

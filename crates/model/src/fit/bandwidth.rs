@@ -26,6 +26,9 @@ pub struct BandwidthCurve {
     pub misfit: Misfit,
 }
 
+/// Fewest sizes whose spread about the curve tells the error of its half-power point.
+const TELLING: usize = 4;
+
 impl BandwidthCurve {
     pub(super) fn of(curve: &Curve, rng: &mut ChaCha8Rng, warnings: &mut Vec<String>) -> Option<Self> {
         let used: Vec<usize> =
@@ -45,7 +48,11 @@ impl BandwidthCurve {
         };
         let [r_max, n_half] = estimates(curve, [Scale::Ratio; 2], REFITS, rng, fit)?;
         let least_and_most = bounds(sizes[0] as f64, *sizes.last()? as f64);
-        let (r_max, n_half) = open_ended(r_max, n_half, least_and_most);
+        let (r_max, mut n_half) = open_ended(r_max, n_half, least_and_most);
+        if sizes.len() < TELLING {
+            // Its interval holds it in two of three cases.
+            n_half = Estimate::unbounded(n_half.value);
+        }
         let residuals: Vec<(u64, f64)> = used
             .iter()
             .map(|i| &curve.points[*i])

@@ -37,7 +37,8 @@ pub(super) fn by_itself(named: &Named) -> String {
 pub(super) fn seen(c: &Comparison) -> String {
     let Some(seen) = c.seen.filter(|s| s.sizes > 0) else { return String::new() };
     let sizes = |n: usize| match (n, seen.sizes) {
-        (1, 1) => String::new(),
+        (1, 1) if c.sizes.len() == 1 => String::new(),
+        (1, 1) => " at the one size that rounds of both visited".to_owned(),
         (n, all) if n == all => format!(" at all {all} sizes"),
         (n, all) => format!(" at {n} of {all} sizes"),
     };

@@ -47,6 +47,11 @@ pub(super) fn in_turns(named: &Named, paired: Paired) -> String {
     let mut text = match (paired.differs, stretches) {
         (true, _) => format!("{b} is {}: {over} it takes {whole} of {a}{}.", how(c.whole.value), held(c)),
         (false, true) => format!("{b} differs from {a} at some sizes; {over} it takes {whole}."),
+        (false, false) if c.by_order() => format!(
+            "No verdict: {over} {b} took {whole} of {a}, but a machine in states makes all of so few as {} go one way by chance; measure \
+             longer (--budget).",
+            rounds(paired.rounds)
+        ),
         (false, false) if c.vague() => {
             format!("No verdict: {over} {b} took {whole} of {a}, which tells too little; measure longer (--budget).")
         }

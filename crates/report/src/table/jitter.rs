@@ -17,7 +17,13 @@ pub fn jitter(run: &Analysis<'_>, path: usize, all: bool) -> String {
     let Some(p) = run.paths.get(path) else { return String::new() };
     let name = p.opened.name();
     let mut text = String::new();
-    for line in sentences(run.jitter(path)) {
+    let hidden = run.hidden_by_clock(path).map(|step| {
+        format!(
+            "iterations are shorter than a step of this machine's clock ({}): whether some took long, and for how long, can't be told",
+            Seconds(step)
+        )
+    });
+    for line in hidden.into_iter().chain(sentences(run.jitter(path))) {
         text.push_str(&format!("{name}: {line}.\n"));
     }
     use Flush::{Left, Right};
@@ -62,16 +68,25 @@ pub fn jitter(run: &Analysis<'_>, path: usize, all: bool) -> String {
     text
 }
 
+/// Width of a share's interval that tells nothing of it.
+const UNTOLD: f64 = 0.5;
+
 /// Outliers, drift, periods.
 fn sentences(j: &Jitter) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(e) = j.outliers {
+        let few = e.high - e.low >= UNTOLD;
         // Each end with its unit, as for a drift: "0 [0.0000, 0.0010]" does not look like a share.
         let share = resolved(e.value, e.low, e.high, Kind::Share);
         let share = share
             .split_once('[')
             .map_or(share.clone(), |(value, ends)| format!("{value}[{}", ends.replace(", ", "%, ").replace(']', "%]")));
-        lines.push(format!("iterations over twice the median of their trial: {share} of all"));
+        lines.push(match few {
+            true => {
+                "iterations over twice the median of their trial: too few were timed to tell their share".to_owned()
+            }
+            false => format!("iterations over twice the median of their trial: {share} of all"),
+        });
     }
     lines.push(match &j.drift {
         None => {
@@ -96,17 +111,15 @@ pub(super) fn drifted(d: &Drift) -> String {
     if e.low == 1.0 && e.high == 1.0 {
         return format!("no drift: all rounds took the same time, over {over}");
     }
+    if !(e.low > 0.0 && e.high <= units::RESOLVED * e.low) {
+        return format!("no sure drift: the rounds over {over} tell no change of less than ten times");
+    }
     let what = if d.sure() { "all sizes drifted together in this run" } else { "no sure drift" };
     let percent = |ratio: f64| match ratio - 1.0 {
         change if change.abs() < 10.0 => format!("{:+.1}%", change * 100.0),
         change => format!("+{}", significant(change, Kind::Share)),
     };
-    let interval = if e.low > 0.0 && e.high / e.low <= units::WIDEST {
-        format!("[{}, {}]", percent(e.low), percent(e.high))
-    } else {
-        "(no interval)".to_owned()
-    };
-    format!("{what}: times changed by {} {interval} over {over}", percent(e.value))
+    format!("{what}: times changed by {} [{}, {}] over {over}", percent(e.value), percent(e.low), percent(e.high))
 }
 
 /// What can't be found in this run.
@@ -185,6 +198,9 @@ mod tests {
         let none = Estimate { value: 0.0, low: 0.0, high: 1e-5 };
         let said = sentences(&Jitter { outliers: Some(none), ..Jitter::default() }).join("\n");
         assert!(said.contains(": 0% [0.0000%, 0.0010%] of all"), "{said}");
+        let wide = Estimate { value: 0.0, low: 0.0, high: 1.0 };
+        let said = sentences(&Jitter { outliers: Some(wide), ..Jitter::default() }).join("\n");
+        assert!(said.contains("too few were timed to tell their share") && !said.contains("100%"), "{said}");
         let said = sentences(&Jitter { longest: 2.0, ..Jitter::default() }).join("\n");
         assert!(said.contains("four rounds at least") && said.contains("nothing comes back"), "{said}");
         assert!(said.contains("longer than 2.00 s") && said.contains("can't be told"), "{said}");
@@ -193,10 +209,10 @@ mod tests {
     #[test]
     fn a_drift_is_said_without_absurd_figures() {
         let said = |value, low, high| drifted(&Drift { ratio: Estimate { value, low, high }, seconds: 10.0 });
-        assert_eq!(said(1.0, 0.5, 499.0), "no sure drift: times changed by +0.0% [-50.0%, +49,800%] over 10.0 s");
-        for (low, high) in [(0.01, 36.0), (0.0, 2.0), (0.5, f64::INFINITY)] {
+        assert_eq!(said(1.0, 0.5, 2.0), "no sure drift: times changed by +0.0% [-50.0%, +100.0%] over 10.0 s");
+        for (low, high) in [(0.022, 8.986), (0.01, 36.0), (0.0, 2.0), (0.5, f64::INFINITY)] {
             let said = said(1.0, low, high);
-            assert_eq!(said, "no sure drift: times changed by +0.0% (no interval) over 10.0 s");
+            assert_eq!(said, "no sure drift: the rounds over 10.0 s tell no change of less than ten times");
         }
         assert_eq!(said(1.0, 1.0, 1.0), "no drift: all rounds took the same time, over 10.0 s");
     }

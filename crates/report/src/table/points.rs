@@ -180,7 +180,8 @@ fn notes<'a>(rows: impl Iterator<Item = &'a Figures> + Clone) -> Vec<&'static st
     // Where the three digits of the row show it.
     if rows.clone().any(|f| f.min > f.median && differ(f.min, f.median)) {
         notes.push(
-            "A shortest trial above its median: it is a trial's mean, which counts interruptions; the median does not.\n",
+            "A shortest trial above its median: it is a trial's mean, which counts interruptions and what a coarse clock rounds away; the \
+             median does not.\n",
         );
     }
     if rows.clone().any(|f| f.percentiles.is_some_and(|p| p.max < f.median && differ(p.max, f.median))) {

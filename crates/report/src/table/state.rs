@@ -60,7 +60,9 @@ pub fn rounds(run: &RunFile, path: &PathRun) -> Option<String> {
     let rounds = format!("{}{lasted}", if n == 1 { "1 round".to_owned() } else { format!("{n} rounds") });
     let of = whose(path);
     let line = match moves.saw(noise) {
-        Saw::Few => format!("{rounds}: too few for an interval; what they saw is shown"),
+        Saw::Few => {
+            format!("{rounds}: too few for an interval; what {} saw is shown", if n == 1 { "it" } else { "they" })
+        }
         Saw::Outlasting if moves.split => format!(
             "{rounds} are too few for an interval, as sizes were met in two states of {of} and so few may all be of one; what they saw \
              is shown (--budget gives more time)"
@@ -353,6 +355,28 @@ mod tests {
             "{outlast}"
         );
         assert!(!line(&[1.0; 30]).contains("at most sizes"));
+    }
+
+    #[test]
+    fn a_single_long_trial_in_each_round_is_no_state() {
+        for (rounds_of, seed) in [5, 9, 12, 30].into_iter().flat_map(|n| (0..40u64).map(move |seed| (n, seed))) {
+            let mut run = run(&vec![1.0; rounds_of]);
+            let path = &mut run.paths[0];
+            let places = path.points.len() as u64;
+            let hit = |block: u32| (noise(seed * 1009 + u64::from(block)).to_bits() >> 20) % places;
+            for (place, point) in path.points.iter_mut().enumerate() {
+                for trial in point.trials.plain().iter_mut().filter(|t| hit(t.block) == place as u64) {
+                    for seconds in [&mut trial.report.median, &mut trial.report.min, &mut trial.report.max] {
+                        *seconds *= 20.0;
+                    }
+                }
+            }
+            let kind = path.opened.transport;
+            let points = path.points.iter().map(|p| p.trials.all());
+            path.common = Common::of(&run.run.plan, kind, Calibration::default(), points);
+            let said = rounds(&run, &run.paths[0]).unwrap();
+            assert!(said.contains("saw one state of the machine (") && !said.contains("did not share"), "{said}");
+        }
     }
 
     #[test]

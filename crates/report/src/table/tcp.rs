@@ -25,8 +25,8 @@ pub(crate) fn line(path: &PathRun) -> Option<String> {
     let again = all.iter().fold(0, |sum: u64, tcp| sum.saturating_add(tcp.retransmits));
     (!all.is_empty()).then(|| {
         format!(
-            "{}, TCP's own figures at the end of each trial: round-trip time {}, congestion window {} segments, delivery {}; {} segments sent \
-             again.",
+            "{}, TCP's own figures at the end of each trial: round-trip time {}, congestion window {} segments, delivery of \
+             the last burst {}; {} segments sent again.",
             path.opened.name(),
             told(|t| t.rtt_us, |us| Seconds(us * 1e-6).to_string()),
             told(|t| t.window, |n| thousands(n.round() as u64)),

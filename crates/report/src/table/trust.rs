@@ -59,8 +59,14 @@ pub fn trust(run: &RunFile) -> String {
             false => "; how far a repeat may lie is not known without an earlier run".to_owned(),
         }
     };
+    let long = match measure::sustained::needs(&run.run.plan).filter(|_| !virtual_time) {
+        Some(budget) => {
+            format!("; trials are too short to tell what a path keeps up (--budget {budget}s and more has longer ones)")
+        }
+        None => String::new(),
+    };
     let mut out = String::new();
-    paragraph("", &format!("Trust: {known}{}{repeat}.", seen(run)), WIDTH, &mut out);
+    paragraph("", &format!("Trust: {known}{}{repeat}{long}.", seen(run)), WIDTH, &mut out);
     out
 }
 

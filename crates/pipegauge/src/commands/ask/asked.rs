@@ -463,6 +463,10 @@ pub fn inverse(e: Estimate, span: f64) -> Estimate {
 /// A figure with its interval, in words that fit into a sentence: "9.23 us [8.9, 9.6]", or "between 1 us and 1 ms (not resolved)".
 pub fn figure(e: Estimate, kind: units::Kind) -> String {
     let text = units::resolved(e.value, e.low, e.high, kind);
+    if text == "not resolved" && e.low > 0.0 && e.high.is_finite() {
+        let end = |v| units::format::significant(v, kind);
+        return format!("between {} and {} (not resolved)", end(e.low), end(e.high));
+    }
     text.strip_prefix("not resolved: ").map(|range| format!("{range} (not resolved)")).unwrap_or(text)
 }
 

@@ -122,6 +122,15 @@ fn no_difference_is_said_only_where_the_interval_holds_it_and_tells_something() 
             "{said}"
         );
     }
+    // So few rounds that the order of the sides may do it.
+    n.comparison.whole = Estimate { value: 1.1, low: 1.08, high: 1.12 };
+    n.comparison.paired = Some(Paired { rounds: 4, differs: false, finds: Some(1.0), finds_at_a_size: Some(1.0) });
+    let said = verdict(&n);
+    assert!(
+        said.starts_with("No verdict: over all sizes b") && said.contains("took 110.0% [108.0%, 112.0%]"),
+        "{said}"
+    );
+    assert!(said.contains("all of so few as 4 rounds go one way by chance") && !n.judged(), "{said}");
     n.comparison.paired = None;
     n.comparison.whole = Estimate { value: 1.01, low: 0.97, high: 1.05 };
     let said = verdict(&n);
@@ -185,6 +194,9 @@ fn too_few_rounds_have_no_verdict_and_no_interval() {
         assert!(verdict(&n).contains(want), "{}", verdict(&n));
     }
     n.comparison.seen = Some(model::Seen { slower: 1, faster: 0, sizes: 1 });
+    let want = "of a, longer in every round at the one size that rounds of both visited; 2 rounds";
+    assert!(verdict(&n).contains(want), "{}", verdict(&n));
+    n.comparison.sizes.truncate(1);
     assert!(verdict(&n).contains("of a, longer in every round; 2 rounds"), "{}", verdict(&n));
     n.separate = true;
     assert!(verdict(&n).starts_with("No verdict"), "{}", verdict(&n));
