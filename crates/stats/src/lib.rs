@@ -17,7 +17,6 @@
 //! - [`block_levels`]: levels of rounds from their medians only, where it is not known when trials were measured.
 //! - [`median_log_error`], [`student_p`], [`holm`]: whether medians differ, at one size and over many.
 //! - [`StandardError::of_sum`]: the error of a sum of independent parts; [`own_error`]: a size's own, beside the level's.
-//! - [`drawn_sign_interval`]: where the mean of differences lies whose signs were drawn, whatever their noise.
 //! - [`quotient_interval`]: the interval of the ratio of two figures, from their own intervals.
 //! - [`warmup_end`]: how many leading trials are warm-up.
 //! - [`bootstrap_ratio`]: how two interleaved series compare, pair by pair.
@@ -46,7 +45,6 @@ mod local;
 mod moves;
 mod quotient;
 mod runs;
-mod signs;
 mod spread;
 mod student;
 mod warmup;
@@ -65,6 +63,5 @@ pub use local::{Local, freed, local, shared_nearby};
 pub use moves::{FEWEST_ROUNDS, Moves, Saw};
 pub use quotient::quotient_interval;
 pub use runs::runs_deviation;
-pub use signs::{TELLING_PAIRS, drawn_sign_interval};
 pub use spread::{StandardError, median_log_error, pooled_log_sigma};
 pub use warmup::warmup_end;

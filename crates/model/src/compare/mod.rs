@@ -191,7 +191,7 @@ impl Comparison {
 
     /// Whether sides that took turns differ in all of their rounds, which are so few that the order of the sides does that by chance.
     pub fn by_order(&self) -> bool {
-        let few = |p: Paired| !p.differs && (p.rounds as usize) < stats::TELLING_PAIRS;
+        let few = |p: Paired| !p.differs && (p.rounds as usize) < paired::TELLING_ROUNDS;
         self.paired.is_some_and(few) && self.differs_as_whole() && self.whole.value.ln().abs() > 1e-9
     }
 

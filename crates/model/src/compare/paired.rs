@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stats::{
-    Local, Moves, Shared, StandardError, TELLING_PAIRS, block_distances, drawn_sign_interval, holm, mean, median,
-    own_error, point_interval, student_p, student_t,
+    Local, Moves, Shared, StandardError, block_distances, holm, mean, median, median_interval, own_error,
+    point_interval, student_p, student_t,
 };
 
 use super::align::EXPECTED;
@@ -28,11 +28,11 @@ const TURNS: usize = 3;
 /// Levels farther off than so many standard deviations (from the median distance) are clamped.
 const FAR: f64 = 3.0;
 
-/// Of so few rounds none is clamped before the order of their sides is judged: two or three that lie off are a state's as often as not.
-const KEPT: usize = 12;
-
 /// Standard error of the mean of the middle half of normal values, in units of that of their mean.
 const OF_MIDDLE_HALF: f64 = 1.09;
+
+/// Rounds from which on fewer than one of twenty orders of the sides make all rounds go one way.
+pub(super) const TELLING_ROUNDS: usize = 6;
 
 /// Two states of a machine lie no further apart than this, as a logarithm.
 const STATES: f64 = std::f64::consts::LN_2;
@@ -71,7 +71,7 @@ impl Pairs<'_> {
 
 /// Rounds of which all may have gone one way by chance: fewer than chance does in one of twenty, at a factor that machines in states have.
 fn by_chance(rounds: usize, ln: f64) -> f64 {
-    if rounds < TELLING_PAIRS && ln.abs() < STATES { 2f64.powi(1 - rounds as i32) } else { 0.0 }
+    if rounds < TELLING_ROUNDS && ln.abs() < STATES { 2f64.powi(1 - rounds as i32) } else { 0.0 }
 }
 
 /// A logarithm of a ratio, with the range that its error reaches on either side of it, and the error itself.
@@ -117,10 +117,12 @@ impl Found {
 
     /// The smallest share that is found with a probability of 80%: the 95% interval must leave out 1 that often.
     fn finds(&self) -> Option<f64> {
-        let error = self.error.filter(|_| self.interval.is_some())?;
-        let reach = student_t(0.95, error.degrees) + student_t(0.6, error.degrees);
+        let (error, interval) = self.error.zip(self.interval)?;
+        let half = (interval.high / interval.low).ln() / 2.0;
+        let reach =
+            half.max(student_t(0.95, error.degrees) * error.value) + student_t(0.6, error.degrees) * error.value;
         let least = if by_chance(self.rounds, 0.0) < LEVEL { 0.0 } else { STATES };
-        Some((reach * error.value).max(least).exp_m1()).filter(|share| share.is_finite())
+        Some(reach.max(least).exp_m1()).filter(|share| share.is_finite())
     }
 }
 
@@ -161,13 +163,14 @@ impl Comparison {
             let ratios = || p.ratios.iter().map(|(_, ratio)| *ratio);
             (ratios().fold(f64::INFINITY, f64::min), ratios().fold(0.0, f64::max))
         }));
-        let drawn = drawn_sign_interval(&whole_rounds(&pairs));
+        let drawn = median_interval(&whole_rounds(&pairs), 0.95);
         let levels = levels(&pairs);
         for (round, ratio) in pairs.iter_mut().flat_map(|p| &mut p.ratios) {
             *ratio /= levels.get(round).copied().unwrap_or(0.0).exp();
         }
         let mut moves = Moves::of(&drawn_in(&levels.values().copied().collect::<Vec<_>>()));
-        // Which side went first was drawn: this holds whatever the machine did, in step with the turns, too.
+        // Which side went first was drawn, so that whatever the machine does, in step with the turns, too, makes a round of the same thing
+        // longer on either side as often: the order statistics of the rounds know that (the sign test), and their variance need not.
         let typical = middle_half(pairs.iter().filter_map(Pairs::typical).collect());
         moves.ends = (moves.ends.0.min(drawn.low - typical), moves.ends.1.max(drawn.high - typical));
         // A state that changed between two sides' turns makes a round differ by chance, which the correlation of the levels does not show:
@@ -245,12 +248,7 @@ fn whole_rounds(pairs: &[Pairs<'_>]) -> Vec<f64> {
     for (round, ratio) in pairs.iter().flat_map(|p| &p.ratios) {
         rounds.entry(*round).or_default().push(ratio.ln());
     }
-    let rounds: Vec<f64> = rounds.into_values().map(middle_half).collect();
-    if rounds.len() <= KEPT {
-        return rounds;
-    }
-    let typical = median(&rounds);
-    drawn_in(&rounds.iter().map(|l| l - typical).collect::<Vec<_>>()).into_iter().map(|l| l + typical).collect()
+    rounds.into_values().map(middle_half).collect()
 }
 
 /// What the ratios of all sizes share in each round, as a logarithm about the median round: [`stats::block_levels`] in turns. Over the
