@@ -39,6 +39,33 @@ fn each_interval_covers_the_truth_as_often_as_it_says() {
 }
 
 #[test]
+fn the_grid_of_a_coarse_clock_is_no_bend() {
+    // Times of 10 us and more, by a clock of 3 us steps: neighbouring sizes read the same.
+    let read = |x: u64| ((10e-6 + 2e-10 * x as f64) / 3e-6).round() * 3e-6;
+    let point = |x: u64| CurvePoint {
+        rounding: 1.5e-6,
+        ..CurvePoint::of(x, read(x), (1..=9).map(|round| (round, read(x))).collect())
+    };
+    let curve: Vec<CurvePoint> = sizes(4e6, 45).into_iter().map(point).collect();
+    let fits = Fits::of(&curve, 1).unwrap();
+    assert!(!fits.latency.all.as_ref().unwrap().misfit.systematic, "{fits:?}");
+    let sure: Vec<CurvePoint> = curve.iter().map(|p| CurvePoint { rounding: 0.0, ..p.clone() }).collect();
+    assert!(Fits::of(&sure, 1).unwrap().latency.all.unwrap().misfit.systematic, "by a fine clock it is one");
+}
+
+#[test]
+fn three_sizes_give_no_interval_of_the_half_power_point() {
+    let wide = |n: usize| {
+        let all = [64, 65_536, 4_194_304, 1_048_576];
+        let mut sizes = all[..n].to_vec();
+        sizes.sort_unstable();
+        let curve = Noisy::new(3).curve(&sizes, |x| 10e-6 + 2e-10 * x);
+        Fits::of(&curve, 1).unwrap().bandwidth.unwrap().n_half.high.is_finite()
+    };
+    assert_eq!((wide(3), wide(4)), (false, true));
+}
+
+#[test]
 fn the_lines_of_table_1_come_back_from_their_own_parameters() {
     // seeds/000, table 1: microseconds a byte and t0, over 64 KiB (Active Messages: 4 KiB).
     let layers = [(0.068, 157.4, 65_536.0), (0.129, 38.9, 4096.0), (0.076, 736.4, 65_536.0), (0.174, 366.2, 65_536.0)];
