@@ -49,6 +49,10 @@ pub trait Duct: Send {
     fn posts(&mut self, _look: bool) -> Result<Option<&mut Pending>, Errno> {
         Ok(None)
     }
+    /// What becomes readable with news of posts; none where it is the error queue of the socket.
+    fn news(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
     /// Posts so far.
     fn posted(&self) -> u64 {
         0
@@ -288,12 +292,16 @@ impl<D: Duct> Stream<D> {
     fn posts(&mut self, look: bool) -> Result<&mut Pending, LinkError> {
         match self.duct.posts(look) {
             Ok(posts) => posts.ok_or(NO_POSTS),
-            Err(e) => Err(LinkError::io("reading which posts are complete (MSG_ERRQUEUE)", e)),
+            Err(e) => Err(LinkError::io("reading which posts are complete", e)),
         }
     }
 
     /// Waits, at most for `wait`, for news of posts. What is not news is the end of the connection.
     fn await_posts(&mut self, wait: Duration) -> Result<(), LinkError> {
+        if let Some(news) = self.duct.news() {
+            let mut fds = [PollFd::from_borrowed_fd(news, PollFlags::IN)];
+            return sys::poll_for(&mut fds, wait).map(drop).map_err(|e| sys::fault(e, POSTING));
+        }
         let (_, writer) = self.ends(POSTING)?;
         let mut fds = [PollFd::from_borrowed_fd(writer, PollFlags::empty())];
         if !sys::poll_for(&mut fds, wait).map_err(|e| sys::fault(e, POSTING))? {

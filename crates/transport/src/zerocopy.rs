@@ -51,6 +51,16 @@ impl Pending {
         self.made += 1;
     }
 
+    /// The kernel did not take the last call after all.
+    pub(crate) fn failed(&mut self) {
+        self.made -= 1;
+    }
+
+    /// Calls made: the number that the next one has.
+    pub(crate) fn made(&self) -> u64 {
+        self.made
+    }
+
     /// The calls since the last post were those of one more.
     pub(crate) fn post(&mut self) {
         self.posted += 1;
@@ -83,7 +93,7 @@ impl Pending {
 
     /// Takes in that the calls from `first` to `last`, in the kernel's 32 bits, are complete. False where they can't be: they were never made, or
     /// were complete before.
-    fn told(&mut self, first: u32, last: u32, copied: bool) -> bool {
+    pub(crate) fn told(&mut self, first: u32, last: u32, copied: bool) -> bool {
         // Fewer than 2^31 are ever under way, so that the nearest number with these bits is the one that is meant.
         let near = |bits: u32| self.done.checked_add_signed(i64::from(bits.wrapping_sub(self.done as u32) as i32));
         let (Some(first), Some(last)) = (near(first), near(last)) else { return false };

@@ -1,6 +1,7 @@
 //! TCP through io_uring: what it saves, and costs, beside plain calls.
 //!
-//! Sends are requests of the ring that complete before they return; receives are one request that goes on by itself (multishot) and fills
+//! Sends are requests of the ring that complete before they return, posts those that the kernel sends without a copy (`SEND_ZC`) and tells the
+//! completion of; receives are one request that goes on by itself (multishot) and fills
 //! buffers that the kernel was given beforehand, from which a message is copied into its place. The meeting is TCP's, with plain calls.
 
 mod ring;
@@ -18,6 +19,7 @@ use crate::meet::Made;
 use crate::settings::Effective;
 use crate::stream::{Duct, Socket, Stream};
 use crate::tcp::{self, Tcps};
+use crate::zerocopy::Pending;
 use crate::{AnyLink, Capabilities, End, LinkError, Name, OptionSpec, Settings, TcpState, Wait};
 use crate::{local, options, sys, tcp_state};
 
@@ -40,7 +42,7 @@ static OPTIONS: [OptionSpec; 6] = {
 };
 
 fn capabilities() -> Capabilities {
-    Capabilities { local_only: false, ..Capabilities::plain() }
+    Capabilities { local_only: false, queued: true, ..Capabilities::plain() }
 }
 
 impl OverIp for TcpByRing {
@@ -137,6 +139,22 @@ impl Duct for Ringed {
     }
     fn effective(&self) -> Effective {
         tcp::took_effect(self.socket.as_fd(), self.wait)
+    }
+    fn post(&mut self, from: &[u8]) -> Result<usize, Errno> {
+        let wait = !self.spins();
+        self.ring.get_mut().post(from, wait)
+    }
+    fn posts(&mut self, look: bool) -> Result<Option<&mut Pending>, Errno> {
+        self.ring.get_mut().posts(look).map(Some)
+    }
+    fn news(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.completions.as_fd())
+    }
+    fn posted(&self) -> u64 {
+        self.ring.borrow().posted()
+    }
+    fn copied(&self) -> Option<(u64, u64)> {
+        Some(self.ring.borrow().copied())
     }
     fn tcp_state(&self) -> Option<TcpState> {
         tcp_state::read(self.socket.as_fd())

@@ -1,7 +1,8 @@
-//! An io_uring of one socket: sends that complete within a call, and one receive that goes on by itself (multishot) into buffers that the
+//! An io_uring of one socket: sends that complete within a call, posts whose memory the kernel keeps until it says that it is done with it, and
+//! one receive that goes on by itself (multishot) into buffers that the
 //! kernel was given beforehand.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
@@ -11,6 +12,7 @@ use io_uring::{IoUring, Probe, cqueue, opcode, squeue};
 use rustix::io::Errno;
 
 use crate::patience::LOOK;
+use crate::zerocopy::Pending;
 
 /// Bytes of a buffer that the kernel fills, and how many there are of them.
 const PLACE: usize = 64 << 10;
@@ -26,6 +28,12 @@ const GROUP: u16 = 0;
 const RECEIVE: u64 = 1;
 const SEND: u64 = 2;
 const OTHER: u64 = 3;
+/// From here on: a post's call, each of its own number.
+const POST: u64 = 1 << 32;
+
+/// Asks for a word on whether the kernel copied (`IORING_SEND_ZC_REPORT_USAGE`), and the word that it did (`IORING_NOTIF_USAGE_ZC_COPIED`).
+const REPORT_USAGE: u16 = 8;
+const COPIED: u32 = 1 << 31;
 
 /// How long the end waits for the kernel to let go of its buffers.
 const LET_GO: u32 = 40;
@@ -44,6 +52,13 @@ pub(super) struct Ring {
     over: Option<Result<(), Errno>>,
     /// The result of the send under way.
     sent: Option<i32>,
+    posts: Pending,
+    /// Calls of posts by what their completions are marked with: their number among those that were taken, or none of one that failed.
+    calls: BTreeMap<u64, Option<u32>>,
+    /// The mark of the next one.
+    next: u64,
+    /// The kernel told of a call that was complete, or never made.
+    untrue: bool,
 }
 
 /// Whether this system has what it takes.
@@ -78,6 +93,10 @@ impl Ring {
             taken: 0,
             over: None,
             sent: None,
+            posts: Pending::default(),
+            calls: BTreeMap::new(),
+            next: POST,
+            untrue: false,
         };
         let all = made.memory.as_mut_ptr();
         made.push(opcode::ProvideBuffers::new(all, PLACE as i32, PLACES, GROUP, 0).build().user_data(OTHER));
@@ -95,7 +114,8 @@ impl Ring {
     fn push(&mut self, entry: squeue::Entry) {
         loop {
             // SAFETY: every request names memory of this value, which outlives it (see `drop`), or that of a send, which is done with it
-            // before it returns.
+            // before it returns, or of a post, which the kernel only reads, from pages that it holds: what the process writes there later may
+            // be sent, and nothing worse.
             if unsafe { self.ring.submission().push(&entry) }.is_ok() {
                 return;
             }
@@ -123,6 +143,7 @@ impl Ring {
 
     /// Takes note of what completed.
     fn note(&mut self) {
+        let mut told = Vec::new();
         for done in self.ring.completion() {
             let (result, flags) = (done.result(), done.flags());
             match done.user_data() {
@@ -138,7 +159,35 @@ impl Ring {
                     }
                 }
                 SEND => self.sent = Some(result),
+                mark @ POST.. => told.push((mark, result, flags)),
                 _ => {}
+            }
+        }
+        told.into_iter().for_each(|(mark, result, flags)| self.told(mark, result, flags));
+    }
+
+    /// Takes in what a completion says of a post's call: first what was sent, then, if more is to come, that the kernel is done with the memory.
+    /// Failed calls have such a second one as well.
+    fn told(&mut self, mark: u64, result: i32, flags: u32) {
+        let number = self.calls.get(&mark).copied().flatten();
+        if cqueue::notif(flags) {
+            self.calls.remove(&mark);
+            self.untrue |= number.is_some_and(|n| !self.posts.told(n, n, result as u32 & COPIED != 0));
+            return;
+        }
+        self.sent = Some(result);
+        match (result, cqueue::more(flags)) {
+            (0.., true) => {}
+            (0.., false) => {
+                self.calls.remove(&mark);
+                self.untrue |= number.is_none_or(|n| !self.posts.told(n, n, true));
+            }
+            (_, more) => {
+                self.posts.failed();
+                self.calls.remove(&mark);
+                if more {
+                    self.calls.insert(mark, None);
+                }
             }
         }
     }
@@ -196,8 +245,42 @@ impl Ring {
         let flags = libc::MSG_NOSIGNAL | if wait { 0 } else { libc::MSG_DONTWAIT };
         let len = from.len().min(1 << 30) as u32;
         let send = opcode::Send::new(Fd(self.socket.as_raw_fd()), from.as_ptr(), len).flags(flags).build();
+        self.complete(send.user_data(SEND), SEND, wait)
+    }
+
+    /// As `write`, but the kernel keeps the memory until [`Ring::posts`] tells that it is done with it.
+    pub fn post(&mut self, from: &[u8], wait: bool) -> Result<usize, Errno> {
+        let flags = libc::MSG_NOSIGNAL | if wait { 0 } else { libc::MSG_DONTWAIT };
+        let (len, mark) = (from.len().min(1 << 30) as u32, self.next);
+        self.next += 1;
+        let send = opcode::SendZc::new(Fd(self.socket.as_raw_fd()), from.as_ptr(), len).flags(flags);
+        self.calls.insert(mark, Some(self.posts.made() as u32));
+        self.posts.called();
+        self.complete(send.zc_flags(REPORT_USAGE).build().user_data(mark), mark, wait)
+    }
+
+    /// What was posted, after a look at what is complete where that is asked for.
+    pub fn posts(&mut self, look: bool) -> Result<&mut Pending, Errno> {
+        if look {
+            self.note();
+        }
+        if self.untrue { Err(Errno::PROTO) } else { Ok(&mut self.posts) }
+    }
+
+    /// Posts so far.
+    pub fn posted(&self) -> u64 {
+        self.posts.posted()
+    }
+
+    /// Completed calls of posts that were copied, and all.
+    pub fn copied(&self) -> (u64, u64) {
+        self.posts.copied()
+    }
+
+    /// Hands over a send and waits until it is complete: how many bytes went.
+    fn complete(&mut self, send: squeue::Entry, mark: u64, wait: bool) -> Result<usize, Errno> {
         self.sent = None;
-        self.push(send.user_data(SEND));
+        self.push(send);
         self.done(wait.then_some(LOOK));
         let mut asked = false;
         // The kernel reads from memory that is only lent: nothing ends this wait but the completion, which a cancelled request has at once.
@@ -207,7 +290,7 @@ impl Ring {
             }
             if !asked {
                 asked = true;
-                self.push(opcode::AsyncCancel::new(SEND).build().user_data(OTHER));
+                self.push(opcode::AsyncCancel::new(mark).build().user_data(OTHER));
             }
             self.done(Some(LOOK));
         };
