@@ -46,5 +46,5 @@ pub use inherited::inherited;
 pub use network::Interface;
 pub use root::Root;
 pub use system::memory;
-pub use taken::Taken;
+pub use taken::{MOST_CPUS, Taken};
 pub use watch::CpuWatch;

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Largest share of one CPU that is believed: that of all CPUs of a machine, of which none has so many.
-const MOST_CPUS: f64 = 1e5;
+pub const MOST_CPUS: f64 = 1e5;
 
 /// What was taken from the CPUs that a measurement was pinned to, by whom. Shares are of one CPU: with two CPUs measured on
 /// they can reach 2.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use host::Taken;
+use host::{MOST_CPUS, Taken};
 use measure::earlier::{Apart, EarlierRun};
 use measure::event::{Plan, PointEnded, Schedule, Trial, Warning, Why};
 use measure::figures::{self, Common, cost};
@@ -133,6 +133,9 @@ impl Fold {
                 let taken = end.taken.take();
                 self.impossible += u64::from(taken.is_some_and(|t| !t.is_sane()));
                 end.taken = taken.filter(Taken::is_sane);
+                let share = end.cpu_interference.take();
+                end.cpu_interference = share.filter(|share| (0.0..=MOST_CPUS).contains(share));
+                self.impossible += u64::from(share.is_some() && end.cpu_interference.is_none());
                 file.end = Some(end);
                 self.stale.extend(file.paths.iter().map(|p| p.opened.path));
             }
@@ -446,12 +449,12 @@ mod tests {
         }
         let taken = Taken { throttled_share: Some(1e300), ..Taken::default() };
         fold.event(&Event::Taken(BlockTaken { path: 0, block: 1, taken }));
-        fold.event(&Event::End(End { at: 9.0, error: None, cpu_interference: None, taken: Some(taken) }));
+        fold.event(&Event::End(End { at: 9.0, error: None, cpu_interference: Some(1e308), taken: Some(taken) }));
         let file = fold.finish().unwrap();
         assert_eq!(file.paths[0], before);
-        assert_eq!(file.end.unwrap().taken, None);
+        assert_eq!(file.end.map(|e| (e.taken, e.cpu_interference)), Some((None, None)));
         let word = file.warnings.last().unwrap();
-        assert!(word.code == "impossible" && word.text.starts_with("14 lines"), "{word:?}");
+        assert!(word.code == "impossible" && word.text.starts_with("15 lines"), "{word:?}");
     }
 
     #[test]

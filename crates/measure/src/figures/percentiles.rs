@@ -58,8 +58,11 @@ impl Singles {
         let mut rounds: Vec<_> = rounds.into_values().collect();
         rounds.iter_mut().for_each(|r| r.sort_by(|a, b| a.0.total_cmp(&b.0)));
         let share = |r: &[(f64, u64)]| 1.0 / (many(r) as f64 * rounds.len() as f64);
-        let mut all: Vec<(f64, f64)> =
-            rounds.iter().flat_map(|r| r.iter().map(|(t, n)| (*t, *n as f64 * share(r)))).collect();
+        let mut all = Vec::with_capacity(rounds.iter().map(Vec::len).sum());
+        for round in &rounds {
+            let each = share(round);
+            all.extend(round.iter().map(|(t, n)| (*t, *n as f64 * each)));
+        }
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
         let longest = used.iter().map(|t| t.report.max).fold(0.0, f64::max) / each;
         // The median of several flows is the time between two transfers of any of them, not the time of one flow.

@@ -1,7 +1,7 @@
 //! Reading run files and writing results, with errors that name the file.
 
 use std::fs::Permissions;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,9 @@ use crate::out;
 
 /// What a file that is not yet whole is called, before letters that nobody can foresee.
 const PART: &str = ".pipegauge-";
+
+/// What a run file begins with.
+const BEGINS: &[u8; 14] = b"{\"event\":\"run\"";
 
 /// Reads a run file; a file cut off before its end is said, and what is whole is used.
 pub fn read(path: &Path) -> Result<RunFile> {
@@ -80,6 +83,13 @@ pub fn write(path: &Path, contents: &[u8]) -> Result<()> {
     write_with(path, |out| Ok(out.write_all(contents)?)).map(drop)
 }
 
+/// Whether a file begins as run files do.
+fn holds_a_run(path: &Path) -> bool {
+    let mut start = [0; BEGINS.len()];
+    let mut read = |path| std::fs::File::open(path)?.read_exact(&mut start);
+    path.is_file() && read(path).is_ok() && start == *BEGINS
+}
+
 /// A writer that counts what passes.
 struct Counted<W> {
     to: W,
@@ -101,6 +111,11 @@ impl<W: Write> Write for Counted<W> {
 /// As [`write()`], what something writes a piece at a time; gives its length, bytes.
 pub fn write_with(path: &Path, contents: impl FnOnce(&mut (dyn Write + Send)) -> Result<()>) -> Result<u64> {
     ensure!(path.file_name().is_some(), "{} is no file name", path.display());
+    ensure!(
+        !holds_a_run(path),
+        "{} is a run file, which nothing brings back: name another file to write to, or remove it",
+        path.display()
+    );
     // A device or a pipe can't be replaced; it is written to as it is.
     if path.exists() && !path.is_file() {
         let file = std::fs::File::create(path).with_context(|| format!("writing {}", path.display()))?;
@@ -152,4 +167,24 @@ pub fn only(run: &mut RunFile, name: &str) -> Result<()> {
     let number = run.paths[0].opened.path;
     run.warnings.retain(|w| w.path.is_none_or(|p| p == number));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_file_is_not_replaced_by_what_is_written_of_another() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        std::fs::write(at("a.run.jsonl"), "{\"event\":\"run\",\"format\":\"x\"}\n").unwrap();
+        let refused = write(&at("a.run.jsonl"), b"# report").unwrap_err().to_string();
+        assert!(refused.contains("is a run file"), "{refused}");
+        assert!(std::fs::read_to_string(at("a.run.jsonl")).unwrap().starts_with("{\"event\""));
+        for before in ["", "old report"] {
+            std::fs::write(at("b.md"), before).unwrap();
+            write(&at("b.md"), b"new").unwrap();
+            assert_eq!(std::fs::read_to_string(at("b.md")).unwrap(), "new");
+        }
+    }
 }

@@ -16,10 +16,17 @@ pub fn csv(run: &RunFile, out: &mut dyn Write) -> Result<(), ExportError> {
     let mut csv = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).has_headers(false).from_writer(out);
     // Written separately, so that a run without points has a header, too.
     csv.write_record(COLUMNS.iter().map(|c| c.name)).map_err(failed)?;
-    for row in rows(run) {
+    for mut row in rows(run) {
+        row.label = no_formula(row.label);
         csv.serialize::<Row>(row).map_err(failed)?;
     }
     Ok(csv.flush()?)
+}
+
+/// The text for a spreadsheet that takes fields with such a beginning for a formula: behind an apostrophe, which it takes for text. Files come
+/// from strangers, too.
+fn no_formula(text: String) -> String {
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text }
 }
 
 #[cfg(test)]
@@ -43,6 +50,18 @@ mod tests {
             text.contains("\r\n1,unix,ping-pong,98304,half-round-trip,,"),
             "a point that has not ended has no reason"
         );
+    }
+
+    #[test]
+    fn a_label_is_no_formula_of_a_spreadsheet() {
+        let mut run = sample::file();
+        for (label, field) in [("=cmd|1!A0", ",'=cmd|1!A0,"), ("@SUM(1)", ",'@SUM(1),"), ("a=b", ",a=b,")] {
+            run.paths[0].opened.label = Some(label.to_owned());
+            let mut text = Vec::new();
+            csv(&run, &mut text).unwrap();
+            let text = String::from_utf8(text).unwrap();
+            assert!(text.contains(field) || text.contains(&field[..field.len() - 1]), "{text}");
+        }
     }
 
     #[test]

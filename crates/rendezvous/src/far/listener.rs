@@ -23,7 +23,7 @@ use crate::tls::Identity;
 use crate::{MeetError, Peer, alert};
 
 /// Connections that have not proved the secret, at most.
-const STRANGERS: usize = 8;
+const STRANGERS: usize = 64;
 /// How long each may take before another can push it out.
 const FAIR: Duration = Duration::from_millis(300);
 

@@ -27,6 +27,7 @@ use crate::{MeetError, Peer};
 /// Ticks of the watch (100 ms each) that the far side may be done before this side, beside what waiting for lost
 /// datagrams takes.
 const GRACE: u32 = 20;
+
 /// Datagrams in a row that a trial waits for before it gives up, and one more.
 const LOSSES: f64 = 11.0;
 
@@ -142,6 +143,9 @@ impl Control {
     ) -> Result<(Option<Environment>, Option<u32>), MeetError> {
         self.ask(&Ask::Hello { pin, rank, environment })?;
         match self.answer("asking the far side who it is", SLACK)? {
+            Answer::Hello { pinned: Some(cpu), .. } if f64::from(cpu) >= host::MOST_CPUS => {
+                Err(self.incredible(&format!("it is pinned to CPU {cpu}")))
+            }
             Answer::Hello { environment, pinned } => Ok((environment.map(|e| *e), pinned)),
             other => Err(self.unexpected(other)),
         }

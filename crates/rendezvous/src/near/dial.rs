@@ -1,5 +1,6 @@
 //! Connects the control channel and proves the secret.
 
+use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,8 +51,13 @@ pub(crate) fn dial(
 
 fn connect(addresses: &[SocketAddr], name: &str, advice: &'static str) -> Result<TcpStream, MeetError> {
     let mut why = "the name has no address of the IP version asked for".to_owned();
+    // A second try where nothing answered: a crowd of strangers may have filled the queue before the door for a while.
+    let tries = |address: &SocketAddr| match TcpStream::connect_timeout(address, CONNECT) {
+        Err(e) if e.kind() == ErrorKind::TimedOut => TcpStream::connect_timeout(address, CONNECT),
+        tried => tried,
+    };
     for address in addresses {
-        match TcpStream::connect_timeout(address, CONNECT) {
+        match tries(address) {
             Ok(tcp) => return Ok(tcp),
             Err(e) => why = format!("connecting to {address}: {e}"),
         }

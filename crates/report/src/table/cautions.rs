@@ -1,5 +1,7 @@
 //! Warnings of a run grouped by cause over all its paths, the gravest cause first, a line each.
 
+use std::collections::HashMap;
+
 use measure::event::Warning;
 use record::RunFile;
 
@@ -67,8 +69,9 @@ pub struct Caution<'a> {
 /// The run's warnings by cause, the gravest first. Warnings of the precision are left out unless one was asked for.
 pub fn cautions(run: &RunFile) -> Vec<Caution<'_>> {
     let mut all: Vec<Caution<'_>> = Vec::new();
+    let mut places = HashMap::<&str, usize>::new();
     for warning in run.warnings.iter().filter(|w| w.code != "not-converged" || run.run.plan.precise) {
-        let place = all.iter().position(|c| c.code == warning.code).unwrap_or_else(|| {
+        let place = *places.entry(&warning.code).or_insert_with(|| {
             let known = CAUSES.iter().find(|c| c.0 == warning.code);
             let cause = known.map_or_else(|| beginning(&warning.text), |c| c.1.to_owned());
             // The width of a soak's interval shows how the path moved, and so does its graph.

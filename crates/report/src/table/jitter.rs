@@ -6,9 +6,11 @@ use record::Analysis;
 use units::format::significant;
 use units::{Bytes, Kind, Seconds, resolved};
 
+use super::WIDTH;
 use super::breaks::digits;
 use super::grid::{Flush, Grid};
 use super::points::apart;
+use crate::text::paragraph;
 use crate::words;
 
 /// The path at this index: its outliers, drift and periods in a sentence each, then its percentiles over size. Only
@@ -24,7 +26,7 @@ pub fn jitter(run: &Analysis<'_>, path: usize, all: bool) -> String {
         )
     });
     for line in hidden.into_iter().chain(sentences(run.jitter(path))) {
-        text.push_str(&format!("{name}: {line}.\n"));
+        paragraph(&format!("{name}: "), &format!("{line}."), WIDTH, &mut text);
     }
     use Flush::{Left, Right};
     let mut grid = Grid::new(&[

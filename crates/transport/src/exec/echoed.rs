@@ -36,8 +36,8 @@ enum For {
 }
 
 impl Echoed {
-    /// A link over both, once a word that nobody can foresee came back through it: what is no echo, or says something of its own first, is told here
-    /// and not by wrong figures.
+    /// A link over both, once two words that nobody can foresee came back through it, one after the other: what is no echo, says something of its
+    /// own first or repeats what it is told is told here and not by wrong figures.
     pub(super) fn greeted(
         to: OwnedFd,
         from: OwnedFd,
@@ -45,15 +45,19 @@ impl Echoed {
         patience: &Patience,
     ) -> Result<Self, LinkError> {
         let mut link = Self::new(to, from, child, patience)?;
-        let word = sys::random_name()?;
-        let mut back = vec![0; word.len()];
-        link.send(word.as_bytes())?;
-        link.recv(&mut back)?;
-        if back == word.as_bytes() {
-            return Ok(link);
+        for _ in 0..2 {
+            let word = sys::random_name()?;
+            let mut back = vec![0; word.len()];
+            link.send(word.as_bytes())?;
+            link.recv(&mut back)?;
+            if back != word.as_bytes() {
+                let came = units::received::clean(&String::from_utf8_lossy(&back), 60);
+                return Err(LinkError::Protocol(format!(
+                    "at its end is no echo: {word} was sent, and \"{came}\" came back"
+                )));
+            }
         }
-        let came = units::received::clean(&String::from_utf8_lossy(&back), 60);
-        Err(LinkError::Protocol(format!("at its end is no echo: {word} was sent, and \"{came}\" came back")))
+        Ok(link)
     }
 
     fn new(to: OwnedFd, from: OwnedFd, child: Option<Child>, patience: &Patience) -> Result<Self, LinkError> {
@@ -265,6 +269,7 @@ mod tests {
             ("echo banner; cat", "no echo"),
             ("stdbuf -o0 tr 0-9a-f g-v", "no echo"),
             ("exec >&-; sleep 60", "closed its output"),
+            ("tee /dev/stderr 2>&1", "no echo"),
         ] {
             let said = run(command).err().unwrap_or_else(|| panic!("{command} passes for an echo"));
             let mut words_of = said.to_string();
@@ -279,7 +284,7 @@ mod tests {
 
     #[test]
     fn one_that_swallows_all_stalls_the_sender_too() {
-        let mut link = run("head -c 16; sleep 60").unwrap();
+        let mut link = run("dd bs=16 count=2 status=none; sleep 60").unwrap();
         let said = link.send(&vec![0; 1 << 20]).unwrap_err();
         assert!(std::error::Error::source(&said).is_some_and(|e| e.to_string().contains("stdbuf")), "{said:?}");
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Result, anyhow};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use units::Seconds;
@@ -88,11 +88,7 @@ impl PlanFile {
     /// Reads a file; the error says the line.
     pub fn read(path: &Path) -> Result<Self> {
         let name = path.display();
-        let size = std::fs::metadata(path).with_context(|| format!("reading the plan {name}"))?.len();
-        if size > LARGEST {
-            return Err(anyhow!("{name} is no plan: it has {size} bytes, and {LARGEST} are the most"));
-        }
-        let text = std::fs::read_to_string(path).with_context(|| format!("reading the plan {name}"))?;
+        let text = record::input::text(path, "a plan of a sweep", LARGEST)?;
         toml::from_str(&text).map_err(|e| {
             anyhow!("{name} is no plan of a sweep (pipegauge schema sweep-file): {}", e.to_string().trim())
         })
@@ -102,6 +98,20 @@ impl PlanFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_never_ends_is_no_plan() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mknodat(rustix::fs::CWD, at("fifo"), rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        std::fs::write(at("large"), vec![b'#'; LARGEST as usize + 1]).unwrap();
+        let said = |path: &Path| PlanFile::read(path).map(drop).unwrap_err().to_string();
+        assert!(said(Path::new("/dev/zero")).contains("is a device"), "{}", said(Path::new("/dev/zero")));
+        assert!(said(&at("fifo")).contains("is a named pipe"), "{}", said(&at("fifo")));
+        assert!(said(&at("large")).contains("a plan of a sweep never is"), "{}", said(&at("large")));
+        assert!(said(&at("none")).contains("can't open"), "{}", said(&at("none")));
+    }
 
     #[test]
     fn a_plan_says_what_flags_do() {
