@@ -49,7 +49,7 @@ buffers:
 figures:
 	@scripts/setup.sh run
 	@cargo build --release --locked --quiet --package pipegauge
-	@scripts/figures.sh $(TARGET)/release/pipegauge "$$(mktemp -d pipegauge-figures-XXXXXX)" $(FLAGS)
+	@scripts/modules.sh $(TARGET)/modules && PIPEGAUGE_MODULES=$(abspath $(TARGET))/modules scripts/figures.sh $(TARGET)/release/pipegauge "$$(mktemp -d pipegauge-figures-XXXXXX)" $(FLAGS)
 
 test:
 	@scripts/test.sh

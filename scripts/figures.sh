@@ -60,6 +60,26 @@ done
 draw gigabit-1-2 tcp-1448-64KiB tcp-8948-128KiB -- --graph throughput
 print gigabit-tables tables tcp-*.run.jsonl
 
+# Two hosts of a laboratory, joined by veth: packets, buffers and offloads as knobs. It takes root.
+if "$program" lab -- true 2>gigabit-1.log; then
+  echo "gigabit-1: pipegauge sweep tcp --lab --over mtu=1500,9000 --over sockbuf=64KiB,128KiB --over offloads=on,off ${flags[*]-}"
+  finish gigabit-1 "$program" sweep tcp --lab --over mtu=1500,9000 --over sockbuf=64KiB,128KiB --over offloads=on,off \
+    --rounds 4 --budget 1s ${flags[@]+"${flags[@]}"} -q -o gigabit-1 -- --to 1MiB
+else
+  echo "skipped: gigabit-1, the table of MTU and buffers: $(head -n 1 gigabit-1.log)"
+fi
+
+# MPI over TCP beside TCP itself, of each MPI whose module is there.
+mpi=()
+for module in openmpi mpich; do "$program" list | grep -q "^$module " && mpi+=("$module:over=tcp"); done
+if [ ${#mpi[@]} -gt 0 ]; then
+  measure mpi tcp "${mpi[@]}" --to 1MiB
+  draw gigabit-3 mpi
+  print netpipe-8-mpi layers mpi.run.jsonl
+else
+  echo "skipped: gigabit-3 and netpipe-8-mpi, MPI over TCP: no module of an MPI is built (make modules)"
+fi
+
 for rate in 155 513; do measure "wire-$rate" tcp --shape rate=${rate}Mbit/s --to 60KiB; done
 draw scaling-1 wire-513 -- --graph latency
 print scaling-table scale wire-155.run.jsonl --against wire-513.run.jsonl

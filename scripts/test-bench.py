@@ -10,6 +10,7 @@ sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
 import fabrics  # noqa: E402
+import mpi  # noqa: E402
 import pairs  # noqa: E402
 import peers  # noqa: E402
 import quote  # noqa: E402
@@ -216,13 +217,30 @@ def figures_of_fabrics_are_read_from_what_the_tools_print():
         raise AssertionError(f"{fabric.path} has a figure of nothing")
 
 
+def both_sides_of_an_mpi_have_like_settings_and_figures_are_read():
+    assert {(m.module, m.program) for m in mpi.ALL} == {("openmpi", "NPopenmpi"), ("mpich", "NPmpich2")}
+    after = lambda words, flag: words[words.index(flag) + 1]
+    for one in mpi.ALL:
+        mine, theirs = one.mine(), one.theirs("np.out")
+        assert after(mine, "--sizes") == after(theirs, "-l") == after(theirs, "-u") == str(one.size), one
+        assert after(mine, "--repeats") == after(theirs, "-n") and after(mine, "--trials") == "3" and after(theirs, "-p") == "0", one
+        assert "core" in theirs and after(mine, "--pin") == "0,1" and after(theirs, "-np") == "2", one
+    assert mpi.of_netpipe(" 1048576 85446.765166   0.00009363\n", 1 << 20) == 0.00009363
+    for nothing in ["", "64 1.0", "mpirun: not found"]:
+        try:
+            mpi.of_netpipe(nothing, 64)
+        except RuntimeError:
+            continue
+        raise AssertionError(f"a figure of {nothing!r}")
+
+
 passed = failed = 0
 for test in [both_sides_of_every_pair_have_like_settings, both_sides_write_blocks_of_one_size,
              trials_of_throughput_are_sustained, figures_are_read_from_what_the_tools_print,
              pairs_take_turns_and_each_side_begins_as_often, a_pair_without_a_figure_is_made_again_but_not_for_ever,
              an_interval_with_one_in_it_is_parity_and_nothing_else_is, only_pairs_at_like_settings_are_quoted,
              nothing_is_said_to_beat_the_bare_floor, foretold_ranges_are_told_in_words, only_verdicts_count_as_said_to_differ, both_sides_of_a_fabric_have_like_settings,
-             figures_of_fabrics_are_read_from_what_the_tools_print, the_systems_congestion_control_is_named]:
+             figures_of_fabrics_are_read_from_what_the_tools_print, both_sides_of_an_mpi_have_like_settings_and_figures_are_read, the_systems_congestion_control_is_named]:
     try:
         test()
         passed += 1

@@ -5,6 +5,9 @@ cd "$(dirname "$0")/.."
 there=$(mktemp -d)
 trap 'rm -rf "$there"' EXIT
 export PIPEGAUGE_HISTORY=$there/history
+# Modules of what is installed; without any, MPI is left out.
+export PIPEGAUGE_MODULES=$there/modules
+scripts/modules.sh "$PIPEGAUGE_MODULES" >/dev/null 2>&1
 good=0 bad=0 skipped=0
 ok() { local what=$1; shift; if "$@" >/dev/null 2>&1; then good=$((good + 1)); else bad=$((bad + 1)); echo "failed: $what"; fi; }
 
@@ -20,8 +23,19 @@ done
 ok "no picture holds what is no number" test -z "$(grep -lE 'NaN|inf' "$there"/*.svg)"
 ok "tables 1 to 3 of Fast Sockets" test "$(grep -cE '^(Start-up|Bandwidth curve)' "$there/fast-sockets-tables.txt")" -ge 3
 ok "the grid of the Gigabit Ethernet paper" grep -q '^1,448 B' "$there/gigabit-tables.txt"
+if grep -q '^skipped: gigabit-1' "$there/out"; then
+  skipped=$((skipped + 1)) && grep '^skipped: gigabit-1' "$there/out"
+else
+  ok "MTU, buffers and offloads over veth" grep -qE '^ *1500 ' "$there/gigabit-1.txt"
+fi
+if grep -q '^skipped: gigabit-3' "$there/out"; then
+  skipped=$((skipped + 1)) && grep '^skipped: gigabit-3' "$there/out"
+else
+  ok "MPI over TCP beside TCP" grep -q '<path d="M[^"]*L' "$there/gigabit-3.svg"
+  ok "what MPI adds to TCP" grep -qE '^(openmpi|mpich)' "$there/netpipe-8-mpi.txt"
+fi
 if grep -q "^$unresolved" "$there/out"; then
-  skipped=1 && echo "skipped: estimated and actual latency: $(grep "^$unresolved" "$there/out")"
+  skipped=$((skipped + 1)) && echo "skipped: estimated and actual latency: $(grep "^$unresolved" "$there/out")"
 else
   ok "estimated and actual latency" grep -qE '^ +A ' "$there/scaling-table.txt"
 fi

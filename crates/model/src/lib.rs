@@ -30,6 +30,7 @@ mod summary;
 pub mod sweep;
 
 pub use breaks::{Break, Breaks, Dip, Edge, Fact, Fate, Knob, Sight, Step, Suspect, fate, suspects};
+pub use compare::is_vague;
 pub use compare::{
     BetweenRuns, Circumstances, Compared, Comparison, Disturbed, Disturber, History, MachineReadings, Paired, Seen,
     Shift, Side, Stretch,

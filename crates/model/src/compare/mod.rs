@@ -131,6 +131,11 @@ fn none(n: &usize) -> bool {
     *n == 0
 }
 
+/// Whether a ratio's interval is so wide that it tells little.
+pub fn is_vague(e: Estimate) -> bool {
+    !(e.low > 0.0 && e.high.is_finite() && e.high < VAGUE * e.low)
+}
+
 impl Comparison {
     /// Compares `second` with `first`. None where they have no size in common, not by
     /// interpolation either, or a side has no run.
@@ -197,8 +202,7 @@ impl Comparison {
 
     /// Whether the interval over all sizes is so wide, or the rounds so few, that "no difference found" would mislead.
     pub fn vague(&self) -> bool {
-        let e = self.whole;
-        self.by_order() || !(e.low > 0.0 && e.high.is_finite() && e.high < VAGUE * e.low)
+        self.by_order() || is_vague(self.whole)
     }
 
     /// Where the sides differ as wholes by about one factor, how many sizes' own intervals hold it, and of how many that have an

@@ -92,6 +92,11 @@ impl Gate {
         };
         // A single size varies more between runs than all together.
         let alone = !(named.judges(ratio) && named.judges(c.whole));
+        // A wide interval that goes on beyond the limit passes nothing.
+        let farthest = if self.above { ratio.high } else { ratio.low } - 1.0;
+        let open = chance
+            && model::is_vague(ratio)
+            && if self.above { farthest > self.change } else { farthest < self.change };
         let (judged, why) = match (beyond, chance) {
             _ if c.disturbed.is_some_and(|d| d.undecided) => (false, "more was taken of the CPUs on one side"),
             _ if c.few_rounds.is_some() => (false, "fewer than four rounds"),
@@ -100,6 +105,10 @@ impl Gate {
                 false,
                 "beyond the limit in these runs, but too few runs tell how far runs of one thing lie apart; measure both in one run (run \
                  --vs), or each at least three times",
+            ),
+            _ if open => (
+                false,
+                "the interval reaches beyond the limit and is too wide to tell; measure longer, or both in one run (run --vs)",
             ),
             (true, true) => (true, "beyond the limit but within what runs of one thing differ by"),
             (true, false) => (true, "beyond the limit"),
@@ -193,6 +202,13 @@ mod tests {
         let unsure = comparison(1.1, 0.95, 1.25);
         assert!(!failed("latency>+5%", &unsure));
         assert!(held("latency>5%", &unsure, false).unwrap().found.contains("within what runs"));
+        // So wide that a fourfold change would pass.
+        for value in [1.11, 0.97] {
+            let said = held("time>5%", &comparison(value, 0.36, 3.92), false).unwrap();
+            assert!(!said.failed && !said.judged && said.found.contains("too wide to tell"), "{said:?}");
+        }
+        let far = held("time>400%", &comparison(1.11, 0.36, 3.92), false).unwrap();
+        assert!(far.judged && !far.failed, "the whole interval lies within the limit: {far:?}");
         let few = Comparison { few_rounds: Some(3), ..comparison(1.1, 0.0, f64::INFINITY) };
         let said = held("latency>5%", &few, false).unwrap();
         assert!(

@@ -52,6 +52,10 @@ pub(super) fn in_turns(named: &Named, paired: Paired) -> String {
              longer (--budget).",
             rounds(paired.rounds)
         ),
+        (false, false) if c.sizes.iter().any(|s| s.significant) => format!(
+            "No verdict on all sizes together: {over} {b} took {whole} of {a}. Single sizes differ: {}.",
+            singles(named)
+        ),
         (false, false) if c.vague() => {
             format!("No verdict: {over} {b} took {whole} of {a}, which tells too little; measure longer (--budget).")
         }
@@ -62,7 +66,10 @@ pub(super) fn in_turns(named: &Named, paired: Paired) -> String {
     } else if stretches && !alone {
         text.push_str(&format!("\nIt is {}.", parts(named)));
     } else if !paired.differs {
-        let share = |share: f64| format!("{:.1}%", share * 100.0);
+        let share = |share: f64| match share {
+            small if small < 1.0 => format!("{:.1}%", small * 100.0),
+            large => format!("{:.1} times", large + 1.0),
+        };
         text.push_str(&format!(
             "\n{} rounds in turns find a difference of {} {over}{}, four times in five.",
             paired.rounds,
@@ -78,6 +85,21 @@ pub(super) fn in_turns(named: &Named, paired: Paired) -> String {
         text.push_str(&format!("\nBoth took turns, and {} rounds of each were compared in pairs.", paired.rounds));
     }
     text
+}
+
+/// Most single sizes that are named.
+const NAMED: usize = 4;
+
+/// The sizes that surely differ, each by itself, the largest difference first: `8 MiB (6.63 times slower)`.
+fn singles(named: &Named) -> String {
+    let mut clear: Vec<_> = named.comparison.sizes.iter().filter(|s| s.significant).collect();
+    clear.sort_by(|a, b| b.ratio.value.ln().abs().total_cmp(&a.ratio.value.ln().abs()));
+    let told: Vec<String> =
+        clear.iter().take(NAMED).map(|s| format!("{} ({})", named.size(s.size), how(s.ratio.value))).collect();
+    match clear.len() - told.len() {
+        0 => told.join(", "),
+        more => format!("{} and {more} more", told.join(", ")),
+    }
 }
 
 /// The sizes that too few rounds visited for an interval, and whether these rounds agree: not part of the verdict. Empty where each has

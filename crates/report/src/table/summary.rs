@@ -215,12 +215,13 @@ fn arrived(path: &PathRun, name: &str, offered: f64, topology: Topology) -> Stri
         )
     });
     let [offered, least, most] = [offered, least, most].map(|rate| units::BitRate(rate).to_string());
+    let came = if least == most { least } else { format!("{least} to {most}") };
     // A cast arrives at each of the other members.
     let at = match path.points.iter().find_map(|p| p.figures.flows) {
         Some(flows) if topology == Topology::Group => format!(" at {} {} together", flows.count, topology.several()),
         _ => String::new(),
     };
-    format!("{name}: {offered} offered (--rate), {least} to {most} arrived{at}; {lost}.")
+    format!("{name}: {offered} offered (--rate), {came} arrived{at} in a typical trial; {lost}.")
 }
 
 /// Rounds of the size with the maximum throughput, where they are too few for an interval though the run has enough.
@@ -438,7 +439,10 @@ mod tests {
             let text: Vec<&str> = text.split_whitespace().collect();
             assert!(text.join(" ").contains(part), "{part}: {text:?}");
         };
-        said(&text, "100 Mbit/s offered (--rate), 102 Mbit/s to 1.23 Gbit/s arrived; no message was lost.");
+        said(
+            &text,
+            "100 Mbit/s offered (--rate), 102 Mbit/s to 1.23 Gbit/s arrived in a typical trial; no message was lost.",
+        );
         run.paths[0].points[1].figures.loss = 0.25;
         let text = summary(&Analysis::of(&run));
         said(&text, "messages were lost at 1 of 2 sizes, most at 12 KiB: 25.0%.");

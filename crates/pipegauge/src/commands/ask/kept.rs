@@ -83,11 +83,14 @@ fn between(all: &[Sustained], size: u64) -> Option<(Estimate, String)> {
     let at: Vec<String> = sides
         .iter()
         .map(|s| {
-            format!("{:.2} [{:.2}, {:.2}] times the short ones' median at {}", s.ratio, s.low, s.high, Bytes(s.size))
+            let times = format!("{:.2} [{:.2}, {:.2}] times", s.ratio, s.low, s.high);
+            match s.differs() {
+                true => format!("take {times} the short ones' median at {}", Bytes(s.size)),
+                false => format!("are not surely longer at {} ({times})", Bytes(s.size)),
+            }
         })
         .collect();
-    let words =
-        format!("long trials take {}, and here {value:.2} [{low:.2}, {high:.2}] times is taken", at.join(" and "));
+    let words = format!("long trials {}, and here {value:.2} [{low:.2}, {high:.2}] times is taken", at.join(" and "));
     Some((Estimate { value, low, high }, words))
 }
 
@@ -113,7 +116,10 @@ fn told(short: &str, s: &Sustained) -> Kept {
             factor: None,
             near: true,
             known: true,
-            words: format!("; {trials} take {ratio} the short ones' median: the rate that is kept up may be the same"),
+            words: format!(
+                "; {trials} take {ratio} the short ones' median: the rate that is kept up may be {}the same",
+                if s.low > 1.0 || s.high < 1.0 { "nearly " } else { "" }
+            ),
         },
         () => Kept {
             factor: None,

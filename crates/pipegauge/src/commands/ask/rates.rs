@@ -169,7 +169,9 @@ pub fn carries(p: &Asked<'_>, rate: f64, size: Option<u64>, (less, sustained): (
             let (e, kept) = (kept_up.factor.map_or(e, |factor| kept::less(e, factor)), kept_up.words);
             let slower = kept_up.factor.is_some();
             let words = match size {
-                None if slower => format!("at {}, where it moves the most, it keeps up", Bytes(rests_on[0])),
+                None if slower => {
+                    format!("at {}, where it moves the most, it {}", Bytes(rests_on[0]), keeps(kept_up.near))
+                }
                 _ => words,
             };
             // Rounds saw what was measured at that size, or on either side of it.
@@ -213,12 +215,12 @@ fn surely(p: &Asked<'_>, rate: f64, less: bool, sustained: bool) -> Option<Answe
         return None;
     }
     let (how, from) = match kept.factor {
-        Some(_) => ("it keeps up", None),
-        None => ("it moves", Kept::of(&p.lasting, rate)),
+        Some(_) => (keeps(kept.near), None),
+        None => ("moves", Kept::of(&p.lasting, rate)),
     };
     let from = from.map_or(String::new(), |kept| format!("; {} is {}", BitRate(rate), reached(&kept)));
     let text = format!(
-        "{}: at {} {how} {} ({}){from}{}",
+        "{}: at {} it {how} {} ({}){from}{}",
         answered("yes", less),
         Bytes(found.size),
         figure(found.moves, Kind::BitsPerSecond),
@@ -226,6 +228,11 @@ fn surely(p: &Asked<'_>, rate: f64, less: bool, sustained: bool) -> Option<Answe
         kept.words
     );
     Some(yes(p, text, found.moves, "bit/s", vec![found.size]))
+}
+
+/// What is kept up, where long trials were made near that size or where those of others leave it open.
+fn keeps(near: bool) -> &'static str {
+    if near { "keeps up" } else { "keeps up, by long trials of other sizes," }
 }
 
 /// Stretches that do not keep a rate, of which so many are named.

@@ -8,7 +8,7 @@ use super::asked::{Asked, figure, from, times};
 use super::rates::each;
 use super::reply::{cannot, no, yes};
 use super::seen;
-use super::surest::known;
+use super::surest::{self, known};
 use super::times::no_journey;
 use crate::document::Answered;
 
@@ -31,7 +31,10 @@ pub fn to_use(p: &Asked<'_>) -> Answered {
         Err(why) => no(p, &why, &[]),
         Ok(r) => {
             let at = r.size.value.round().max(1.0) as u64;
+            // The time of one of so many sizes says nothing of the others.
             let takes = answer::arrival(&p.curve, at, None)
+                .ok()
+                .filter(|_| surest::resolved(r.size))
                 .map_or(String::new(), |a| format!(" and take {} ({})", figure(a.seconds, Kind::Seconds), p.time));
             let text = format!(
                 "messages of {}: they move {} of the most{takes}; larger ones wait longer for little; {}",

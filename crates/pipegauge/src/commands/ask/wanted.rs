@@ -45,12 +45,16 @@ fn name(wanted: &InUnit) -> String {
     }
 }
 
-/// Three or more digits.
+/// Three digits, four of a large number.
 fn number(x: f64) -> String {
     if !x.is_finite() || x >= 1e15 {
         return format!("{x:.2e}");
     }
     match x {
+        x if x >= 1e4 => {
+            let scale = 10f64.powf(x.log10().floor() - 3.0);
+            units::thousands(((x / scale).round() * scale).round() as u64)
+        }
         x if x >= 100.0 => units::thousands(x.round() as u64),
         x if x >= 10.0 => format!("{x:.1}"),
         x if x >= 1.0 => format!("{x:.2}"),
@@ -67,6 +71,8 @@ mod tests {
     fn a_rate_is_told_in_its_unit() {
         for (x, want) in [
             (2470.6, "2,471"),
+            (4_367_126_614.0, "4,367,000,000"),
+            (12_346.0, "12,350"),
             (123.4, "123"),
             (12.34, "12.3"),
             (1.234, "1.23"),

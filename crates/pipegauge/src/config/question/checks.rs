@@ -196,8 +196,12 @@ impl Asked<'_> {
                 path.as_deref().unwrap_or("tcp")
             );
         }
+        let instead = match left {
+            "a percentile" => "; percentiles are told path by path: 'p99 over all paths'",
+            _ => "",
+        };
         bail!(
-            "'{}' is read as {first}, and {left} in it has no place there; ask about one thing at a time, as in '{first}'",
+            "'{}' is read as {first}, and {left} in it has no place there; ask about one thing at a time, as in '{first}'{instead}",
             shown(self.text)
         )
     }

@@ -291,7 +291,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "bandwidth", "bandwidths", "throughput", "throughputs", "data rate", "transfer rate", "transfer speed",
         "data rates", "capacity", "goodput", "bit rate", "bitrate", "transfer rates", "sustained rate", "thruput",
         "bw", "throuput", "throuputs", "througput", "troughput", "thrpt", "tput", "throughout rate", "how efficient", "efficient", "efficiency",
-        "rate arrived", "rate arrives", "arrived rate", "rate received", "received rate", "receive rate"
+        "rate at", "rate has", "rate arrived", "rate arrives", "arrived rate", "rate received", "received rate", "receive rate"
     ]),
     (Most, &[
         "most", "maximum", "max", "peak", "highest", "greatest", "top", "limit", "ceiling", "at most", "maximal",
@@ -627,9 +627,12 @@ const TOPICS: &[(Topic, &[&str])] = &[
     (Elsewhere("pipegauge explain RUN moves one knob at a time and tells what is behind a dip"), &[
         "why", "explain", "reason", "because"
     ]),
+    (Elsewhere("the second line of pipegauge show RUN says what other programs took of the CPUs meanwhile, and pipegauge doctor what runs now"), &[
+        "machine busy", "machine idle", "machine quiet", "host busy", "other programs", "other processes", "was it quiet", "noisy neighbour", "noisy neighbor"
+    ]),
     (Elsewhere("pipegauge show RUN names the sizes at which a curve dips or steps, and pipegauge explain RUN moves one knob at a time and tells what is behind a dip"), &[
         "dip", "dips", "throughput drop", "throughput drops", "bandwidth drop", "bandwidth drops", "rate drop", "rate drops", "performance drop",
-        "performance drops", "drop in throughput", "drop in bandwidth", "drops in throughput", "drops in bandwidth", "drop in performance", "step in", "chasm", "cliff", "anomaly", "anomalies", "have a step", "is there a step", "a step in", "where is the step", "any steps", "have a bend", "a bend", "kink", "kinks", "jump", "jumps", "suddenly", "all of a sudden", "abruptly", "collapse", "collapses", "eager", "rendezvous",
+        "performance drops", "drop in throughput", "drop in bandwidth", "drops in throughput", "drops in bandwidth", "drop in performance", "step in", "chasm", "cliff", "anomaly", "anomalies", "have a step", "is there a step", "a step in", "where is the step", "any steps", "there steps", "steps in", "have steps", "have a bend", "a bend", "kink", "kinks", "jump", "jumps", "suddenly", "all of a sudden", "abruptly", "collapse", "collapses", "eager", "rendezvous",
         "eager limit", "eager threshold", "which sizes are slow", "what sizes are slow", "sizes are slow", "slow sizes", "sizes slow", "slowest sizes", "bad sizes", "worst sizes"
     ]),
     (Elsewhere("the least that a path moves is what its smallest message moves: ask for a size ('throughput of 64 bytes'), or which path is slowest for one ('which path is slowest for 64KiB?')"), &[

@@ -203,6 +203,20 @@ fn too_few_rounds_have_no_verdict_and_no_interval() {
 }
 
 #[test]
+fn single_sizes_that_differ_are_named_where_all_together_tell_nothing() {
+    let mut n = named(vec![stretch(1, 1 << 20, 1.0, false)]);
+    n.comparison.paired = Some(Paired { rounds: 9, differs: false, finds: Some(25.0), finds_at_a_size: Some(0.2) });
+    for (i, value) in [(4, 3.17), (9, 6.63)] {
+        let size = &mut n.comparison.sizes[i];
+        (size.ratio, size.significant) = (Estimate { value, low: value * 0.9, high: value * 1.2 }, true);
+    }
+    let said = verdict(&n);
+    assert!(said.starts_with("No verdict on all sizes together: over all sizes b"), "{said}");
+    assert!(said.contains("Single sizes differ: 512 B (6.63 times slower), 16 B (3.17 times slower)."), "{said}");
+    assert!(said.contains("find a difference of 26.0 times over all sizes"), "{said}");
+}
+
+#[test]
 fn where_no_size_has_an_interval_the_table_shows_times_and_ratios_alone() {
     let mut n = named(vec![stretch(1, 1 << 20, 1.0, false)]);
     assert!(table(&n).contains("ratio of times [95%]") && table(&n).contains("Holm"), "{}", table(&n));

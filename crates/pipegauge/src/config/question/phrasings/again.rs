@@ -4,6 +4,8 @@
 /// (question, how it is read).
 #[rustfmt::skip]
 pub const READ: &[(&str, &str)] = &[
+    ("rate at 64 KiB for tcp", "throughput with messages of 64 KiB, over tcp"),
+    ("what rate has tcp at 64 KiB", "throughput with messages of 64 KiB, over tcp"),
     ("what's the smallest message that takes longer than 100 us", "the smallest message that takes longer than 100 us, over all paths"),
     ("smallest message longer than 50 us over tcp", "the smallest message that takes longer than 50.0 us, over tcp"),
     ("from which size on does it take longer than 100 us", "the smallest message that takes longer than 100 us, over all paths"),
@@ -80,6 +82,9 @@ pub const READ: &[(&str, &str)] = &[
 /// (question, what the refusal says).
 #[rustfmt::skip]
 pub const REFUSED: &[(&str, &str)] = &[
+    ("was the machine busy", "what other programs took of the CPUs"),
+    ("are there steps in unix", "names the sizes at which a curve dips"),
+    ("which path has the lowest p99", "'p99 over all paths'"),
     ("is the measurement reliable", "each answer has its 95% interval in brackets"),
     ("where does tcp throughput drop", "names the sizes at which a curve dips or steps"),
     ("what cpu was used", "tells on which machine"),
