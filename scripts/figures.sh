@@ -64,7 +64,7 @@ print gigabit-tables tables tcp-*.run.jsonl
 if "$program" lab -- true 2>gigabit-1.log; then
   echo "gigabit-1: pipegauge sweep tcp --lab --over mtu=1500,9000 --over sockbuf=64KiB,128KiB --over offloads=on,off ${flags[*]-}"
   finish gigabit-1 "$program" sweep tcp --lab --over mtu=1500,9000 --over sockbuf=64KiB,128KiB --over offloads=on,off \
-    --rounds 4 --budget 1s ${flags[@]+"${flags[@]}"} -q -o gigabit-1 -- --to 1MiB
+    --rounds 4 ${flags[@]+"${flags[@]}"} -q -o gigabit-1 -- --to 1MiB
 else
   echo "skipped: gigabit-1, the table of MTU and buffers: $(head -n 1 gigabit-1.log)"
 fi
@@ -74,10 +74,10 @@ mpi=()
 for module in openmpi mpich; do "$program" list | grep -q "^$module " && mpi+=("$module:over=tcp"); done
 if [ ${#mpi[@]} -gt 0 ]; then
   measure mpi tcp "${mpi[@]}" --to 1MiB
-  draw gigabit-3 mpi
+  draw gigabit-layers mpi
   print netpipe-8-mpi layers mpi.run.jsonl
 else
-  echo "skipped: gigabit-3 and netpipe-8-mpi, MPI over TCP: no module of an MPI is built (make modules)"
+  echo "skipped: gigabit-layers and netpipe-8-mpi, MPI over TCP: no module of an MPI is built (make modules)"
 fi
 
 for rate in 155 513; do measure "wire-$rate" tcp --shape rate=${rate}Mbit/s --to 60KiB; done
