@@ -39,7 +39,7 @@ T
 )" "5 0 2"
 is "a plain closing line is read" "$(counts 0 <<'T'
 ok - a thing
-15 passed, 0 failed
+14 passed, 0 failed
 T
 )" "14 0 0"
 is "a script that can't run here is skipped" "$(counts 0 <<'T'
