@@ -28,11 +28,13 @@
 //! | [`memcpy`] [`pipe`] [`shm`] [`unix`] [`seqpacket`] [`unixgram`] [`tcp`] [`mptcp`] [`tls`] [`uring`] [`websocket`] [`http`] [`udp`] [`quic`] [`multicast`] [`theory`] | one transport each |
 //! | [`module`] | transports that are found at run time: shared libraries behind `include/pipegauge.h` |
 //! | `tcp_state` | what the kernel knows of a TCP connection |
+//! | `absent` | what is listed of paths that no build of this program has, and what this machine lacks for them |
 //! | `unbuilt` | what is listed of a transport that this program was built without |
 //! | `stream` `packet` `sequence` `watchdog` `sys` | what transports share |
 //! | `zerocopy` | sends of TCP that the kernel completes later |
 //! | [`decorate`] | trace, fault injection, shaping: the same port around another link |
 
+pub mod absent;
 mod any;
 pub mod buffer;
 mod capabilities;

@@ -321,9 +321,12 @@ pub enum UnknownTransport {
     },
 }
 
-/// ` (did you mean tcp?)`: the transport that was likely meant, if any name is that near.
+/// ` (did you mean tcp?)`: the transport that was likely meant, if any name is that near; of one that no build has, why it is not here.
 fn meant(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
+    if let Some(absent) = crate::absent::named(&lower) {
+        return format!(" ({})", absent.why());
+    }
     let near = names().map(Name::as_str).map(|name| (strsim::osa_distance(&lower, name), name));
     // Of a short name two letters are most of it.
     let allowed = |name: &str| if name.len() <= 5 { 1 } else { 2 };

@@ -27,7 +27,11 @@ pub fn jitter(flags: &JitterFlags, json: bool) -> Result<Exit> {
     } else {
         let texts = (0..run.paths.len()).map(|path| table::jitter(&run, path, flags.all));
         let text = texts.collect::<Vec<_>>().join("\n");
-        out::text(if text.is_empty() { "The run has no path: nothing was measured." } else { &text })?;
+        out::text(&if text.is_empty() {
+            "The run has no path: nothing was measured.".to_owned()
+        } else {
+            out::fitted(&text)
+        })?;
     }
     Ok(Exit::Ok)
 }

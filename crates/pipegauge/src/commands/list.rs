@@ -1,6 +1,7 @@
 //! `pipegauge list`.
 
 use anyhow::Result;
+use transport::absent::{self, Absent};
 use transport::{Capabilities, Semantics, module, registry};
 use units::Bytes;
 
@@ -19,7 +20,8 @@ pub fn list(names: &[String], json: bool) -> Result<Exit> {
     if json {
         out::json(&ListDocument::new(listed, unusable))?;
     } else {
-        out::text(&table(&listed, &unusable))?;
+        let absent = if names.is_empty() { &absent::ALL[..] } else { &[] };
+        out::text(&table(&listed, &unusable, absent))?;
     }
     Ok(Exit::Ok)
 }
@@ -38,7 +40,7 @@ fn modules() -> Vec<Unusable> {
     unusable.collect()
 }
 
-fn table(listed: &[ListedTransport], unusable: &[Unusable]) -> String {
+fn table(listed: &[ListedTransport], unusable: &[Unusable], absent: &[Absent]) -> String {
     let mut text = String::new();
     let mut line =
         |lead: &str, words: &str, indent| text.push_str(&report::text::hanging(lead, words, indent, out::prose()));
@@ -59,6 +61,11 @@ fn table(listed: &[ListedTransport], unusable: &[Unusable]) -> String {
     }
     for Unusable { name, why, .. } in unusable {
         line(&format!("{name:<10} "), &format!("not usable: {why}"), 11);
+    }
+    // A module may have the name.
+    for one in absent.iter().filter(|one| listed.iter().all(|t| t.name != one.name)) {
+        line(&format!("{:<10} ", one.name), one.summary, 11);
+        line(&format!("{:<10} ", ""), &format!("not here: {}", one.why()), 11);
     }
     text
 }

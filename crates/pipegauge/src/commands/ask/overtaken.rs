@@ -60,6 +60,11 @@ fn of_both(a: &Asked<'_>, b: &Asked<'_>, text: String, size: Option<Estimate>, r
     }
 }
 
+/// Whether so few sizes of all may seem sure by chance: one of twenty intervals misses its truth.
+fn by_chance(sure: usize, all: usize) -> bool {
+    sure <= all / 20
+}
+
 fn passed(a: &Asked<'_>, b: &Asked<'_>, times: f64) -> Answered {
     if let Some(answer) = pairs::unlike(a, b, &[]) {
         return answer;
@@ -74,7 +79,7 @@ fn passed(a: &Asked<'_>, b: &Asked<'_>, times: f64) -> Answered {
     let nearest = nearest.map_or(String::new(), |(size, ratio)| {
         format!("; the nearest by medians is {}, at {ratio:.2} times", Bytes(size))
     });
-    let Some(found) = Overtaken::of(&held) else {
+    let Some(found) = Overtaken::of(&held).filter(|found| !by_chance(found.sure, held.len())) else {
         let why = format!("no size surely tells on which side of {times} times {} it lies{nearest}", b.name);
         return Answered { sharpen: sharpen_both(a, b), ..cannot(a, why, &[]) };
     };
@@ -128,7 +133,7 @@ fn pair(a: &Asked<'_>, b: &Asked<'_>) -> Answered {
     }
     let held: Vec<Held> = pairs::common(a, b).into_iter().filter_map(|size| held(a, b, size)).collect();
     let sizes: Vec<u64> = held.iter().map(|h| h.size).collect();
-    let Some(found) = Overtaken::of(&held) else {
+    let Some(found) = Overtaken::of(&held).filter(|found| !by_chance(found.sure, held.len())) else {
         let by_median = held.iter().filter(|h| h.first).count();
         let why = format!(
             "no size surely tells {} and {} apart ({} has the shorter median at {by_median} of {})",

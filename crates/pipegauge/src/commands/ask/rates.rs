@@ -31,6 +31,21 @@ pub fn as_kept(p: &Asked<'_>, size: u64, e: Estimate, sustained: bool) -> (Estim
     (factor.map_or(e, |factor| kept::less(e, factor)), words, factor.is_some())
 }
 
+/// That no long trial tells what is kept up at a size, with what short ones move; none where one does.
+fn unkept(p: &Asked<'_>, size: u64, e: Estimate) -> Option<Answered> {
+    let kept = kept::at(p, size);
+    let why = || {
+        let moved = figure(e, Kind::BitsPerSecond);
+        format!(
+            "what it keeps up is not known: short trials of {} move {moved} ({}){}",
+            Bytes(size),
+            each(p),
+            kept.words
+        )
+    };
+    (!kept.known).then(|| cannot(p, why(), &[size]))
+}
+
 pub fn most(p: &Asked<'_>, sustained: bool) -> Answered {
     if let [only] = &p.curve[..] {
         let mut answer = throughput(p, only.size, sustained);
@@ -54,6 +69,9 @@ pub fn most(p: &Asked<'_>, sustained: bool) -> Answered {
         }
         (Err(why), _) => no(p, &why, &[]),
         (Ok(m), _) if sustained => {
+            if let Some(answer) = unkept(p, m.at, m.throughput) {
+                return answer;
+            }
             let (e, words, _) = as_kept(p, m.at, m.throughput, true);
             let both = both_of(p, m.at);
             let text = format!("moves the most, {}, at {}{both}{words}", figure(e, Kind::BitsPerSecond), Bytes(m.at));
@@ -100,6 +118,9 @@ pub fn throughput(p: &Asked<'_>, size: u64, sustained: bool) -> Answered {
     match moved(p, size) {
         Err(why) => no(p, &why, &[size]),
         Ok((e, rests_on, how)) => {
+            if let Some(answer) = unkept(p, size, e).filter(|_| sustained) {
+                return answer;
+            }
             let (e, words, _) = as_kept(p, size, e, sustained);
             let text = format!(
                 "messages of {} move {} ({}){}{how}{words}",

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::Result;
 use model::{Break, Breaks, CurvePoint, Edge};
 use record::{Analysis, PathRun, RunFile};
+use report::text::folded;
 
 use super::files;
 use crate::document::{ExplainDocument, Explained};
@@ -83,7 +84,7 @@ pub fn explain(flags: &ExplainFlags, json: bool) -> Result<Exit> {
             text.push("What was measured for this:\n".to_owned());
             text.extend(written.iter().map(|f| format!("  {}\n", f.display())));
         }
-        out::text(&report::words::plain(&text.concat())).map_err(Into::into)
+        out::text(&folded(&report::words::plain(&text.concat()), out::prose())).map_err(Into::into)
     };
     crate::exit::printed(printed, exit)
 }
