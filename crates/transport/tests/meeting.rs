@@ -231,13 +231,17 @@ fn transactions_carry_request_and_response() {
             s.spawn(|| {
                 for (request, response) in pairs {
                     let mut got = vec![0; request];
-                    acceptor.transaction(&proof(7), &mut got, &content(response, 2)).unwrap();
+                    let done = acceptor.transaction(&proof(7), &mut got, &content(response, 2));
+                    done.unwrap_or_else(|e| {
+                        panic!("{}, {request} and {response} B: {e}", pairs::name(kind, &settings))
+                    });
                     assert!(got == content(request, 1), "{kind} {request}");
                 }
             });
             for (request, response) in pairs {
                 let mut got = vec![0; response];
-                connector.transaction(&proof(7), &content(request, 1), &mut got).unwrap();
+                let done = connector.transaction(&proof(7), &content(request, 1), &mut got);
+                done.unwrap_or_else(|e| panic!("{}, {request} and {response} B: {e}", pairs::name(kind, &settings)));
                 assert!(got == content(response, 2), "{kind} {response}");
             }
         });
