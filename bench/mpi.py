@@ -1,5 +1,5 @@
 """Part `mpi` of `make bench`: pipegauge over Open MPI and MPICH against NetPIPE's own MPI programs (Debian: netpipe-openmpi, netpipe-mpich2), at
-like settings in pairs that take turns. Both send and receive blocking, keep rank 0 to CPU 0 and rank 1 to CPU 1, and report the best mean of
+like settings in pairs that take turns. NetPIPE calls MPI_Send and MPI_Recv, pipegauge MPI_Isend and MPI_Irecv, which it tests. Both keep rank 0 to CPU 0 and rank 1 to CPU 1, and report the best mean of
 three trials of as many round trips. No I/O but in `part_mpi` and what it calls: scripts/test-bench.py tests the rest.
 """
 import os
@@ -102,7 +102,7 @@ def part_mpi():
             median = lambda i: shown(statistics.median(p[i] for p in pairs))
             rows.append([f"{first[0]}, {what}", second[0], median(1), median(0), ratio(pairs), len(pairs)])
     table("MPI against NetPIPE", ["what", "against", "against (median)", "what (median)", "ratio, paired [95%]", "pairs"], rows,
-          "Pairs in turns, each side first in every other one; ranks of both on CPUs 0 and 1, over shared memory as each MPI sets itself up, blocking sends and receives, "
+          "Pairs in turns, each side first in every other one; ranks of both on CPUs 0 and 1, over shared memory as each MPI sets itself up; NetPIPE and the loop call MPI_Send and MPI_Recv, pipegauge MPI_Isend and MPI_Irecv, which it tests until they are done; "
           f"{TRIALS} trials of as many round trips, of which the best mean counts on every side; times are half a round trip. Lower is better; parity: the interval has 1 in it. "
           "NetPIPE sends from the buffer that it has just received into, so that the sender's cache has to be read through; pipegauge's near side sends from a buffer of its own. "
           "The bare loop (`bench/mpi_floor.c`) does either.")
