@@ -106,6 +106,8 @@ impl Gate {
                 "beyond the limit in these runs, but too few runs tell how far runs of one thing lie apart; measure both in one run (run \
                  --vs), or each at least three times",
             ),
+            // As the verdict has it.
+            _ if c.by_order() => (false, "all of so few rounds may go one way by chance; measure longer (--budget)"),
             _ if open => (
                 false,
                 "the interval reaches beyond the limit and is too wide to tell; measure longer, or both in one run (run --vs)",
@@ -124,7 +126,7 @@ impl Gate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{BetweenRuns, Compared, Comparison};
+    use model::{BetweenRuns, Compared, Comparison, Paired};
 
     fn comparison(value: f64, low: f64, high: f64) -> Comparison {
         let ratio = Estimate { value, low, high };
@@ -202,6 +204,11 @@ mod tests {
         let unsure = comparison(1.1, 0.95, 1.25);
         assert!(!failed("latency>+5%", &unsure));
         assert!(held("latency>5%", &unsure, false).unwrap().found.contains("within what runs"));
+        // Sides in turns whose order may do it, as the verdict says.
+        let turns = |rounds| Some(Paired { rounds, differs: rounds > 5, finds: Some(1.0), finds_at_a_size: None });
+        let said = held("time>5%", &Comparison { paired: turns(5), ..slower.clone() }, false).unwrap();
+        assert!(!said.failed && !said.judged && said.found.contains("so few rounds may go one way"), "{said:?}");
+        assert!(failed("time>5%", &Comparison { paired: turns(9), ..slower.clone() }));
         // So wide that a fourfold change would pass.
         for value in [1.11, 0.97] {
             let said = held("time>5%", &comparison(value, 0.36, 3.92), false).unwrap();
