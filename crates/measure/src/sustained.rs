@@ -224,8 +224,6 @@ mod tests {
         Trial { path: 0, block, at, size, response: 0, burst: 0, warmup: false, report }
     }
 
-    /// A CPU that runs for a tenth of a second and stands for another: chunks and short trials never see it stand.
-    /// Short trials at 4 GHz, long ones at 3 GHz and so much slower.
     #[test]
     fn a_budget_without_room_for_long_trials_names_the_one_that_has_it() {
         let of = |budget| Plan { budget, ..Plan::default() };
@@ -236,6 +234,7 @@ mod tests {
         assert_eq!(needs(&Plan { trials: Some(3), ..of(1.0) }), None);
     }
 
+    /// Short trials at 4 GHz, long ones at 3 GHz and so much slower.
     #[test]
     fn a_boosted_clock_shows_in_the_cycles_of_a_second() {
         let at = |t: Trial, hertz: f64| {
@@ -260,6 +259,7 @@ mod tests {
         assert_eq!(steady.boosted(), None, "a hundredth does not explain a third");
     }
 
+    /// A CPU that runs for a tenth of a second and stands for another: chunks and short trials never see it stand.
     fn quota(sizes: &[u64], factor: f64) -> Vec<Sustained> {
         let plan = Plan::default();
         let noise = |b: u32, s: u64| 1.0 + 0.01 * f64::from((b * 5 + s as u32 * 3) % 7);

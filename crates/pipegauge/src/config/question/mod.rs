@@ -1,6 +1,6 @@
 //! Questions: from flags, or from words.
 //!
-//! A text goes through `lexer` (numbers and words), `hearing` (what each piece means: `amounts`, `measures`, `numbers` and
+//! A text goes through `lexer` (numbers and words), `pieces` (what each means: `amounts`, `measures`, `numbers` and
 //! `video` for figures, `names` for paths, `lexicon` for the rest) and `forms` (which question that makes, with `rates`, `plain`
 //! and `versus`; `at_once` and `checks` refuse what no run tells and what is left open). Words are never dropped
 //! silently: what was not read is said, what could be meant in two ways is said or asked about, and a number without a place
