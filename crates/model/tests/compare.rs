@@ -76,6 +76,30 @@ fn what_the_machine_itself_explains_is_no_difference_and_what_goes_beyond_is() {
 }
 
 #[test]
+fn a_difference_of_all_sizes_together_that_others_may_have_made_is_none_either() {
+    let sizes = sizes(8e6, 130);
+    let took = |share| [model::Circumstances { programs: Some(share), ..model::Circumstances::default() }];
+    let (none, much) = (took(0.01), took(0.9));
+    let mut tried = 0;
+    for (seed, times) in (0..10).flat_map(|seed| [1.02, 1.04, 1.06].map(|times| (seed, times))) {
+        let mut noisy = Noisy::new(seed);
+        let (a, slower) = ([noisy.curve(&sizes, line)], [noisy.curve(&sizes, |x| line(x) * times)]);
+        let of = |circumstances| {
+            let first = Side { circumstances: &none, ..Side::of(&a) };
+            Comparison::of(first, Side { circumstances, ..Side::of(&slower) }).unwrap()
+        };
+        let quiet = of(&none);
+        if quiet.differs() || !quiet.differs_as_whole() {
+            continue;
+        }
+        tried += 1;
+        let found = of(&much);
+        assert!(found.disturbed.is_some_and(|d| d.undecided) && !found.differs_as_whole(), "{:?}", found.whole);
+    }
+    assert!(tried > 0, "no pair differed over all sizes alone");
+}
+
+#[test]
 fn a_difference_that_others_may_have_made_is_none_and_equal_sides_are_equal_all_the_same() {
     let sizes = sizes(8e6, 130);
     let mut noisy = Noisy::new(5);

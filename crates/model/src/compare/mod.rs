@@ -142,7 +142,7 @@ impl Comparison {
     pub fn of(first: Side<'_>, second: Side<'_>) -> Option<Self> {
         let found = Self::compared(first, second, true)?;
         match found.disturbed {
-            Some(disturbed) if found.differs() => {
+            Some(disturbed) if found.differs() || found.differs_as_whole() => {
                 let disturbed = Some(Disturbed { undecided: true, ..disturbed });
                 Some(Self { disturbed, ..Self::compared(first, second, false)? })
             }
