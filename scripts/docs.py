@@ -130,11 +130,11 @@ class Tally:
         self.said.append(f"{where}: {what}")
 
 
-def do_page(page, scratch, known, write, modules):
+def do_page(page, scratch, known, write, modules, patient=False):
+    """What became of a page's commands. With `patient` its paths get the budgets that the page shows."""
     tally = Tally()
     name = str(page.relative_to(ROOT))
-    folder = scratch / name.replace("/", "-").removesuffix(".md")
-    folder.mkdir()
+    folder = Path(tempfile.mkdtemp(prefix=name.replace("/", "-").removesuffix(".md"), dir=scratch))
     text = page.read_text()
     try:
         blocks, prose = parse(text)
@@ -154,7 +154,7 @@ def do_page(page, scratch, known, write, modules):
             continue
         shells = [Block([c], "", block.exits, block.budget) for c in block.commands] if block.table else [block]
         for shell in shells:
-            results = run_block(shell, folder, scratch / "bin", "" if write else block.budget)
+            results = run_block(shell, folder, scratch / "bin", "" if write or patient else block.budget)
             for command, (output, code) in zip(shell.commands, results):
                 where = f"{name}:{command.line}"
                 allowed = shell.exits if command is shell.commands[-1] else (0,)
@@ -194,6 +194,12 @@ def main():
         shim(scratch / "bin", program)
         modules = Modules(scratch / "modules")
         tallies = list(pool.map(lambda page: do_page(page, scratch, known, write, modules), chosen))
+        # A busy machine may need more than a short budget before each path has a point: timing must not decide.
+        for at, page in enumerate(chosen):
+            if tallies[at].failed and not write:
+                again = do_page(page, scratch, known, write, modules, patient=True)
+                again.said += [f"with short budgets, of which that of {line}" for line in tallies[at].said if not line.startswith("not run")]
+                tallies[at] = again
     for tally in tallies:
         print("".join(f"{line}\n" for line in tally.said), end="")
     passed, failed, skipped = (sum(getattr(t, what) for t in tallies) for what in ("passed", "failed", "skipped"))

@@ -166,17 +166,15 @@ def the_systems_congestion_control_is_named():
 
 
 def only_verdicts_count_as_said_to_differ():
-    def found(judged, differs, degrees=5.0, undecided=False):
-        return {"judged": judged, "stretches": [{"differs": differs}], "sizes": [{"significant": differs}],
-                "between": degrees and {"degrees": degrees}, "disturbed": {"undecided": undecided}}
-    all_found = [found(True, False)] * 6 + [found(True, True), found(False, True), found(False, True, undecided=True), found(True, False, None)]
+    def found(finding):
+        return {"finding": finding, "judged": finding in ("differ", "no_difference"), "sizes": [{"significant": finding == "differ"}],
+                "disturbed": {"undecided": finding == "disturbed"}}
+    all_found = [found(of) for of in ["no_difference"] * 6 + ["differ", "few_runs", "disturbed", "differ"]]
     row = same.row(3, all_found, "left alone")
-    assert row == [3, 10, "8 (80.0%)", "2 (25.0%)", "1 (10.0%)", "3 (30.0%)", "left alone"], row
-    assert same.row(1, [found(False, True)] * 2, "x")[2:4] == ["0 (0.0%)", "0"], "of no verdict nothing is a share"
+    assert row == [3, 10, "8 (80.0%)", "2 (25.0%)", "1 (10.0%)", "2 (20.0%)", "left alone"], row
+    assert same.row(1, [found("few_runs")] * 2, "x")[2:4] == ["0 (0.0%)", "0"], "of no verdict nothing is a share"
     said = same.in_words([[str(cell) for cell in row], ["1", "5", "0 (0.0%)", "0", "0 (0.0%)", "0 (0.0%)", "left alone"]])
-    assert "(3 runs a side, machine left alone: 2 of 8, no verdict on 2 more)" in said, said
-    old = same.in_words([["3", "100", "0 (0.0%)", "2 (2.0%)", "1 (1.0%)", "with a neighbour"]])
-    assert "machine with a neighbour: 0 of 100, no verdict on 2)" in old, old
+    assert "(3 runs a side, machine left alone: 2 of 8, no verdict on 2)" in said, said
 
 
 def both_sides_of_a_fabric_have_like_settings():

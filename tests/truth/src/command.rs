@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::noise::Noise;
-use crate::runs::{Compares, Said, Verdict, compared, lines, measure, recorded};
+use crate::runs::{Compares, Said, compared, lines, measure, recorded};
 use crate::world::{Shape, World};
 
 /// Where `show --json` has a figure, below a path.
@@ -67,11 +67,9 @@ pub fn agreement(program: &Path, noises: &[Noise], shape: &Shape, seed: u64) -> 
             let sides = [first.clone(), second.clone()].map(|side| files[side].join(","));
             let document = asked(program, &["compare", &sides[0], &sides[1], "--json"])?;
             let comparison = document.pointer("/comparisons/0").unwrap_or(&Value::Null);
-            let differs = |all: &Vec<Value>| all.iter().any(|s| s["differs"] == true);
-            let found = comparison["stretches"].as_array().filter(|_| comparison["judged"] == true).map(differs);
             let of = |side| Compares::of(&runs[side]);
-            let said = compared(&of(first), &of(second)).map(|v| v != Verdict::Same);
-            sum.count(found == said, || format!("the comparison of {each} a side, {}", noise.name()));
+            let said = serde_json::to_value(compared(&of(first), &of(second))).unwrap_or(Value::Null);
+            sum.count(comparison["finding"] == said, || format!("the comparison of {each} a side, {}", noise.name()));
         }
     }
     Ok(sum)

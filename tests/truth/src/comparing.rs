@@ -1,8 +1,10 @@
 //! `compare`: how often runs of one thing are said to differ, and runs of two things that do.
 
+use model::Finding;
+
 use crate::noise::Noise;
 use crate::pool;
-use crate::runs::{Compares, Measured, Verdict, compared, measure, measure_after};
+use crate::runs::{Compares, Measured, compared, measure, measure_after};
 use crate::tally::few;
 use crate::world::{Shape, World};
 
@@ -18,7 +20,7 @@ pub const FALSE: f64 = 0.05;
 pub struct Verdicts {
     /// Said to differ.
     pub differ: u64,
-    /// Not said to differ.
+    /// No difference was found.
     pub same: u64,
     /// No verdict.
     pub none: u64,
@@ -65,9 +67,9 @@ pub fn row(noise: Noise, shape: &Shape, runs: u64, seed: u64, threads: usize) ->
     for one in found {
         for (sums, said) in verdicts.iter_mut().flatten().zip(one.into_iter().flatten()) {
             match said {
-                Some(Verdict::Differ) => sums.differ += 1,
-                Some(Verdict::Same) => sums.same += 1,
-                None => sums.none += 1,
+                Some(Finding::Differ) => sums.differ += 1,
+                Some(Finding::NoDifference) => sums.same += 1,
+                _ => sums.none += 1,
             }
         }
     }

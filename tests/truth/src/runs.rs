@@ -6,7 +6,7 @@ use measure::Event;
 use measure::earlier::{Earlier, EarlierRun};
 use measure::figures::Singles;
 use model::scale::{Held, Scaled, Target, Wire};
-use model::{Comparison, Estimate, History, LogGp, Patterns, Side, answer};
+use model::{Comparison, Estimate, Finding, History, LogGp, Patterns, Side, answer};
 use record::{Analysis, RunFile};
 
 pub use model::CurvePoint;
@@ -275,37 +275,17 @@ fn scaled(curve: &[CurvePoint], sizes: &[u64], seed: u64) -> Option<Scaled> {
     Scaled::of(curve, &target, sizes, seed).ok()
 }
 
-/// What `compare` says of two sides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    /// They differ.
-    Differ,
-    /// No difference.
-    Same,
-}
-
-/// What `compare` says of two sides; none where it gives no verdict: of too few rounds, and where too few runs tell how far runs of one thing
-/// lie apart.
-pub fn compared(first: &Compares, second: &Compares) -> Option<Verdict> {
-    let found = Comparison::of(first.side(), second.side()).filter(judged)?;
-    let far = !found.between.is_some_and(|b| b.sure());
-    if found.differs() || far {
-        return Some(Verdict::Differ);
-    }
-    // That nothing differs is not said of an interval that tells too little.
-    (found.differs_as_whole() || !found.vague()).then_some(Verdict::Same)
-}
-
-fn judged(found: &Comparison) -> bool {
-    found.few_rounds.is_none() && found.tells(found.whole)
+/// What `compare` says of two sides; none where they have no size in common.
+pub fn compared(first: &Compares, second: &Compares) -> Option<Finding> {
+    Some(Comparison::of(first.side(), second.side())?.finding(true))
 }
 
 /// What `compare` says of two sides that were measured in turns, the second of a thing that takes `factor` times as long: the interval of
-/// its time over the first's, over all sizes, and whether they differ; none where it gives no verdict.
-pub fn compared_in_turns(first: &Measured, second: &Measured, factor: f64) -> Option<(f64, f64, bool)> {
+/// its time over the first's, over all sizes, and what it says; none without an interval.
+pub fn compared_in_turns(first: &Measured, second: &Measured, factor: f64) -> Option<(f64, f64, Finding)> {
     let found = Comparison::paired(&first.file.curve(0), &times(&second.file.curve(0), factor))?;
     let (low, high) = (found.whole.low, found.whole.high);
-    (found.few_rounds.is_none() && high.is_finite()).then(|| (low, high, found.differs()))
+    (found.few_rounds.is_none() && high.is_finite()).then(|| (low, high, found.finding(false)))
 }
 
 /// What `compare` says of the sizes of two sides, of all together, and whether they differ.
@@ -314,18 +294,22 @@ pub struct Ratios {
     pub sizes: Vec<Said>,
     /// That over all sizes.
     pub whole: Said,
-    /// There is a verdict; else what the intervals say is of these runs alone.
-    pub judged: bool,
-    /// The sides are said to differ.
-    pub differ: bool,
+    /// It is known how far runs of one thing lie apart; else what the intervals say is of these runs alone.
+    pub known: bool,
+    /// What is said of the sides.
+    pub finding: Finding,
 }
 
 /// The ratios that `compare` prints of two sides; none where they have no size in common.
 pub fn ratios(first: &Compares, second: &Compares) -> Option<Ratios> {
     let found = Comparison::of(first.side(), second.side())?;
     let sizes = found.sizes.iter().map(|s| s.ratio.into()).collect();
-    let judged = judged(&found);
-    Some(Ratios { sizes, whole: found.whole.into(), judged, differ: judged && found.differs() })
+    Some(Ratios {
+        sizes,
+        whole: found.whole.into(),
+        known: found.few_rounds.is_none() && found.tells(found.whole),
+        finding: found.finding(true),
+    })
 }
 
 /// A side of a comparison.

@@ -237,9 +237,11 @@ fn several(job: &Job) -> String {
             let held = sides::row(*noise, &shape, runs, job.seed, job.threads);
             let met = sides::RUNS.into_iter().zip(&held).all(|(runs, held)| held.met(runs));
             let cells = sides::RUNS.into_iter().zip(&held).flat_map(|(runs, held)| {
-                let counts = [held.failed, held.differ].map(|n| match held.judged {
-                    0 => "no verdict".to_owned(),
-                    _ => table::count(n, held.few(n)),
+                let counts = [(held.failed, held.few_failed()), (held.differ, held.few_differ())].map(|(n, few)| {
+                    match held.known {
+                        0 => "no verdict".to_owned(),
+                        _ => table::count(n, few),
+                    }
                 });
                 let tallies = [&held.sizes, &held.whole].into_iter().zip(held.demands(runs));
                 tallies.map(|(tally, demand)| table::held(Some(tally), demand)).chain(counts).collect::<Vec<_>>()

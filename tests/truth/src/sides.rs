@@ -1,5 +1,7 @@
 //! `compare` of several runs a side: how often the intervals of single sizes hold, and how often a limit on one size fails, of the same thing.
 
+use model::Finding;
+
 use crate::noise::{Demand, Noise};
 use crate::pool;
 use crate::runs::{Compares, Measured, Said, measure, ratios};
@@ -18,7 +20,9 @@ pub struct Held {
     pub sizes: Tally,
     /// Intervals over all sizes.
     pub whole: Tally,
-    /// With a verdict. Without one the intervals are of these runs alone, and no limit is judged.
+    /// It is known how far runs of one thing lie apart. Else the intervals are of these runs alone, and no limit is judged.
+    pub known: u64,
+    /// With a verdict.
     pub judged: u64,
     /// Failed a limit of no change, `time@SIZE>0%`, on the size in the middle.
     pub failed: u64,
@@ -35,19 +39,25 @@ impl Held {
     /// What is asked of the intervals of single sizes and of that over all sizes of so many runs a side; nothing where there is no verdict,
     /// and they are of these runs alone.
     pub fn demands(&self, runs: usize) -> [Option<Demand>; 2] {
-        [Self::demand(runs), Demand::InRun].map(|demand| (self.judged > 0).then_some(demand))
+        [Self::demand(runs), Demand::InRun].map(|demand| (self.known > 0).then_some(demand))
     }
 
-    /// Whether so many failed limits, or verdicts that the sides differ, are as few as may be; a standard error is granted.
-    pub fn few(&self, n: u64) -> bool {
-        few(n, FALSE, self.judged)
+    /// Whether as few limits failed as may; a standard error is granted.
+    pub fn few_failed(&self) -> bool {
+        few(self.failed, FALSE, self.known)
+    }
+
+    /// Whether as few verdicts say that the sides differ as may; a standard error is granted.
+    pub fn few_differ(&self) -> bool {
+        few(self.differ, FALSE, self.judged)
     }
 
     /// Whether all targets of so many runs a side are met.
     pub fn met(&self, runs: usize) -> bool {
         let held = [&self.sizes, &self.whole].into_iter().zip(self.demands(runs));
         held.into_iter().all(|(tally, demand)| demand.is_none_or(|d| tally.meets(d)))
-            && [self.failed, self.differ].into_iter().all(|n| self.few(n))
+            && self.few_failed()
+            && self.few_differ()
     }
 }
 
@@ -69,9 +79,10 @@ pub fn row(noise: Noise, shape: &Shape, runs: u64, seed: u64, threads: usize) ->
         said.sizes.iter().for_each(|size| sum.sizes.add(*size, [1.0; 2]));
         sum.whole.add(said.whole, [1.0; 2]);
         let longer = |s: &Said| s.low > 1.0;
-        sum.judged += u64::from(said.judged);
-        sum.failed += u64::from(said.judged && said.sizes.get(said.sizes.len() / 2).is_some_and(longer));
-        sum.differ += u64::from(said.differ);
+        sum.known += u64::from(said.known);
+        sum.judged += u64::from(said.finding.is_verdict());
+        sum.failed += u64::from(said.known && said.sizes.get(said.sizes.len() / 2).is_some_and(longer));
+        sum.differ += u64::from(said.finding == Finding::Differ);
     }
     sums
 }

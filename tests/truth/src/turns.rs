@@ -1,5 +1,7 @@
 //! `run --vs`: two sides whose rounds take turns on one machine; how often sides of one thing are said to differ, and others are.
 
+use model::Finding;
+
 use crate::noise::Noise;
 use crate::pool;
 use crate::runs::{compared_in_turns, measure_in_turns};
@@ -22,7 +24,9 @@ pub struct Said {
     pub parts: u64,
     /// No verdict.
     pub none: u64,
-    /// The interval of the ratio over all sizes holds the factor, of those with an interval.
+    /// There is an interval over all sizes.
+    pub bounded: u64,
+    /// Of these, it holds the factor.
     pub holds: u64,
 }
 
@@ -60,10 +64,13 @@ pub fn row(noise: Noise, shape: &Shape, runs: u64, seed: u64, threads: usize) ->
     let mut said = [Said::default(); FACTORS.len()];
     for (place, one) in found.iter().flat_map(|pair| pair.iter().enumerate()) {
         let sums = &mut said[place];
-        let Some((low, high, differs)) = *one else {
+        let Some((low, high, finding)) = *one else {
             sums.none += 1;
             continue;
         };
+        let differs = finding == Finding::Differ;
+        sums.none += u64::from(!finding.is_verdict());
+        sums.bounded += 1;
         sums.holds += u64::from(low <= FACTORS[place] && FACTORS[place] <= high);
         sums.slower += u64::from(differs && low > 1.0);
         sums.faster += u64::from(differs && high < 1.0);

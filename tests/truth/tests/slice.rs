@@ -74,11 +74,11 @@ fn the_first_line_claims_nothing_of_states_that_last_and_what_it_claims_of_short
 #[test]
 fn two_runs_a_side_have_no_verdict_and_three_do_whatever_states_the_machine_has() {
     let row = sides::row(Noise::Seconds(60.0), &Shape::of(9, 20), 20, SEED, 2);
-    let judged: Vec<u64> = row.iter().map(|held| held.judged).collect();
-    assert_eq!(judged, [0, 20, 20, 20]);
+    let known: Vec<u64> = row.iter().map(|held| held.known).collect();
+    assert_eq!(known, [0, 20, 20, 20]);
     // With a verdict, runs of the same hardly differ and hardly fail a limit.
     for (held, runs) in row.iter().zip(sides::RUNS).skip(1) {
-        assert!(held.few(held.differ) && held.few(held.failed), "{runs} a side: {held:?}");
+        assert!(held.few_differ() && held.few_failed(), "{runs} a side: {held:?}");
     }
     // Why two a side have none: the states that so few met make their intervals miss more often than those of a verdict may.
     let missed = |held: &sides::Held| 1.0 - held.whole.coverage().unwrap_or(1.0);

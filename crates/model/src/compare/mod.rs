@@ -5,23 +5,26 @@
 //! lie apart; and what each size does beyond that, judged against its own noise and what its neighbours share with it. `ready` prepares a
 //! run, `ratio` puts all together and corrects for the many sizes, `apart` estimates how far curves lie apart by chance, `between` how far
 //! runs do, `machine` what of it the machine explains, `align` finds the sizes to compare at, `paired` compares two sides of one run round
-//! by round, `seen` counts the sizes at which all rounds agree where these are too few for an interval, `verdict` says the result in words.
+//! by round, `seen` counts the sizes at which all rounds agree where these are too few for an interval, `stretches` joins sizes of one
+//! verdict, `finding` says what all of it comes to.
 
 mod align;
 mod apart;
 mod between;
+mod finding;
 mod machine;
 mod paired;
 mod ratio;
 mod ready;
 mod seen;
-mod verdict;
+mod stretches;
 
 pub use between::{BetweenRuns, History};
+pub use finding::Finding;
 pub use machine::{Circumstances, Disturbed, Disturber, MachineReadings, Shift};
 pub use paired::Paired;
 pub use seen::Seen;
-pub use verdict::Stretch;
+pub use stretches::Stretch;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -155,8 +158,8 @@ impl Comparison {
     fn compared(first: Side<'_>, second: Side<'_>, known: bool) -> Option<Self> {
         let ratio::Ratios { sizes, left_out, machine, disturbed, between, few_rounds, whole, throughput } =
             ratio::ratios(first, second, known)?;
-        let stretches = verdict::stretches(&sizes);
-        let crossovers = verdict::crossovers(&sizes, &stretches);
+        let stretches = stretches::stretches(&sizes);
+        let crossovers = stretches::crossovers(&sizes, &stretches);
         let paired = None;
         let seen = few_rounds.map(|_| Seen::apart(first.runs, second.runs));
         Some(Self {
@@ -188,8 +191,7 @@ impl Comparison {
         self.between.is_some_and(|b| b.sure()) || ratio.low > HARDLY || ratio.high < 1.0 / HARDLY
     }
 
-    /// Whether the interval of all sizes together leaves out 1. Of separate runs that alone is no verdict: three a side whose states
-    /// last for ten rounds do so in one comparison of ten of the same thing (`tests/truth`).
+    /// Whether the interval of all sizes together leaves out 1. Of separate runs that alone is no verdict ([`Finding::WholeAlone`]).
     pub fn differs_as_whole(&self) -> bool {
         self.whole.low > 1.0 || self.whole.high < 1.0
     }
@@ -198,11 +200,6 @@ impl Comparison {
     pub fn by_order(&self) -> bool {
         let few = |p: Paired| !p.differs && (p.rounds as usize) < paired::TELLING_ROUNDS;
         self.paired.is_some_and(few) && self.differs_as_whole() && self.whole.value.ln().abs() > 1e-9
-    }
-
-    /// Whether the interval over all sizes is so wide, or the rounds so few, that "no difference found" would mislead.
-    pub fn vague(&self) -> bool {
-        self.by_order() || is_vague(self.whole)
     }
 
     /// Where the sides differ as wholes by about one factor, how many sizes' own intervals hold it, and of how many that have an

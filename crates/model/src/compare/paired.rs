@@ -15,7 +15,7 @@ use stats::{
 };
 
 use super::align::EXPECTED;
-use super::{Compared, Comparison, Seen, Side, verdict};
+use super::{Compared, Comparison, Seen, Side, stretches};
 use crate::{CurvePoint, Estimate};
 
 /// Significance of the whole curve, and of the family of sizes.
@@ -208,8 +208,8 @@ impl Comparison {
             finds: whole.finds(),
             finds_at_a_size: (!of_sizes.is_empty()).then(|| median(&of_sizes)),
         };
-        let stretches = verdict::stretches(&sizes);
-        let crossovers = verdict::crossovers(&sizes, &stretches);
+        let stretches = stretches::stretches(&sizes);
+        let crossovers = stretches::crossovers(&sizes, &stretches);
         Some(Self {
             left_out,
             unvisited,

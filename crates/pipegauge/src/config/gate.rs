@@ -1,7 +1,7 @@
 //! `--fail-if`: a limit on a comparison, parsed and held against it.
 
 use anyhow::{Result, anyhow, bail};
-use model::Estimate;
+use model::{Estimate, Finding};
 use report::compare::{Gated, Named};
 use units::Bytes;
 
@@ -97,17 +97,23 @@ impl Gate {
         let open = chance
             && model::is_vague(ratio)
             && if self.above { farthest > self.change } else { farthest < self.change };
+        let finding = named.finding();
         let (judged, why) = match (beyond, chance) {
-            _ if c.disturbed.is_some_and(|d| d.undecided) => (false, "more was taken of the CPUs on one side"),
-            _ if c.few_rounds.is_some() => (false, "fewer than four rounds"),
+            _ if finding == Finding::Disturbed => (false, "more was taken of the CPUs on one side"),
+            _ if finding == Finding::FewRounds => (false, "fewer than four rounds"),
             _ if !ratio.high.is_finite() => (false, "no interval: too few rounds, or they changed too slowly"),
             (true, false) if alone => (
                 false,
                 "beyond the limit in these runs, but too few runs tell how far runs of one thing lie apart; measure both in one run (run \
                  --vs), or each at least three times",
             ),
-            // As the verdict has it.
-            _ if c.by_order() => (false, "all of so few rounds may go one way by chance; measure longer (--budget)"),
+            _ if finding == Finding::RoundsByChance => {
+                (false, "all of so few rounds may go one way by chance; measure longer (--budget)")
+            }
+            (true, false) if self.metric == Metric::Time && finding == Finding::WholeAlone => (
+                false,
+                "beyond the limit, but few separate runs of one thing may lie so far apart; measure both in one run (run --vs)",
+            ),
             _ if open => (
                 false,
                 "the interval reaches beyond the limit and is too wide to tell; measure longer, or both in one run (run --vs)",
@@ -190,6 +196,10 @@ mod tests {
         let few = Comparison { between: known(2.0), ..slower.clone() };
         assert!(!held("latency>+5%", &few, true).unwrap().judged, "two runs a side");
         let enough = Comparison { between: known(4.0), ..slower };
+        let said = held("time>+5%", &enough, true).unwrap();
+        assert!(!said.judged && said.found.contains("few separate runs of one thing may lie so far apart"), "{said:?}");
+        let stretch = model::Stretch { from: 64, to: 64, ratio: 1.5, differs: true };
+        assert!(held("time>+5%", &Comparison { stretches: vec![stretch], ..enough.clone() }, true).unwrap().failed);
         assert!(held("latency>+5%", &enough, true).unwrap().failed, "three runs a side");
         assert!(held("latency>+5%", &comparison(6.0, 5.0, 7.0), true).unwrap().failed, "no machine does that");
     }

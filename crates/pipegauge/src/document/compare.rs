@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::Comparison;
+use model::{Comparison, Finding};
 use record::Difference;
 use report::compare::{CpuRatio, Gated, Named, verdict};
 use schemars::JsonSchema;
@@ -49,7 +49,9 @@ struct Compared {
     runs: (usize, usize),
     /// The verdict in words.
     verdict: String,
-    /// Whether it is one on what was measured. False where too few runs tell how far runs of one thing lie apart, and where rounds are too few
+    /// What it comes to: `differ`, `no_difference`, or why there is no verdict.
+    finding: Finding,
+    /// Whether it is a verdict on what was measured. False where too few runs tell how far runs of one thing lie apart, and where rounds are too few
     /// or others took of the CPUs: stretches that differ and sizes that are significant are then facts of these runs.
     judged: bool,
     /// The comparison, size by size.
@@ -71,7 +73,8 @@ impl CompareDocument {
             second: n.second.clone(),
             runs: n.runs,
             verdict: verdict(n),
-            judged: n.judged(),
+            finding: n.finding(),
+            judged: n.finding().is_verdict(),
             comparison: n.comparison.clone(),
             cpu: n.cpu.clone(),
             differences: n.differences.clone(),

@@ -19,7 +19,7 @@ pub use sizes::table;
 pub use verdict::verdict;
 
 use measure::Pattern;
-use model::{Comparison, Estimate};
+use model::{Comparison, Estimate, Finding};
 use record::Difference;
 
 /// A comparison with the names and circumstances of its sides.
@@ -55,25 +55,9 @@ impl Named {
         (self.pattern.facts().size.cell)(size)
     }
 
-    /// Whether there is a verdict on what was measured: that something differs, or that no difference was found where one of some size
-    /// would have been.
-    pub fn judged(&self) -> bool {
-        let c = &self.comparison;
-        let told =
-            c.paired.is_none_or(|paired| paired.finds.is_some()) && c.sizes.iter().any(|s| s.ratio.high.is_finite());
-        let known = !self.separate || c.between.is_some_and(|b| b.sure());
-        let found = !known || self.differs();
-        !c.disturbed.is_some_and(|d| d.undecided)
-            && c.few_rounds.is_none()
-            && self.judges(c.whole)
-            && told
-            && (found || !c.vague())
-    }
-
-    /// Whether all sizes together or a stretch of them differ.
-    fn differs(&self) -> bool {
-        let c = &self.comparison;
-        c.paired.map_or_else(|| c.differs_as_whole(), |paired| paired.differs) || c.stretches.iter().any(|s| s.differs)
+    /// What the comparison says of its sides.
+    pub fn finding(&self) -> Finding {
+        self.comparison.finding(self.separate)
     }
 
     /// Whether this ratio of the comparison holds for what was measured, and not only for these separate runs.
@@ -84,7 +68,7 @@ impl Named {
     /// What explains a limit that was exceeded where the verdict finds no difference: they answer two questions. Begins with a semicolon;
     /// empty where the verdict finds a difference.
     pub fn beside_a_limit(&self) -> &'static str {
-        if self.differs() {
+        if self.finding() == Finding::Differ {
             return "";
         }
         "; this limit asks about that figure alone, and the verdict about all sizes together and stretches of them"

@@ -1,6 +1,6 @@
 //! The verdict on two sides of one run, which took turns.
 
-use model::Paired;
+use model::{Finding, Paired};
 
 use super::Named;
 use super::ratios::{how, interval, of_time, ratio};
@@ -44,22 +44,22 @@ pub(super) fn in_turns(named: &Named, paired: Paired) -> String {
             _ => ("over all sizes".to_owned(), false),
         },
     };
-    let mut text = match (paired.differs, stretches) {
-        (true, _) => format!("{b} is {}: {over} it takes {whole} of {a}{}.", how(c.whole.value), held(c)),
-        (false, true) => format!("{b} differs from {a} at some sizes; {over} it takes {whole}."),
-        (false, false) if c.by_order() => format!(
+    let mut text = match named.finding() {
+        Finding::Differ if paired.differs => {
+            format!("{b} is {}: {over} it takes {whole} of {a}{}.", how(c.whole.value), held(c))
+        }
+        Finding::Differ => format!("{b} differs from {a} at some sizes; {over} it takes {whole}."),
+        Finding::RoundsByChance => format!(
             "No verdict: {over} {b} took {whole} of {a}, but a machine in states makes all of so few as {} go one way by chance; measure \
              longer (--budget).",
             rounds(paired.rounds)
         ),
-        (false, false) if c.sizes.iter().any(|s| s.significant) => format!(
+        Finding::SingleSizes => format!(
             "No verdict on all sizes together: {over} {b} took {whole} of {a}. Single sizes differ: {}.",
             singles(named)
         ),
-        (false, false) if c.vague() => {
-            format!("No verdict: {over} {b} took {whole} of {a}, which tells too little; measure longer (--budget).")
-        }
-        (false, false) => format!("No difference found between {a} and {b}: {over} {b} takes {whole}."),
+        Finding::NoDifference => format!("No difference found between {a} and {b}: {over} {b} takes {whole}."),
+        _ => format!("No verdict: {over} {b} took {whole} of {a}, which tells too little; measure longer (--budget)."),
     };
     if paired.differs && (c.one_factor().is_some() || !stretches) {
         text.push_str(&by_itself(named));

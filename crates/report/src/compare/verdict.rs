@@ -1,6 +1,6 @@
 //! The verdict of a comparison in sentences.
 
-use model::Stretch;
+use model::Finding;
 
 use super::Named;
 use super::around::{machine, one_cpu, remedy, took};
@@ -70,31 +70,29 @@ fn difference(named: &Named) -> String {
             if few == 1 { "is" } else { "are" },
         );
     }
-    let clear: Vec<&Stretch> = c.stretches.iter().filter(|s| s.differs).collect();
-    if clear.is_empty() {
-        let few = c.sizes.iter().filter(|s| s.significant).count();
-        return if c.differs_as_whole() {
-            format!(
-                "{b} took {} of {a} over all sizes{}; no stretch of sizes is sure to differ by itself.",
-                whole,
-                held(c)
-            )
-        } else if c.vague() {
-            format!(
-                "No verdict: over all sizes {b} took {} of {a}, which tells too little{}; measure longer (--budget) or \
-                 more often.",
-                whole,
-                lone(few)
-            )
-        } else {
-            format!(
-                "No difference found between {a} and {b}: over all sizes {b} takes {}; one below {} was too small to be \
-                 found{}.",
-                whole,
+    let lone = || lone(c.sizes.iter().filter(|s| s.significant).count());
+    match named.finding() {
+        Finding::Differ => {}
+        Finding::NoDifference => {
+            return format!(
+                "No difference found between {a} and {b}: over all sizes {b} takes {whole}; one below {} was too small to be found{}.",
                 needed(c.whole),
-                lone(few)
-            )
-        };
+                lone()
+            );
+        }
+        Finding::WholeAlone => {
+            return format!(
+                "No verdict: over all sizes {b} took {whole} of {a}{}, but no stretch of sizes is sure to differ by itself, and the levels of \
+                 few separate runs of one thing may lie so far apart; measure both in one run (run --vs), or more often.",
+                held(c)
+            );
+        }
+        _ => {
+            return format!(
+                "No verdict: over all sizes {b} took {whole} of {a}, which tells too little{}; measure longer (--budget) or more often.",
+                lone()
+            );
+        }
     }
     if c.one_factor().is_some() {
         return format!(
@@ -104,6 +102,9 @@ fn difference(named: &Named) -> String {
             held(c),
             by_itself(named)
         );
+    }
+    if !c.stretches.iter().any(|s| s.differs) {
+        return format!("{b} took {whole} of {a} over all sizes; no stretch of sizes is sure to differ by itself.");
     }
     let mut text = format!("{b} is {} (against {a}).", parts(named));
     if !matches!(c.stretches[..], [_]) {

@@ -1,4 +1,4 @@
-use model::{Compared, Comparison, Disturber, Estimate, Paired, Stretch};
+use model::{Compared, Comparison, Disturber, Estimate, Finding, Paired, Stretch};
 
 use super::super::ratios::{interval, of_time, ratio};
 use super::super::{Named, table};
@@ -75,9 +75,9 @@ fn separate_runs_of_an_unknown_machine_have_no_verdict_and_the_first_line_says_w
     n.comparison.between = between(3.0, 5);
     let said = verdict(&n);
     let known = "No verdict: how far runs of one thing lie apart on the machine is known from only 5 runs.";
-    assert!(said.starts_with(known) && !n.judged(), "{said}");
+    assert!(said.starts_with(known) && !n.finding().is_verdict(), "{said}");
     n.comparison.between = between(4.0, 5);
-    assert!(n.judged() && verdict(&n).contains("1.50 times slower"), "{}", verdict(&n));
+    assert!(n.finding().is_verdict() && verdict(&n).contains("1.50 times slower"), "{}", verdict(&n));
 }
 
 #[test]
@@ -88,11 +88,28 @@ fn what_lies_further_apart_than_runs_of_one_thing_ever_do_has_a_verdict_without_
     let said = verdict(&n);
     let first = "is 6.00 times slower: over all sizes it takes 600.0% [500.0%, 700.0%] of the time of a.\n";
     assert!(said.starts_with('b') && said.contains(first), "{said}");
-    assert!(n.judged() && said.contains("Single sizes and smaller differences have no verdict"), "{said}");
+    assert!(
+        n.finding().is_verdict() && said.contains("Single sizes and smaller differences have no verdict"),
+        "{said}"
+    );
     assert!(!n.judges(Estimate { value: 1.2, low: 1.1, high: 1.3 }));
     assert!(n.judges(Estimate { value: 0.1, low: 0.05, high: 0.2 }));
     n.comparison.whole = Estimate { value: 6.0, low: 3.9, high: 9.0 };
-    assert!(!n.judged() && verdict(&n).starts_with("No verdict: nothing tells"), "{}", verdict(&n));
+    assert!(!n.finding().is_verdict() && verdict(&n).starts_with("No verdict: nothing tells"), "{}", verdict(&n));
+}
+
+#[test]
+fn separate_runs_that_differ_over_all_sizes_and_over_no_stretch_have_no_verdict() {
+    let mut n = named(vec![stretch(1, 1 << 20, 1.0, false)]);
+    n.comparison.whole = Estimate { value: 1.03, low: 1.01, high: 1.05 };
+    assert!(n.finding() == Finding::Differ && verdict(&n).contains("103.0%"), "paths of one run: {}", verdict(&n));
+    n.separate = true;
+    n.comparison.between = Some(model::BetweenRuns { spread: 0.01, degrees: 4.0, runs: 6 });
+    let said = verdict(&n);
+    assert!(n.finding() == Finding::WholeAlone && said.starts_with("No verdict: over all sizes b"), "{said}");
+    assert!(said.contains("103.0% [101.0%, 105.0%]") && said.contains("run --vs"), "{said}");
+    n.comparison.stretches[0].differs = true;
+    assert!(n.finding() == Finding::Differ && !verdict(&n).contains("No verdict"), "{}", verdict(&n));
 }
 
 #[test]
@@ -130,7 +147,7 @@ fn no_difference_is_said_only_where_the_interval_holds_it_and_tells_something() 
         said.starts_with("No verdict: over all sizes b") && said.contains("took 110.0% [108.0%, 112.0%]"),
         "{said}"
     );
-    assert!(said.contains("all of so few as 4 rounds go one way by chance") && !n.judged(), "{said}");
+    assert!(said.contains("all of so few as 4 rounds go one way by chance") && !n.finding().is_verdict(), "{said}");
     n.comparison.paired = None;
     n.comparison.whole = Estimate { value: 1.01, low: 0.97, high: 1.05 };
     let said = verdict(&n);

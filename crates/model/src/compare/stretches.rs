@@ -1,4 +1,4 @@
-//! From sizes to stretches: what a person would say of the comparison.
+//! From sizes to stretches of one verdict.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
