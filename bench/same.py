@@ -22,7 +22,7 @@ def in_words(rows):
     def told(r):
         runs, n, verdicts, differ, machine = r[0], r[1], count(r[2]), count(r[3]), r[6]
         beside = f", no verdict on {int(n) - int(verdicts)}" if verdicts != n else ""
-        return f"{runs} runs a side, machine {machine}: {differ} of {verdicts}{beside}"
+        side = "1 run a side that noted earlier ones" if runs == "1" else f"{runs} runs a side"
+        return f"{side}, machine {machine}: {differ} of {verdicts}{beside}"
 
-    several = "; ".join(told(r) for r in rows if r[0] != "1")
-    return f"`compare` of separate runs (of one run a side there is no verdict) said that two sides of one thing differ ({several})."
+    return f"`compare` of separate runs said that two sides of one thing differ ({'; '.join(told(r) for r in rows if count(r[2]) != '0')})."
