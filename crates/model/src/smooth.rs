@@ -9,6 +9,7 @@ use std::f64::consts::LN_2;
 use rand_chacha::ChaCha8Rng;
 use stats::median;
 
+use crate::CurvePoint;
 use crate::curve::{Curve, Drawn, Point};
 use crate::resampled::{reach, typical_blocks};
 use crate::shape::{last_decade, rise};
@@ -68,6 +69,14 @@ fn known(curve: &Curve, points: Vec<usize>) -> Vec<usize> {
     let rounds = |i: &usize| curve.points[*i].blocks.len();
     let reaches = points.last().is_some_and(|last| rounds(last) >= ENOUGH);
     if reaches { points.into_iter().filter(|i| rounds(i) > 1).collect() } else { points }
+}
+
+/// The size whose throughput is the curve's maximum ([`Smooth::headline`]), as the summary has it; none of a curve that carries nothing.
+pub(crate) fn headline_size(points: &[CurvePoint]) -> Option<u64> {
+    let curve = Curve::of(points);
+    let seconds: Vec<f64> = curve.points.iter().map(|p| p.seconds).collect();
+    let smooth = Smooth::of(&curve);
+    smooth.headline(&curve, &seconds).map(|at| curve.points[smooth.points[at]].size)
 }
 
 impl Smooth {

@@ -16,6 +16,7 @@ use stats::{
 
 use super::align::EXPECTED;
 use super::{Compared, Comparison, Seen, Side, stretches};
+use crate::smooth::headline_size;
 use crate::{CurvePoint, Estimate};
 
 /// Significance of the whole curve, and of the family of sizes.
@@ -338,13 +339,13 @@ fn over_all(sizes: &[Found], shared: &Shared) -> Found {
     Found { ln, shift: moves.mean, error: Some(moves.error), interval, rounds: moves.rounds as usize }
 }
 
-/// The highest throughput of the second side over that of the first.
+/// The highest throughput of the second side over that of the first, each at the size where the summary has it.
 fn throughput(pairs: &[Pairs<'_>], found: &[Found], shared: &Shared) -> Option<Estimate> {
-    let top = |of: fn(&Pairs<'_>) -> f64| -> Option<usize> {
-        let fast = (0..pairs.len()).filter(|i| of(&pairs[*i]) > 0.0 && of(&pairs[*i]).is_finite());
-        fast.max_by(|a, b| of(&pairs[*a]).total_cmp(&of(&pairs[*b])))
+    let top = |of: fn(&Pairs<'_>) -> CurvePoint| -> Option<usize> {
+        let size = headline_size(&pairs.iter().map(of).collect::<Vec<_>>())?;
+        pairs.iter().position(|p| p.first.size == size)
     };
-    let (a, b) = (top(|p| p.first.throughput)?, top(|p| p.second.throughput)?);
+    let (a, b) = (top(|p| p.first.clone())?, top(|p| p.second.clone())?);
     // The second side's top over the first side's at the same size, as the rounds pair them, and the first side's own ratio of the two
     // sizes, which its states leave as it is. Each side's own medians may be of two states.
     let ln = (pairs[b].first.throughput / pairs[a].first.throughput).ln() - found[b].ln;

@@ -6,6 +6,7 @@ use stats::{Shared, StandardError, block_levels, own_error};
 
 use super::align::Sizes;
 use crate::CurvePoint;
+use crate::smooth::headline_size;
 
 /// Sizes on either side of one from whose rounds it is told whether they alternate between two states ([`Shared::hollow`]).
 const NEAR: usize = 4;
@@ -17,7 +18,7 @@ pub(super) struct Ready {
     pub shared: Shared,
     /// Rounds of the run.
     pub rounds: u32,
-    /// Logarithm of the highest throughput, the error of the median it comes from, and its size.
+    /// Logarithm of the highest throughput, at the size where the summary has it, the error of the median it comes from, and its size.
     pub top: Option<((f64, StandardError), u64)>,
     near: BTreeMap<u64, Near>,
 }
@@ -33,6 +34,7 @@ struct Near {
 
 impl Ready {
     pub fn of(points: &[CurvePoint]) -> Self {
+        let headline = headline_size(points);
         let mut points: Vec<&CurvePoint> = points.iter().filter(|p| p.seconds > 0.0 && p.seconds.is_finite()).collect();
         points.sort_by_key(|p| p.size);
         let good = |p: &&CurvePoint| -> Vec<(u32, f64)> {
@@ -60,8 +62,7 @@ impl Ready {
         let near = (points.iter().zip(stats::shared_nearby(&logs)).zip(&rounds))
             .map(|((p, shared), r)| (p.size, Near { shared, rounds: r.len() as u32 }))
             .collect();
-        let fast = points.iter().zip(&errors).filter(|(p, _)| p.throughput > 0.0 && p.throughput.is_finite());
-        let top = fast.max_by(|a, b| a.0.throughput.total_cmp(&b.0.throughput));
+        let top = points.iter().zip(&errors).find(|(p, _)| Some(p.size) == headline);
         let seen: BTreeSet<u32> = rounds.iter().flatten().map(|(k, _)| *k).collect();
         Self {
             sizes,

@@ -1,7 +1,7 @@
 //! The paths that are asked.
 
 use measure::Pattern;
-use measure::event::{TimeKind, Trial};
+use measure::event::{Schedule, TimeKind, Trial};
 use measure::figures::cost::End;
 use measure::figures::{Lost, Singles};
 use measure::pattern::InGroup;
@@ -194,6 +194,11 @@ impl Asked<'_> {
         let sides = (&self.run.run.side, &other.run.run.side);
         let one_run = matches!(sides, (Some(a), Some(b)) if a.of == b.of && a.number != b.number);
         one_run && self.number() == other.number()
+    }
+
+    /// Whether both are paths of one run whose rounds took turns.
+    pub fn beside(&self, other: &Asked<'_>) -> bool {
+        std::ptr::eq(self.run, other.run) && self.run.run.plan.schedule != Schedule::Netpipe
     }
 
     /// Whether a name means this path.

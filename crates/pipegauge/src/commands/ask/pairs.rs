@@ -1,7 +1,7 @@
 //! One path held against another.
 
 use model::answer::Unanswered;
-use model::{Comparison, Estimate};
+use model::{Comparison, Estimate, Side};
 use stats::{holm, student_p, student_t};
 use units::{Bytes, Kind};
 
@@ -101,7 +101,15 @@ struct Extra {
 
 impl<'a, 'b> Held<'a, 'b> {
     fn of(a: &'a Asked<'b>, b: &'a Asked<'b>) -> Self {
-        Self { a, b, turns: a.in_turns(b).then(|| Comparison::paired(&b.curve, &a.curve)).flatten() }
+        let turns = if a.in_turns(b) {
+            Comparison::paired(&b.curve, &a.curve)
+        } else if a.beside(b) {
+            let side = |of: &Asked<'_>| vec![of.curve.clone()];
+            Comparison::of_paths(Side::of(&side(b)), Side::of(&side(a))).filter(|c| c.paired.is_some())
+        } else {
+            None
+        };
+        Self { a, b, turns }
     }
 
     fn at(&self, size: u64) -> Option<Extra> {
