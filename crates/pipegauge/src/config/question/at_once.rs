@@ -49,6 +49,7 @@ impl What {
 /// Reads "with 4 connections", "2 pairs", "in parallel": as the paths of so many, where the runs have such, else as what no run of one
 /// connection tells.
 pub fn of(text: &str, sentence: &mut Sentence, measured: &Measured) -> Result<()> {
+    in_one_go(sentence);
     // "does sending both ways slow it down", "full duplex vs one way": of one path, the one against the other.
     let ways = sentence.any(&[BothWays, OneWay])
         && sentence.any(&[Versus, Cost, Slower, Slowest, Beats])
@@ -147,6 +148,20 @@ pub fn of(text: &str, sentence: &mut Sentence, measured: &Measured) -> Result<()
     }
     sentence.items.retain(|i| !matches!(i, Item::Topics(t) if t.contains(&AtOnce)));
     Ok(())
+}
+
+/// "how long for 10 MB at once" sends it as one; "5 connections at once" work beside each other.
+fn in_one_go(sentence: &mut Sentence) {
+    let sized = sentence.items.iter().any(|i| matches!(i, Item::Amount(Amount::Size(_))));
+    let others = sentence.items.iter().any(|i| matches!(i, Item::Amount(Amount::Count(_)))) && !sentence.has(Messages);
+    let one = sized && !others && !sentence.any(&[AtOnce, Connections, Pairs, Processes, HowMany]);
+    for item in &mut sentence.items {
+        if let Item::Topics(topics) = item
+            && let Some(at) = topics.iter().position(|t| *t == InOneGo)
+        {
+            topics[at] = if one { Filler } else { AtOnce };
+        }
+    }
 }
 
 /// The paths that are asked about are these.

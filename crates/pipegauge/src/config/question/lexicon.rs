@@ -146,6 +146,8 @@ pub enum Topic {
     Beats,
     /// Several transfers at once.
     AtOnce,
+    /// "at once": several transfers, or one of all of the data.
+    InOneGo,
     /// Messages that go both ways at once.
     BothWays,
     /// One of both directions is asked for.
@@ -246,8 +248,9 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "slow as", "slower"
     ]),
     (Average, &["average", "averaged", "mean", "avg", "on average", "in the mean", "average of", "mean of"]),
+    (InOneGo, &["at once", "all at once"]),
     (AtOnce, &[
-        "at once", "all at once", "at the same time", "in parallel", "parallel", "parallelly", "simultaneous", "simultaneously", "concurrent",
+        "at the same time", "in parallel", "parallel", "parallelly", "simultaneous", "simultaneously", "concurrent",
         "concurrently", "flow", "flows", "threads", "thread", "clients", "client", "users", "user", "several connections", "multiple connections",
         "many connections", "more connections", "side by side", "neighbours", "neighbors"
     ]),
@@ -654,7 +657,9 @@ const TOPICS: &[(Topic, &[&str])] = &[
     ]),
     (Elsewhere("what several numbers of flows carry tells a run with them (pipegauge run tcp --pattern stream --flows 1,2,4)"), &[
         "scale with flows", "scale with connections", "scale with threads", "scale with pairs", "scale with clients", "scales with flows",
-        "scales with connections", "scale over flows", "connections to saturate", "connections to fill", "flows to saturate", "flows to fill", "streams to saturate", "streams to fill"
+        "scales with connections", "scale over flows", "connections to saturate", "connections to fill", "flows to saturate", "flows to fill", "streams to saturate", "streams to fill",
+        "connections do i need", "connections do we need", "connections are needed", "connections should i use", "flows do i need", "flows do we need",
+        "flows are needed", "flows should i use", "streams do i need", "streams do we need"
     ]),
     (Elsewhere("pipegauge show RUN tells on which machine and with which settings it was measured, and --json all that is known of it"), &[
         "which machine", "what machine", "which computer", "which host", "which kernel", "what kernel", "kernel version", "what cpu was", "which cpu was",

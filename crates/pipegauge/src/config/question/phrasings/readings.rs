@@ -3,6 +3,8 @@
 /// (question, how it is read; two questions are parted by " + ").
 #[rustfmt::skip]
 pub const READ: &[(&str, &str)] = &[
+    ("how long for 10 MB over unix at once", "arrival of 10 MB (10,000,000 B), over unix"),
+    ("send 5 messages of 1 KiB at once", "arrival of the last of 5 messages of 1 KiB, one after another, over all paths"),
     ("how long for a 100 kB message", "arrival of 100 kB (100,000 B), over all paths"),
     ("fastest way to send 10 bytes", "the fastest path for 10 B, over all paths"),
     ("4K video at 60 fps uncompressed", "whether 60 frames of 24,883,200 B a second can be sustained, over all paths"),
