@@ -123,6 +123,9 @@ def only_real_paths_get_a_short_budget():
     assert pages.shortened(["run", "tcp"], "") == ["run", "tcp", "-q"]
     assert pages.shortened(["explain", "a"], "1s") == ["explain", "a", "-q"]
     assert pages.shortened(["show", "a"], "1s") == ["show", "a"]
+    # A sweep has a budget for each cell.
+    assert pages.shortened(["sweep", "tcp", "--over", "mss=1,2"], "1s") == ["sweep", "tcp", "--over", "mss=1,2", "-q", "--budget", "1s"]
+    assert pages.shortened(["sweep", "theory", "--over", "rate=1,2"], "1s") == ["sweep", "theory", "--over", "rate=1,2", "-q"]
     # What a soak prints is its lines.
     assert pages.shortened(["run", "tcp", "--duration", "9s"], "1s") == ["run", "tcp", "--duration", "1s"]
     assert pages.shortened(["run", "theory", "--duration", "9s"], "1s") == ["run", "theory", "--duration", "9s"]
