@@ -28,7 +28,8 @@ fn main() -> std::process::ExitCode {
         Ok(cli) => cli,
         Err(e) => return exit::misread(e, documents_asked()).into(),
     };
-    let documents = Documents::of(cli.json, matches!(cli.command, flags::Command::Serve(_)));
+    let serves = matches!(cli.command, flags::Command::Serve(_) | flags::Command::Attend);
+    let documents = Documents::of(cli.json, serves);
     match commands::dispatch(cli) {
         Ok(exit) => exit.into(),
         Err(e) => exit::report(&e, documents).into(),

@@ -57,6 +57,9 @@ pub enum MeetError {
         #[source]
         source: io::Error,
     },
+    /// The process that measures for `serve` was lost before it met anybody.
+    #[error("the process that measures ended before anybody came: {0}")]
+    Attendant(String),
     /// A process ended, or said something else, before it was ready.
     #[error("{what} ('{program}') did not get ready: {found}")]
     NotReady {

@@ -51,7 +51,9 @@ mod zone;
 
 pub use agree::Difference;
 pub use error::{MeetError, Peer};
-pub use far::serve::{ServeEvent, ServeOptions, serve};
+pub use far::attendant::attendant;
+pub use far::doors::ServeEvent;
+pub use far::serve::{ServeOptions, Served, serve};
 pub use key::{Key, KeyError};
 pub use lead::{Lead, Waits, led, ssh_host};
 pub use limits::{Limits, check};

@@ -17,8 +17,14 @@ pub(crate) struct Identity {
 
 impl Identity {
     pub(crate) fn fresh() -> Result<Self, MeetError> {
-        let (config, certificate) = certificate::server(certificate::provider())?;
-        Ok(Self { config: Arc::new(config), pin: sha256(&certificate) })
+        let (certificate, key) = certificate::fresh()?;
+        Self::of(certificate, key)
+    }
+
+    /// That of a certificate (DER) with its key (PKCS #8).
+    pub(crate) fn of(certificate: Vec<u8>, key: Vec<u8>) -> Result<Self, MeetError> {
+        let pin = sha256(&certificate);
+        Ok(Self { config: Arc::new(certificate::server_of(certificate::provider(), certificate, key)?), pin })
     }
 
     /// The server's end of one session.

@@ -21,6 +21,9 @@ const TICK: Duration = Duration::from_millis(100);
 /// does not see the flag.
 const DEAF: u32 = 10;
 
+/// Ticks after the end of the connection by which nothing is to be under way any more.
+const LATE: u32 = 50;
+
 /// When to raise the flag.
 pub(crate) struct Rules {
     /// Raises it too: this process was asked to stop.
@@ -146,7 +149,7 @@ fn watch(socket: &OwnedFd, wake: &OwnedFd, shared: &Shared, rules: &Rules) {
     host::run_on(&host::cpus_before_pinning());
     let (mut unread, mut halted) = ((0, 0), (0, 0));
     let (mut ended, mut number, mut stopped) = (false, 0u32, 0);
-    let mut calls = Calls::default();
+    let (mut calls, mut hung, mut late) = (Calls::default(), false, 0);
     let tick = Timespec { tv_sec: 0, tv_nsec: TICK.as_nanos() as i64 };
     loop {
         // A message that ends a trial is seen as it comes; one that may wait, at the next tick.
@@ -171,8 +174,10 @@ fn watch(socket: &OwnedFd, wake: &OwnedFd, shared: &Shared, rules: &Rules) {
         };
         // Counted in ticks, not by the clock: while this process is stopped, no tick passes.
         let patience = TICK * shared.patience.load(Ordering::Relaxed);
-        let hangs = if armed { calls.look(&transport::module::pending(), others_cpu(), patience) } else { None };
-        if let Some(words) = hangs {
+        let hangs = calls.look(&transport::module::pending(), others_cpu(), patience);
+        if let Some(words) = hangs
+            && !std::mem::replace(&mut hung, true)
+        {
             let _ = writeln!(std::io::stderr(), "pipegauge: {words}");
             shared.halt.store(true, Ordering::Relaxed);
             if let Some(last_resort) = rules.last_resort {
@@ -199,6 +204,13 @@ fn watch(socket: &OwnedFd, wake: &OwnedFd, shared: &Shared, rules: &Rules) {
             }
         }
         ended |= gone;
+        late += u32::from(ended);
+        // Whoever attends to a connection that has ended returns, and ends this watch with that; a module's call keeps it from that.
+        if late == LATE
+            && let Some(last_resort) = rules.last_resort
+        {
+            last_resort();
+        }
         if let Some(near_stopped) = rules.near_stopped
             && !ended
         {

@@ -41,7 +41,7 @@ use crate::flags::{Cli, Command};
 pub fn dispatch(cli: Cli) -> Result<Exit> {
     let json = cli.json;
     match cli.command {
-        Command::Peer | Command::Member | Command::Serve(_) => module::by_loading(),
+        Command::Peer | Command::Member | Command::Attend => module::by_loading(),
         _ => module::by_description(),
     }
     match cli.command {
@@ -74,6 +74,7 @@ pub fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Schema(flags) => schema::schema(&flags, json),
         Command::Peer => peer::peer(),
         Command::Member => peer::member(),
+        Command::Attend => serve::attend(json),
         Command::Lead => lead::lead(),
         Command::Seat(flags) => peer::seat(&flags),
         Command::Rank(flags) => Err(rendezvous::rank(&flags.folder).into()),

@@ -3,12 +3,13 @@
 mod reach;
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::Result;
-use rendezvous::{Limits, MeetError, ServeEvent, ServeOptions};
+use rendezvous::{Far, Limits, MeetError, ServeEvent, ServeOptions, Served};
 
 use crate::document::{ErrorDocument, Happened, ServeDocument};
 use crate::exit::Exit;
@@ -35,7 +36,7 @@ pub fn serve(flags: &ServeFlags, json: bool) -> Result<Exit> {
         },
     };
     let mut unwritten = None;
-    let served = rendezvous::serve(&options, Arc::clone(&stop), &mut |event| {
+    let mut announce = |event| {
         let happened = happened(event);
         if !matches!(happened, Happened::Listening { .. }) {
             return mention(happened, json);
@@ -45,12 +46,32 @@ pub fn serve(flags: &ServeFlags, json: bool) -> Result<Exit> {
             stop.store(true, Ordering::Relaxed);
             unwritten = Some(e);
         }
-    });
+    };
+    let served = rendezvous::serve(&options, &stop, &mut announce, &mut || attending(json));
     // The stop was only its consequence.
     if let Some(e) = unwritten {
         return Err(e);
     }
-    match served {
+    Ok(match served? {
+        Served::Ended(0) => Exit::Ok,
+        Served::Ended(1) | Served::Lost => Exit::Short,
+        Served::Ended(_) => Exit::CouldNot,
+    })
+}
+
+/// The process that lets near sides in and measures. It says what it sees on the same outputs, and ends with the same codes.
+fn attending(json: bool) -> Command {
+    let mut command = Command::new(Far::own());
+    command.arg0("pipegauge").arg("attend").args(json.then_some("--json"));
+    command
+}
+
+/// What that process does.
+pub fn attend(json: bool) -> Result<Exit> {
+    // The kernel named the process after the link that it was started by; people look for the program.
+    let _ = rustix::thread::set_name(c"pipegauge");
+    let stop = signals::peer_stop_flag()?;
+    match rendezvous::attendant(stop, &mut |event| mention(happened(event), json)) {
         Err(e @ MeetError::BrokenOff) => {
             out::offer_tell(&format!("pipegauge: {e}"), PATIENCE);
             if json {

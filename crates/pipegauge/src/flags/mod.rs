@@ -184,6 +184,9 @@ pub enum Command {
     /// A near process of a local measurement, told what to do over standard input
     #[command(hide = true)]
     Member,
+    /// The process in which `serve` measures, told what to do over standard input
+    #[command(hide = true)]
+    Attend,
     /// Stands for a process that a launcher starts
     #[command(hide = true)]
     Seat(SeatFlags),

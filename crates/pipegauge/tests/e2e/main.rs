@@ -43,6 +43,7 @@ mod rates;
 mod readers;
 mod scaling;
 mod seat;
+mod serving;
 mod signals;
 mod soaking;
 mod ssh;

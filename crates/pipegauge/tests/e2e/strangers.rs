@@ -31,7 +31,7 @@ fn noise(mut seed: u64, len: usize) -> Vec<u8> {
 
 /// Resident memory of the serving process, KiB.
 fn resident(serve: &Serve) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", serve.running.pid())).expect("the serving process");
+    let status = std::fs::read_to_string(format!("/proc/{}/status", serve.attendant())).expect("the serving process");
     let line = status.lines().find(|l| l.starts_with("VmRSS:")).expect("VmRSS");
     line.split_whitespace().nth(1).and_then(|n| n.parse().ok()).expect("a number")
 }
@@ -91,7 +91,7 @@ fn a_stranger_on_the_data_port_is_not_measured() {
     // Every port that the serving side listens at, again and again while it measures.
     let mut bothered = 0;
     for round in 0..40 {
-        for port in listening(serve.running.pid()) {
+        for port in listening(serve.attendant()) {
             if let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) {
                 let _ = stream.write_all(&noise(round + 3, 200));
                 bothered += 1;

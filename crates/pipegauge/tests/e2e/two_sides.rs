@@ -5,8 +5,8 @@ use std::process::Command;
 
 use rustix::process::Signal;
 
-use super::processes::{command_line, trial_in, under_way};
-use super::support::{LONG, Running, SHORT, Said, Scratch, json};
+use super::processes::{children, command_line, trial_in, under_way};
+use super::support::{LONG, Running, SHORT, Said, Scratch, json, until};
 
 /// A serving side, and what its line says.
 pub struct Serve {
@@ -25,6 +25,11 @@ impl Serve {
         assert_eq!(&words[..4], ["pipegauge", "run", "tcp", "--peer"], "{line}");
         assert_eq!(words[5], "--key", "{line}");
         Self { peer: words[4].to_owned(), key: words[6].to_owned(), running }
+    }
+
+    /// The process that lets near sides in and measures.
+    pub fn attendant(&self) -> u32 {
+        until("the process that measures", || children(self.running.pid(), "attend").pop()).pid
     }
 
     pub fn port(&self) -> u16 {

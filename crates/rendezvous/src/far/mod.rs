@@ -1,6 +1,8 @@
 //! The far side of a measurement, once the near side has proved that it knows the secret.
 
 pub(crate) mod attend;
+pub(crate) mod attendant;
+pub(crate) mod doors;
 pub(crate) mod gate;
 pub(crate) mod listener;
 pub(crate) mod path;

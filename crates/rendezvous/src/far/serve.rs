@@ -2,17 +2,15 @@
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, TcpListener};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::attend::attend;
-use super::gate::Gate;
-use super::listener::{self, Attend, Listener, Seen};
-use super::path::Path;
-use super::{Pin, Terms, Work};
-use crate::secret::Secret;
-use crate::tls::Identity;
+use data_encoding::HEXLOWER;
+use transport::tls::certificate;
+
+use super::attendant::{self, Ended, Handed};
+use super::doors::ServeEvent;
+use crate::secret::{Secret, sha256};
 use crate::{Key, Limits, MeetError};
 
 /// How to serve.
@@ -29,122 +27,58 @@ pub struct ServeOptions {
     pub limits: Limits,
 }
 
-/// What happens while serving.
-#[derive(Debug, Clone)]
-pub enum ServeEvent {
-    /// Ready: the first event.
-    Listening {
-        /// Address and port.
-        addr: SocketAddr,
-        /// What the near side needs.
-        key: Key,
-    },
-    /// A near side proved the secret; its measurement begins.
-    Met {
-        /// Its address.
-        peer: SocketAddr,
-    },
-    /// Somebody was turned away. Under a flood not all are told of.
-    Refused {
-        /// Its address.
-        peer: SocketAddr,
-        /// Why.
-        why: String,
-    },
-    /// A measurement ended.
-    Ended {
-        /// Whose.
-        peer: SocketAddr,
-        /// "the near side said goodbye", or what went wrong.
-        how: String,
-    },
+/// How serving ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Served {
+    /// As the process that measured says with this exit code, and said in words.
+    Ended(u8),
+    /// That process was lost, which was announced, and there is no other measurement.
+    Lost,
 }
 
-/// Refusals told of in a second, at most: a flood must not fill a log.
-const TOLD: u32 = 5;
-
-/// Serves as `options` say and tells what happens. Without `keep` it returns with the first measurement's end (an error if
-/// that was not an orderly one); with `keep` only `stop` ends it, and that is no error unless a measurement was in progress
-/// ([`MeetError::BrokenOff`]). Without `keep`, a stop before the measurement is [`MeetError::Interrupted`].
+/// Serves as `options` say and tells what happens. A process of its own, `attending`, lets near sides in and measures ([`crate::attendant`]):
+/// what a module does to it ends one measurement. Without `keep` it returns with the first measurement's end; with `keep` only `stop` ends it,
+/// and a process that is lost is replaced. What the process sees it announces by itself.
+///
+/// # Errors
+/// The address can't be listened at, or the process can't be started.
 pub fn serve(
     options: &ServeOptions,
-    stop: Arc<AtomicBool>,
+    stop: &AtomicBool,
     announce: &mut dyn FnMut(ServeEvent),
-) -> Result<(), MeetError> {
-    serve_with(options, stop, announce, Path::new)
-}
-
-pub(crate) fn serve_with<W: Work + 'static>(
-    options: &ServeOptions,
-    stop: Arc<AtomicBool>,
-    announce: &mut dyn FnMut(ServeEvent),
-    work: fn() -> W,
-) -> Result<(), MeetError> {
+    attending: &mut dyn FnMut() -> Command,
+) -> Result<Served, MeetError> {
     let listener = bind(SocketAddr::new(options.bind, options.port))?;
     let addr = listener.local_addr().map_err(MeetError::io("asking for the address that is listened at"))?;
-    let identity = Identity::fresh()?;
+    let (certificate, private) = certificate::fresh()?;
     let secret = Secret::fresh()?;
-    let key = Key { pin: identity.pin, secret: secret.clone() };
-    let gate = Gate::new(secret, options.keep);
-    let terms = Terms { limits: options.limits, pin: Pin::Choose, last_resort: None, door: None, near_stopped: None };
-    announce(ServeEvent::Listening { addr, key });
-    let attend: Box<Attend> =
-        Box::new(move |channel, keys, terms, stop| attend(channel, keys, terms, &mut work(), stop));
-    let (mut only, mut broken_off) = (Ok(()), false);
-    let (mut second, mut told) = (Instant::now(), 0);
-    let ended =
-        listener::run(
-            Listener { socket: listener, identity, gate, terms, attend, stop },
-            None,
-            &mut |seen| match seen {
-                Seen::Met(peer) => {
-                    announce(ServeEvent::Met { peer });
-                    false
-                }
-                Seen::Refused(peer, why) => {
-                    if second.elapsed() >= Duration::from_secs(1) {
-                        (second, told) = (Instant::now(), 0);
-                    }
-                    told += 1;
-                    if told <= TOLD {
-                        announce(ServeEvent::Refused { peer, why: refusal(&why) });
-                    }
-                    false
-                }
-                Seen::Ended(peer, outcome) => {
-                    let how = match &outcome {
-                        Ok(()) => "the near side said goodbye".to_owned(),
-                        Err(e) => e.to_string(),
-                    };
-                    announce(ServeEvent::Ended { peer, how });
-                    broken_off = matches!(outcome, Err(MeetError::Interrupted));
-                    only = outcome;
-                    !options.keep
-                }
-            },
-        );
-    match ended {
-        _ if broken_off => Err(MeetError::BrokenOff),
-        // A stop is the one way to end this, and nothing was lost by it.
-        Err(MeetError::Interrupted) if options.keep => Ok(()),
-        Err(e) => Err(e),
-        Ok(()) => only,
-    }
-}
-
-/// Why somebody was turned away, as the one who serves sees it: the errors themselves speak to the near side.
-fn refusal(why: &MeetError) -> String {
-    match why {
-        MeetError::WrongSecret { .. } => "it does not know the key's secret".into(),
-        MeetError::Busy { .. } => "a measurement is in progress".into(),
-        MeetError::Silent { .. } => "it did not say who it is in time".into(),
-        MeetError::Gone { .. } => "it closed the connection before it said who it is".into(),
-        MeetError::Tls(rustls::Error::AlertReceived(_)) => {
-            "it does not accept this certificate: its key is of another 'serve'".into()
+    let handed = Handed {
+        secret: HEXLOWER.encode(secret.bytes()),
+        certificate: HEXLOWER.encode(&certificate),
+        key: HEXLOWER.encode(&private),
+        keep: options.keep,
+        limits: options.limits,
+    };
+    announce(ServeEvent::Listening { addr, key: Key { pin: sha256(&certificate), secret } });
+    loop {
+        match stop.load(Ordering::Relaxed) {
+            true if options.keep => return Ok(Served::Ended(0)),
+            true => return Err(MeetError::Interrupted),
+            false => {}
         }
-        MeetError::Tls(_) => "it does not speak TLS 1.3 as pipegauge does".into(),
-        MeetError::Protocol(_) => "it does not speak as pipegauge does".into(),
-        e => e.to_string(),
+        let (how, peer) = match attendant::run(attending(), &listener, &handed, stop)? {
+            Ended::ByItself(code) => return Ok(Served::Ended(code)),
+            Ended::Lost(how, peer) => (how, peer),
+        };
+        if let Some(peer) = peer {
+            announce(ServeEvent::Ended { peer, how });
+        } else {
+            // Another would fare no better.
+            return Err(MeetError::Attendant(how));
+        }
+        if !options.keep {
+            return Ok(Served::Lost);
+        }
     }
 }
 

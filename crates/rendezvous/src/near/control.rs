@@ -118,6 +118,11 @@ impl Control {
         (!same).then_some(there.ip())
     }
 
+    /// Closes the connection, which broke down.
+    pub(crate) fn hang_up(&mut self) {
+        self.talk.channel.shutdown();
+    }
+
     /// Whether the conversation broke down: no goodbye will reach the far side.
     pub(crate) fn is_broken(&self) -> bool {
         self.talk.is_broken()

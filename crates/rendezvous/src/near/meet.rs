@@ -5,7 +5,8 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use measure::Session;
 use measure::event::Plan;
@@ -18,6 +19,9 @@ use super::meeting::{self, Meeting, Terms};
 use super::session::{Reach, RemoteSession};
 use crate::message::FarPin;
 use crate::{Key, MeetError};
+
+/// How long a far side may take to replace the process that measured.
+const AGAIN: Duration = Duration::from_secs(10);
 
 /// Where the far side is.
 #[derive(Debug, Clone)]
@@ -155,7 +159,9 @@ pub(crate) fn meet_all(
         Far::Listening { host, port, key } => {
             let name = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
             let addresses = resolve(host, *port, family(plan), &name)?;
-            (shared(meeting::serving(&addresses, &name, key, &terms)?, plan)?, own)
+            let mut meeting = meeting::serving(&addresses, &name, key, &terms)?;
+            meeting.again = Some(again((addresses, name, key.clone()), (*plan).clone(), pin, Arc::clone(&stop)));
+            (shared(meeting, plan)?, own)
         }
     };
     let sessions = |plan: &&Plan| {
@@ -173,6 +179,27 @@ pub(crate) fn meet_all(
         two_ended.iter().map(session).collect()
     };
     Ok(plans.iter().map(sessions).collect())
+}
+
+/// How a far side that serves is met anew, where the process that measured there was lost: another takes its place, in a moment.
+fn again(
+    (addresses, name, key): (Vec<SocketAddr>, String, Key),
+    plan: Plan,
+    far_pin: FarPin,
+    stop: Arc<AtomicBool>,
+) -> meeting::Again {
+    Box::new(move || {
+        let until = Instant::now() + AGAIN;
+        loop {
+            let terms = Terms { pin: None, far_pin, plan: &plan, stop: &stop, environment: true, rank: 0, at: None };
+            match meeting::serving(&addresses, &name, &key, &terms) {
+                Err(MeetError::Busy { .. }) if Instant::now() < until && !stop.load(Ordering::Relaxed) => {
+                    std::thread::sleep(Duration::from_millis(500));
+                }
+                met => return met,
+            }
+        }
+    })
 }
 
 /// Whether a path is over a module, which no process loads but those that measure over it.

@@ -28,7 +28,12 @@ pub(crate) struct Meeting {
     pub launched: Option<Launched>,
     /// How the far side described itself, if it was asked to.
     pub environment: Option<Environment>,
+    /// Meets it anew where what was said broke down; none where that can't help, or did not.
+    pub again: Option<Again>,
 }
+
+/// Meets a far side anew.
+pub(crate) type Again = Box<dyn Fn() -> Result<Meeting, MeetError>>;
 
 /// What every meeting needs.
 pub(crate) struct Terms<'a> {
@@ -181,7 +186,7 @@ fn no_way() -> MeetError {
 fn with(launched: Option<Launched>, channel: (Channel, SessionKeys), terms: &Terms<'_>) -> Result<Meeting, MeetError> {
     let mut control = Control::over(channel, terms.plan, terms.stop)?;
     control.at = terms.at;
-    let mut meeting = Meeting { control, launched, environment: None };
+    let mut meeting = Meeting { control, launched, environment: None, again: None };
     let hello = meeting.control.hello(terms.far_pin, terms.rank, terms.environment);
     match hello {
         Ok((environment, _)) => {
@@ -197,6 +202,20 @@ impl Meeting {
     pub(crate) fn inherited(&self) -> Option<Environment> {
         let environment = self.environment.clone()?;
         Some(Environment { cpus: host::cpus_before_pinning(), ..environment })
+    }
+
+    /// A far side that was lost over one path may be there for the others: one that serves starts another process. It is tried once.
+    pub(crate) fn renew(&mut self) {
+        if !self.control.is_broken() {
+            return;
+        }
+        let Some(again) = self.again.take() else { return };
+        // A far side that hangs is to see that nobody waits for it any more.
+        self.control.hang_up();
+        if let Ok(mut met) = again() {
+            met.again = Some(again);
+            *self = met;
+        }
     }
 
     /// Adds how the far process ended to an error that says only that it did.

@@ -162,7 +162,10 @@ impl RemoteSession {
     /// The far side for this block.
     fn meet(&mut self) -> Result<Rc<RefCell<Meeting>>, MeetError> {
         match &self.reach {
-            Reach::Shared(meeting) => Ok(Rc::clone(meeting)),
+            Reach::Shared(meeting) => {
+                meeting.borrow_mut().renew();
+                Ok(Rc::clone(meeting))
+            }
             Reach::Fresh(program, at) => {
                 // The last block's process ends before the next one starts: two would share the far CPU.
                 self.meeting = None;

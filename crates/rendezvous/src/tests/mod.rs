@@ -29,9 +29,12 @@ use transport::{Address, Capabilities, LinkError, Patience, Proof, Settings, Tra
 type Known = &'static dyn Transport;
 
 use crate::far::Work;
-use crate::far::serve::serve_with;
+use crate::far::doors::{Doors, attend_all};
+use crate::far::serve::bind;
 use crate::near::control::Control;
 use crate::near::dial::{dial, greet};
+use crate::secret::Secret;
+use crate::tls::Identity;
 use crate::{FarPin, Key, Limits, MeetError, ServeEvent, ServeOptions};
 
 /// No test's outcome depends on this: it only ends one that would hang.
@@ -194,4 +197,20 @@ fn open(control: &mut Control) -> u64 {
 fn trial(control: &mut Control, seed: u64) -> Result<FarReport, MeetError> {
     control.trial(&spec(seed))?;
     Ok(control.done(Duration::ZERO, Duration::ZERO)?.reports.remove(0))
+}
+
+/// What `serve` does, within this process.
+pub(crate) fn serve_with<W: Work + 'static>(
+    options: &ServeOptions,
+    stop: Arc<AtomicBool>,
+    announce: &mut dyn FnMut(ServeEvent),
+    work: fn() -> W,
+) -> Result<(), MeetError> {
+    let socket = bind(SocketAddr::new(options.bind, options.port))?;
+    let addr = socket.local_addr().map_err(MeetError::io("asking for the address that is listened at"))?;
+    let identity = Identity::fresh()?;
+    let secret = Secret::fresh()?;
+    announce(ServeEvent::Listening { addr, key: Key { pin: identity.pin, secret: secret.clone() } });
+    let doors = Doors { socket, identity, secret, keep: options.keep, limits: options.limits };
+    attend_all(doors, None, stop, announce, work)
 }

@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use measure::event::PathPlan;
 
 use super::*;
+use crate::far::path::Path;
 use crate::message::Cause;
 use crate::near::verdict::Words;
 
@@ -214,10 +215,10 @@ fn a_port_in_use_is_named_with_what_to_do() {
     let holder = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = holder.local_addr().unwrap().port();
     let options = ServeOptions { bind: Ipv4Addr::LOCALHOST.into(), port, keep: false, limits: Limits::default() };
-    let e = crate::serve(&options, Arc::new(AtomicBool::new(false)), &mut |_| ()).unwrap_err().to_string();
+    let e = serve_with(&options, Arc::new(AtomicBool::new(false)), &mut |_| (), Path::new).unwrap_err().to_string();
     assert!(e.contains(&port.to_string()) && e.contains("in use") && e.contains("choose another"), "{e}");
     let elsewhere = ServeOptions { bind: "192.0.2.1".parse().unwrap(), port: 0, ..options };
-    let e = crate::serve(&elsewhere, Arc::new(AtomicBool::new(false)), &mut |_| ()).unwrap_err().to_string();
+    let e = serve_with(&elsewhere, Arc::new(AtomicBool::new(false)), &mut |_| (), Path::new).unwrap_err().to_string();
     assert!(e.contains("192.0.2.1"), "{e}");
 }
 

@@ -245,7 +245,9 @@ fn one_serving_far_side_serves_all_paths_in_turn() {
     let (tell, events) = channel();
     let stop = no_stop();
     let options = ServeOptions { bind: Ipv4Addr::LOCALHOST.into(), port: 0, keep: false, limits: Limits::default() };
-    let serving = std::thread::spawn(move || crate::serve(&options, stop, &mut |event| drop(tell.send(event))));
+    let serving = std::thread::spawn(move || {
+        serve_with(&options, stop, &mut |event| drop(tell.send(event)), crate::far::path::Path::new)
+    });
     let Ok(ServeEvent::Listening { addr, key }) = events.recv_timeout(LONG) else { panic!("not listening") };
     let far = Far::Listening { host: "127.0.0.1".into(), port: addr.port(), key };
     let kinds = [transport::tcp::NAME, transport::udp::NAME, transport::shm::NAME];

@@ -23,16 +23,32 @@ pub fn provider() -> CryptoProvider {
 /// # Errors
 /// No certificate can be made.
 pub fn server(provider: CryptoProvider) -> Result<(ServerConfig, CertificateDer<'static>), Error> {
+    let (certificate, key) = fresh()?;
+    Ok((server_of(provider, certificate.clone(), key)?, certificate.into()))
+}
+
+/// A fresh certificate (DER) and its key (PKCS #8).
+///
+/// # Errors
+/// No certificate can be made.
+pub fn fresh() -> Result<(Vec<u8>, Vec<u8>), Error> {
     let made = rcgen::generate_simple_self_signed(vec![NAME.to_owned()])
         .map_err(|e| Error::General(format!("can't make a certificate: {e}")))?;
-    let certificate = made.cert.der().clone();
-    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
+    Ok((made.cert.der().to_vec(), made.signing_key.serialize_der()))
+}
+
+/// The server of a certificate (DER) with its key (PKCS #8). It resumes no session: each one shows the certificate again.
+///
+/// # Errors
+/// The key is none, or not the certificate's.
+pub fn server_of(provider: CryptoProvider, certificate: Vec<u8>, key: Vec<u8>) -> Result<ServerConfig, Error> {
+    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key));
     let mut config = ServerConfig::builder_with_provider(Arc::new(provider))
         .with_protocol_versions(&[&rustls::version::TLS13])?
         .with_no_client_auth()
-        .with_single_cert(vec![certificate.clone()], key)?;
+        .with_single_cert(vec![certificate.into()], key)?;
     config.send_tls13_tickets = 0;
-    Ok((config, certificate))
+    Ok(config)
 }
 
 /// Whether a certificate (DER) is that of the server that is meant.

@@ -108,6 +108,7 @@ impl GroupSession {
             fars.push(Rc::new(RefCell::new(met)));
         }
         if let Reach::Shared(first) = &self.reach {
+            first.borrow_mut().renew();
             fars = std::iter::once(first).chain(&self.others).take(far_processes).map(Rc::clone).collect();
             if self.seen.far.is_empty() {
                 self.seen.far = fars.iter().filter_map(|far| far.borrow().environment.clone()).collect();
