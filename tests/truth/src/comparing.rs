@@ -27,9 +27,9 @@ pub struct Verdicts {
 }
 
 impl Verdicts {
-    /// Whether of those with a verdict as few differ as may, if these are comparisons of the same; a standard error is granted.
+    /// Whether as few differ as may, if these are comparisons of the same; a standard error is granted.
     pub fn few(self) -> bool {
-        few(self.differ, FALSE, self.differ + self.same)
+        few(self.differ, FALSE, self.differ + self.same + self.none)
     }
 }
 

@@ -110,7 +110,8 @@ fn command(job: &Job) -> Result<String, String> {
 }
 
 fn coverage(job: &Job) -> String {
-    let mut text = "## Coverage\n\nPercent of the intervals given that hold the truth, ± their median half-width. Bold misses its target; \
+    let mut text = "## Coverage\n\nPercent of the intervals given that hold the truth, ± their median half-width. Bold holds less often than its \
+        target, italic more often (wider than need be). \
         \"Of this run alone\": runs whose first line says of states as long as those of the noise that the figures hold for what the run saw. `none`: no interval, because an end is open; `absurd`: a figure that is no number or lies outside its interval, or ends over \
         1000 times apart.\n\n"
         .to_owned();
@@ -257,7 +258,7 @@ fn several(job: &Job) -> String {
 fn in_turns(job: &Job) -> String {
     let mut text = format!(
         "## Comparisons of sides in turns\n\nOf the sides of a `run --vs`, whose rounds take turns on one machine: pairs of the same that are said \
-        to differ (target: at most {} of those with a verdict), pairs of a second side that takes so many times as long that are said to be \
+        to differ (target: at most {}), pairs of a second side that takes so many times as long that are said to be \
         slower (in brackets faster, which is wrong), and pairs without a verdict. Rounds are those of a side.\n\n",
         table::percent(turns::FALSE)
     );

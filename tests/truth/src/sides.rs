@@ -22,8 +22,6 @@ pub struct Held {
     pub whole: Tally,
     /// It is known how far runs of one thing lie apart. Else the intervals are of these runs alone, and no limit is judged.
     pub known: u64,
-    /// With a verdict.
-    pub judged: u64,
     /// Failed a limit of no change, `time@SIZE>0%`, on the size in the middle.
     pub failed: u64,
     /// Said to differ.
@@ -47,9 +45,9 @@ impl Held {
         few(self.failed, FALSE, self.known)
     }
 
-    /// Whether as few verdicts say that the sides differ as may; a standard error is granted.
+    /// Whether as few are said to differ as may; a standard error is granted.
     pub fn few_differ(&self) -> bool {
-        few(self.differ, FALSE, self.judged)
+        few(self.differ, FALSE, self.known)
     }
 
     /// Whether all targets of so many runs a side are met.
@@ -80,7 +78,6 @@ pub fn row(noise: Noise, shape: &Shape, runs: u64, seed: u64, threads: usize) ->
         sum.whole.add(said.whole, [1.0; 2]);
         let longer = |s: &Said| s.low > 1.0;
         sum.known += u64::from(said.known);
-        sum.judged += u64::from(said.finding.is_verdict());
         sum.failed += u64::from(said.known && said.sizes.get(said.sizes.len() / 2).is_some_and(longer));
         sum.differ += u64::from(said.finding == Finding::Differ);
     }

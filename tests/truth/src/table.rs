@@ -36,16 +36,19 @@ pub fn percent(share: f64) -> String {
     if share < 0.0995 { format!("{:.1}%", share * 100.0) } else { format!("{:.0}%", share * 100.0) }
 }
 
-/// A share of intervals that held, their half-width, and what else there is to say. Bold where there is a demand that is not met.
+/// A share of intervals that held, their half-width, and what else there is to say. Where there is a demand that is not met, bold, or italic
+/// where more hold than they say.
 pub fn held(tally: Option<&Tally>, demand: Option<Demand>) -> String {
     let Some(t) = tally else { return "no figure".into() };
     let mut text = match (t.coverage(), t.width()) {
         (Some(share), Some(width)) => format!("{:.0} ±{}", share * 100.0, percent(width)),
         _ => "none given".into(),
     };
-    if demand.is_some_and(|demand| !t.meets(demand)) {
-        text = format!("**{text}**");
-    }
+    text = match demand {
+        Some(demand) if t.only_wide(demand) => format!("*{text}*"),
+        Some(demand) if !t.meets(demand) => format!("**{text}**"),
+        _ => text,
+    };
     if t.none > 0 && t.given() > 0 {
         let _ = write!(text, ", {} none", percent(t.none as f64 / (t.none + t.given()) as f64));
     }
@@ -60,7 +63,7 @@ pub fn held(tally: Option<&Tally>, demand: Option<Demand>) -> String {
 /// more are held to it, and a cell that misses it tells what they held.
 pub fn coverage(rows: &[coverage::Row], of_run: bool) -> String {
     let header = cells(["noise", "of this run alone", "target", "met"].into_iter().chain(FIGURES));
-    let (mut met_of_all, mut all) = (0, 0);
+    let (mut met_of_all, mut wide_of_all, mut all) = (0, 0, 0);
     let mut row = |row: &coverage::Row| {
         let (tallies, demand) = match row.demand {
             Demand::NoInterval => (&row.of_machine, Some(Demand::NoInterval)),
@@ -73,6 +76,7 @@ pub fn coverage(rows: &[coverage::Row], of_run: bool) -> String {
             let asked = if demand == Demand::Claimed { &row.of_claiming } else { tallies };
             let met = FIGURES.iter().filter(|f| asked.get(*f).is_some_and(|t| t.meets(demand))).count();
             (met_of_all, all) = (met_of_all + met, all + FIGURES.len());
+            wide_of_all += FIGURES.iter().filter(|f| asked.get(*f).is_some_and(|t| t.only_wide(demand))).count();
             front.extend([demand.name().to_owned(), format!("{met} of {}", FIGURES.len())]);
         } else {
             front.extend(["not claimed".to_owned(), "-".to_owned()]);
@@ -90,7 +94,10 @@ pub fn coverage(rows: &[coverage::Row], of_run: bool) -> String {
         front.into_iter().chain(FIGURES.iter().map(|f| held(tallies.get(f), demand))).collect()
     };
     let table = table(&header, &rows.iter().map(&mut row).collect::<Vec<Vec<String>>>());
-    format!("{table}\nTargets met: {met_of_all} of {all}.\n")
+    let short = all - met_of_all - wide_of_all;
+    format!(
+        "{table}\nTargets met: {met_of_all} of {all}; {short} hold less often than they say, {wide_of_all} more often.\n"
+    )
 }
 
 /// Percentiles, by noise: where the iterations of a trial are alike, and where each has a noise of its own.
@@ -139,7 +146,7 @@ pub fn turns(rows: &[turns::Row]) -> String {
         .collect();
     let row = |row: &turns::Row| {
         let (met, same) = (row.met(), row.said[0]);
-        let holds = match row.runs - same.none {
+        let holds = match same.bounded {
             0 => "-".to_owned(),
             n => percent(same.holds as f64 / n as f64),
         };

@@ -93,6 +93,11 @@ impl Tally {
         (!widths.is_empty()).then(|| crate::centre::middle(widths))
     }
 
+    /// Whether only that misses the demand that more intervals hold than they say: they are wider than need be.
+    pub fn only_wide(&self, demand: Demand) -> bool {
+        demand == Demand::Nominal && !self.meets(demand) && self.meets(Demand::InRun)
+    }
+
     /// Whether the demand is met, as far as these runs can tell: a standard error of a share of so many runs is granted.
     pub fn meets(&self, demand: Demand) -> bool {
         let Some(found) = self.coverage() else {

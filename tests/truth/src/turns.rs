@@ -48,9 +48,9 @@ pub struct Row {
 }
 
 impl Row {
-    /// Whether as few pairs of the same are said to differ as may be, of those with a verdict.
+    /// Whether as few pairs of the same are said to differ as may be.
     pub fn met(&self) -> bool {
-        few(self.said[0].differ(), FALSE, self.runs - self.said[0].none)
+        few(self.said[0].differ(), FALSE, self.runs)
     }
 }
 
