@@ -5,25 +5,27 @@
 //! its state of the machine, and so do neighbouring rounds where states last. From there:
 //!
 //! - [`Levels`]: the machine's state at each trial, and the level of each round, from trials of many sizes.
-//! - [`Moves`]: how the rounds' levels moved, how many independent rounds they count for, and which states of the machine they met ([`Saw`]).
-//! - [`local`], [`shared_nearby`]: what neighbouring sizes share in a round beyond that, where a state touches a part of the sizes.
+//! - [`Moves`]: how the rounds' levels moved, how many independent rounds they count for, and which states of the machine they met ([`Saw`]);
+//!   [`in_two_groups`]: whether rounds fall into two groups, of which so few may be all of one ([`may_be_of_one`]).
+//! - [`local`], [`freed`], [`shared_nearby`]: what neighbouring sizes share in a round beyond that, where a state touches a part of the sizes.
 //! - [`pooled_log_sigma`], [`Shared`]: the noise that the sizes of a path have in common, robustly.
 //! - [`point_interval`]: where a point's true median lies in this run, from both; [`rounds_interval`]: from its rounds alone.
 //! - [`median_interval`]: where the true median of independent values lies.
 //! - [`beyond`]: between which order statistics any other quantile lies; [`spread_beyond_seen`]: by how much the levels' spread may exceed
-//!   the one seen.
-//! - [`Between`]: how far whole runs lie apart, from earlier runs, and where the median of a repeat falls.
-//! - [`spread_beyond`]: how far runs lie apart at each size, beyond their levels and the noise within them.
+//!   the one seen; [`normal_levels`]: levels of normal noise.
+//! - [`Between`]: how far whole runs lie apart, from earlier runs, and where the median of a repeat falls; [`level_spread`]: how far their
+//!   levels do.
+//! - [`spread_beyond`]: how far runs lie apart at each size, beyond their levels and the noise within them; from [`squares_beyond_levels`].
 //! - [`block_levels`]: levels of rounds from their medians only, where it is not known when trials were measured.
-//! - [`median_log_error`], [`student_p`], [`holm`]: whether medians differ, at one size and over many.
+//! - [`median_log_error`], [`student_t`], [`student_p`], [`holm`]: whether medians differ, at one size and over many.
 //! - [`StandardError::of_sum`]: the error of a sum of independent parts; [`own_error`]: a size's own, beside the level's.
 //! - [`quotient_interval`]: the interval of the ratio of two figures, from their own intervals.
 //! - [`warmup_end`]: how many leading trials are warm-up.
-//! - [`bootstrap_ratio`]: how two interleaved series compare, pair by pair.
+//! - [`bootstrap_ratio`]: how two interleaved series compare, pair by pair; [`draw`]: what such resamples are made of.
 //! - [`weighted_line`]: the weighted least-squares line.
 //! - [`runs_deviation`]: whether residuals come in stretches of one sign (Wald and Wolfowitz).
 //! - [`Histogram`]: times of single iterations, to 1%.
-//! - [`median`], [`quantile`], [`mean`], [`variance`]: plain statistics.
+//! - [`median`], [`weighted_median`], [`quantile`], [`mean`], [`variance`]: plain statistics.
 //!
 //! Inputs hold no NaN. Empty input never panics: each function says what it returns. Times are in seconds wherever a
 //! unit matters, but every function works on any positive quantity. `tests/coverage.rs` shows by simulation that the

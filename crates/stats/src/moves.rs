@@ -67,6 +67,8 @@ const RANKS: f64 = 1.56;
 pub enum Saw {
     /// Too few rounds to tell.
     Few,
+    /// One state, or both of two: so few rounds that all may be of one of the two.
+    OneOfTwo,
     /// A state or two that last too long to average over.
     Outlasting,
     /// States that last for some rounds.
@@ -171,13 +173,15 @@ impl Moves {
         (self.rounds as usize) < FEWEST_ROUNDS
     }
 
-    /// The machine's states last too long for this many rounds to average over them, and they lie further apart than half of
-    /// `noise`, the standard deviation of one size's rounds about the level; or the rounds are so few that they may all be of one state.
+    /// The rounds do not average over the machine's states: [`Saw::OneOfTwo`] or [`Saw::Outlasting`]. `noise` as of [`Moves::saw`].
     pub fn slow(&self, noise: f64) -> bool {
-        let rounds = f64::from(self.rounds);
-        let needed = (1.6 + 0.08 * rounds).min(4.0);
-        let few = self.effective < needed || self.one_change > ONE_CHANGE;
-        !self.few() && (self.split || few && self.spread > OF_NOISE * noise)
+        matches!(self.saw(noise), Saw::OneOfTwo | Saw::Outlasting)
+    }
+
+    /// The machine's states last too long for this many rounds to average over them, and they lie further apart than half of `noise`.
+    fn outlasted(&self, noise: f64) -> bool {
+        let needed = (1.6 + 0.08 * f64::from(self.rounds)).min(4.0);
+        (self.effective < needed || self.one_change > ONE_CHANGE) && self.spread > OF_NOISE * noise
     }
 
     /// Whether states change often enough to average over. The rounds must count as four or more by the correlation seen, by the highest
@@ -207,7 +211,8 @@ impl Moves {
         let apart = self.spread > OF_NOISE * noise;
         match () {
             () if self.few() => Saw::Few,
-            () if self.slow(noise) => Saw::Outlasting,
+            () if self.split => Saw::OneOfTwo,
+            () if self.outlasted(noise) => Saw::Outlasting,
             () if self.effective < LASTING * f64::from(self.rounds) && apart => Saw::Lasting,
             () if self.far != 0.0 => Saw::OneFar(self.far.exp()),
             () if apart && self.spread > ALIKE => Saw::Changing,
