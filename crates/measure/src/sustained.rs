@@ -149,7 +149,7 @@ pub fn sustained<T: Borrow<[Trial]>>(
     let of = |Held { size, long, logs, error, short_mean, clock }: Held<'_>| {
         let log = stats::mean(&logs);
         let own = apart.value / (logs.len() as f64).sqrt();
-        let reach = stats::student_t(0.95, apart.degrees) * own.hypot(error);
+        let reach = stats::student_t(stats::CONFIDENCE, apart.degrees) * own.hypot(error);
         let (low, high) =
             if reach.is_finite() { ((log - reach).exp(), (log + reach).exp()) } else { (0.0, f64::INFINITY) };
         let seconds = stats::mean(&long.iter().map(|(_, mean)| *mean).collect::<Vec<_>>());
