@@ -2,7 +2,7 @@
 //!
 //! A virtual machine's CPUs change their speed: where the hypervisor puts them decides how long a cache line or a wake-up
 //! takes from one to the other, and everything that is measured between two processes moves with it. A run that reads its
-//! machine's calibration before each block can be told from another by what the machine did, and by what the path did.
+//! machine's calibration before each round can be told from another by what the machine did, and by what the path did.
 
 use std::hint::{black_box, spin_loop};
 use std::io::{Read, Write};

@@ -43,7 +43,7 @@ impl Taken {
         }
     }
 
-    /// Shares as means over blocks, and how often the quota stopped them in all; none of no blocks.
+    /// Shares as means over rounds, and how often the quota stopped them in all; none of no rounds.
     pub fn over(blocks: &[Self]) -> Option<Self> {
         let all = blocks.iter().copied().reduce(Self::with)?;
         let blocks = blocks.len() as f64;

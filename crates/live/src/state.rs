@@ -62,7 +62,7 @@ pub struct State {
     pub(crate) scroll: usize,
     /// The path chosen; none for all.
     pub(crate) path: Option<u32>,
-    /// Path, block and size of the last trial.
+    /// Path, round and size of the last trial.
     pub(crate) current: Option<(u32, u32, u64)>,
     /// Size of each path's last trial.
     latest: BTreeMap<u32, u64>,
@@ -70,7 +70,7 @@ pub struct State {
     pub(crate) shown: Option<(u32, u64)>,
     since: f64,
     pub(crate) held: bool,
-    /// How each point's interval closed: blocks, and how far its interval reached after them, as a share of the median.
+    /// How each point's interval closed: rounds, and how far its interval reached after them, as a share of the median.
     closing: BTreeMap<(u32, u64), Vec<(u32, f64)>>,
 }
 

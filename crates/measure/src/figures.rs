@@ -216,14 +216,12 @@ fn levelled(seen: &[(u32, f64)], common: &Common) -> Vec<f64> {
 }
 
 /// How far the clock's resolution may put all rounds of a point off the truth to the same side, seconds of the point's kind; 0 where noise
-/// spreads them over more than that resolution.
-pub fn rounding(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> f64 {
-    let seen = rounds(plan, kind, trials, common);
-    let at_level = levelled(&seen, common);
-    hidden(plan, &counted(trials), &seen, &at_level, common)
+/// spreads them over more than that resolution. `seen` are the point's [`rounds`].
+pub fn rounding(plan: &Plan, trials: &[&Trial], seen: &[(u32, f64)], common: &Common) -> f64 {
+    hidden(plan, &counted(trials), seen, &levelled(seen, common), common)
 }
 
-/// [`rounding`] of a point whose rounds are known, as they were and at the typical level.
+/// [`rounding`] of a point whose rounds are known at the typical level, too.
 fn hidden(plan: &Plan, used: &[&Trial], seen: &[(u32, f64)], at_level: &[f64], common: &Common) -> f64 {
     let times: Vec<f64> = seen.iter().map(|(_, t)| *t).collect();
     clock::rounding(stats::median(at_level), &times, at_level, clock::grain(plan, used, &common.clock))
@@ -328,9 +326,9 @@ fn interval(plan: &Plan, size: u64, seen: &[(u32, f64)], common: &Common) -> Opt
     let alone = common.shared.moves.rounds == 0 && plan.schedule != Schedule::Netpipe;
     let at_level = levelled(seen, common);
     match common.local(size) {
-        _ if alone => stats::rounds_interval(&at_level, 0.95),
-        Some(local) => local.interval(&numbered(seen, at_level), &common.shared, 0.95),
-        None => stats::point_interval(&at_level, &common.shared, 0.95),
+        _ if alone => stats::rounds_interval(&at_level, stats::CONFIDENCE),
+        Some(local) => local.interval(&numbered(seen, at_level), &common.shared, stats::CONFIDENCE),
+        None => stats::point_interval(&at_level, &common.shared, stats::CONFIDENCE),
     }
 }
 

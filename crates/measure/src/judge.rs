@@ -217,7 +217,7 @@ pub fn unsteady(common: &Common, kind: Name) -> Option<Warning> {
     };
     let what = match common.shared.moves.saw(common.shared.sigma) {
         Saw::One => return None,
-        Saw::Few | Saw::Outlasting => format!(
+        Saw::Few | Saw::OneOfTwo | Saw::Outlasting => format!(
             "{it} changed its state ({causes}); a repeat may find it in another state, and one median stands for no \
              single one"
         ),

@@ -17,9 +17,9 @@
 //! | [`support`] | which combinations a path can't do, answered before anything is measured |
 //! | [`sizes`] | which sizes: the paper's schedule, and what lies between |
 //! | [`refine`] | where the curve bends or jumps, so that it needs more sizes |
-//! | [`driver`], `teller` | blocks of several paths taking turns, and how a run ends; who is told what happens |
+//! | [`driver`], `teller` | rounds of several paths taking turns, and how a run ends; who is told what happens |
 //! | `amounts` | how much is measured at least and at most, where several modules count with it |
-//! | [`path`], `survey`, `block` | one path: its points; the first look and closer looks; a block of trials and when it is done |
+//! | [`path`], `survey`, `block` | one path: its points; the first look and closer looks; a round of trials and when it is done |
 //! | [`sustained`] | a few long trials, to hold against the short ones |
 //! | [`flows`] | several flows of a trial at once: their threads, and the time in which all of them ran |
 //! | [`load`] | flows that fill a path while it is measured: what they are, their threads, what they carried |

@@ -71,8 +71,8 @@ impl Sustained {
     }
 }
 
-/// Length of a sustained trial, seconds, and how many sizes get any: none where the budget has no room, or where the plan names how much is
-/// measured.
+/// Length of a sustained trial of a path with one connection, seconds, and how many sizes get any: none where the budget has no room, or
+/// where the plan names how much is measured. Trials of several connections are long by themselves.
 pub fn planned(plan: &Plan) -> (f64, usize) {
     // Under load the load is what lasts.
     let free = plan.trials.is_none() && plan.repeats.is_none() && !plan.scheduled() && !plan.loads();
@@ -88,7 +88,8 @@ pub fn planned(plan: &Plan) -> (f64, usize) {
 /// The budget, seconds, from which a run of this plan has sustained trials; none where it has some, or would have none with any budget.
 pub fn needs(plan: &Plan) -> Option<f64> {
     let budget = (LEAST * f64::from(TIMES) / SHARE).ceil();
-    (planned(plan).1 == 0 && planned(&Plan { budget, ..plan.clone() }).1 > 0).then_some(budget)
+    let alone = (0..plan.paths.len()).any(|path| plan.connections(path as u32) == 1);
+    (alone && planned(plan).1 == 0 && planned(&Plan { budget, ..plan.clone() }).1 > 0).then_some(budget)
 }
 
 /// How long a trial lasted, seconds.
@@ -148,7 +149,7 @@ pub fn sustained<T: Borrow<[Trial]>>(
     let of = |Held { size, long, logs, error, short_mean, clock }: Held<'_>| {
         let log = stats::mean(&logs);
         let own = apart.value / (logs.len() as f64).sqrt();
-        let reach = stats::student_t(0.95, apart.degrees) * own.hypot(error);
+        let reach = stats::student_t(stats::CONFIDENCE, apart.degrees) * own.hypot(error);
         let (low, high) =
             if reach.is_finite() { ((log - reach).exp(), (log + reach).exp()) } else { (0.0, f64::INFINITY) };
         let seconds = stats::mean(&long.iter().map(|(_, mean)| *mean).collect::<Vec<_>>());
@@ -216,7 +217,7 @@ fn mean(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> f64 {
 mod tests {
     use super::*;
     use crate::TrialReport;
-    use crate::event::Calibration;
+    use crate::event::{Calibration, PathPlan};
 
     fn trial(block: u32, size: u64, median: f64, mean: f64, repeats: u64) -> Trial {
         let report = TrialReport { repeats, seconds: mean * repeats as f64, median, ..TrialReport::default() };
@@ -226,12 +227,17 @@ mod tests {
 
     #[test]
     fn a_budget_without_room_for_long_trials_names_the_one_that_has_it() {
-        let of = |budget| Plan { budget, ..Plan::default() };
+        let path = |flows| PathPlan { flows, ..PathPlan::from(transport::tcp::NAME) };
+        let of = |budget| Plan { budget, paths: vec![path(1)], ..Plan::default() };
         assert_eq!(
             (needs(&of(1.0)), needs(&of(3.8)), needs(&of(4.0)), needs(&of(12.0))),
             (Some(4.0), Some(4.0), None, None)
         );
         assert_eq!(needs(&Plan { trials: Some(3), ..of(1.0) }), None);
+        // Paths of several connections have none with any budget.
+        assert_eq!(needs(&Plan { both: true, ..of(1.0) }), None);
+        assert_eq!(needs(&Plan { paths: vec![path(4)], ..of(1.0) }), None);
+        assert_eq!(needs(&Plan { paths: vec![path(4), path(1)], ..of(1.0) }), Some(4.0));
     }
 
     /// Short trials at 4 GHz, long ones at 3 GHz and so much slower.

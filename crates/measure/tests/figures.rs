@@ -53,7 +53,7 @@ fn ping_pong_is_half_the_round_trip_and_open_loop_is_the_whole() {
 
 #[test]
 fn the_interval_comes_from_blocks_and_not_from_neighbouring_trials() {
-    // Within a block trials agree to the last digit; the blocks don't.
+    // Within a round trials agree to the last digit; the rounds don't.
     let blocks = [10e-6, 12e-6, 11e-6, 10.5e-6, 11.5e-6, 12.5e-6, 10.2e-6];
     let trials: Vec<Trial> =
         blocks.iter().zip(1..).flat_map(|(&t, b)| (0..50).map(move |_| trial(b, 2.0 * t))).collect();

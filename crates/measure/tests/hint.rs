@@ -128,7 +128,7 @@ fn a_short_budget_ends_the_curve_early_and_never_with_nothing() {
     assert_eq!(last(1e-9), 4, "the first answer is always made");
 }
 
-/// A path whose times a test makes up: seconds of an answer by subintervals, block and how many trials the block had of them.
+/// A path whose times a test makes up: seconds of an answer by subintervals, round and how many trials the round had of them.
 struct Made<F> {
     now: Rc<Cell<u64>>,
     block: u32,
@@ -187,7 +187,7 @@ fn made(plan: &Plan, time: impl Fn(u64, u32, u32) -> f64) -> (Vec<Event>, Vec<Po
     (events, points)
 }
 
-/// Trials that count, of this many subintervals and block.
+/// Trials that count, of this many subintervals and round.
 fn counted(events: &[Event], n: u64, block: u32) -> Vec<Trial> {
     let trials = events.iter().filter_map(|e| if let Event::Trial(t) = e { Some(t.clone()) } else { None });
     trials.filter(|t| !t.warmup && t.size == n && t.block == block).collect()
@@ -195,7 +195,7 @@ fn counted(events: &[Event], n: u64, block: u32) -> Vec<Trial> {
 
 #[test]
 fn a_trial_slower_than_the_next_larger_one_is_run_again_and_the_best_counts() {
-    // In the third block the first trial of 100 subintervals is disturbed.
+    // In the third round the first trial of 100 subintervals is disturbed.
     let plan = Plan { trials: Some(5), ..plan(Name::ALONE, 500) };
     let n = *steps::all(Team::ALONE, 500).iter().find(|n| **n >= 100).unwrap();
     let slow = |size, block, times| if size == n && block == 3 && times == 0 { 9e-5 } else { size as f64 * 1e-7 };

@@ -32,8 +32,7 @@ struct Path {
 
 impl Path {
     fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * (1.0 - self.rng.random::<f64>()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.rng.random::<f64>()).cos()
+        stats::normal(&mut self.rng)
     }
 
     /// The machine's state now, as a logarithm: half of the time 0.03, else -0.03.

@@ -1,8 +1,7 @@
 //! A curve prepared for computing: sorted, without unusable values, its rounds numbered from 0.
 
-use std::f64::consts::{FRAC_PI_2, TAU};
+use std::f64::consts::FRAC_PI_2;
 
-use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use stats::{Interval, Local, Moves, Shared};
 
@@ -207,7 +206,7 @@ impl Curve {
             let middle = median(times, drawn.own.iter().copied(), times.len()).unwrap_or(point.seconds);
             let noise = match times.len() {
                 n if n < stats::FEWEST_ROUNDS => {
-                    (self.sigma * (FRAC_PI_2 / n.max(1) as f64).sqrt()).max(self.scattered) * normal(rng)
+                    (self.sigma * (FRAC_PI_2 / n.max(1) as f64).sqrt()).max(self.scattered) * stats::normal(rng)
                 }
                 _ => 0.0,
             };
@@ -244,12 +243,6 @@ fn scattered(points: &[Point], alone: &[(Vec<f64>, Vec<u32>)]) -> f64 {
     };
     let all: Vec<f64> = (1..points.len().saturating_sub(1)).filter_map(off).collect();
     if all.len() + 2 < ROW { 0.0 } else { stats::median(&all) / 0.6745 }
-}
-
-/// A normal value of standard deviation 1 (Box and Muller 1958).
-fn normal(rng: &mut ChaCha8Rng) -> f64 {
-    let radius = (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt();
-    radius * (TAU * rng.random::<f64>()).cos()
 }
 
 /// Buffers of a resample, and which rounds it drew.
@@ -320,7 +313,7 @@ mod tests {
 
     #[test]
     fn resamples_are_the_medians_of_what_was_drawn() {
-        // Sizes that all blocks, some, one and none visited; one block twice.
+        // Sizes that all rounds, some, one and none visited; one round twice.
         let of = |blocks: &[u32]| blocks.iter().map(|b| (*b, 1.0 + f64::from(b * 7 % 5) * 0.1)).collect::<Vec<_>>();
         let visits = [&[0, 1, 2, 3, 4][..], &[1, 3, 4], &[2], &[], &[0, 1, 1, 2, 3]];
         let points: Vec<CurvePoint> = visits.iter().zip(1..).map(|(b, size)| point(size, &of(b))).collect();

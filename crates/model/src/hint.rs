@@ -54,15 +54,15 @@ impl Quips {
 mod tests {
     use super::*;
 
-    /// A machine that works at a subinterval for `each` seconds and waits `latency` for each sum, `blocks` blocks that lie
+    /// A machine that works at a subinterval for `each` seconds and waits `latency` for each sum, `rounds` rounds that lie
     /// `spread` apart.
-    fn curve(latency: f64, each: f64, blocks: u32, spread: f64) -> Vec<CurvePoint> {
+    fn curve(latency: f64, each: f64, rounds: u32, spread: f64) -> Vec<CurvePoint> {
         (2..20)
             .map(|e| {
                 let size = 1u64 << e;
                 let seconds = latency + each * size as f64;
-                let middle = f64::from(blocks + 1) / 2.0;
-                let blocks = (1..=blocks).map(|b| (b, seconds * (1.0 + spread * (f64::from(b) - middle)))).collect();
+                let middle = f64::from(rounds + 1) / 2.0;
+                let blocks = (1..=rounds).map(|b| (b, seconds * (1.0 + spread * (f64::from(b) - middle)))).collect();
                 CurvePoint { size, seconds, blocks, throughput: size as f64 / seconds, interval: None, rounding: 0.0 }
             })
             .collect()

@@ -43,10 +43,7 @@ pub use loggp::{LogGp, Patterns};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stats::Interval;
-
-/// Confidence of every interval.
-const CONFIDENCE: f64 = 0.95;
+use stats::{CONFIDENCE, Interval};
 
 /// One size of a measured curve.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,7 +85,8 @@ impl CurvePoint {
     /// The median with its interval.
     pub(crate) fn estimate(&self) -> Estimate {
         let times = || self.blocks.iter().map(|b| b.1).collect::<Vec<_>>();
-        let interval = self.interval.or_else(|| stats::rounds_interval(&times(), 0.95)).unwrap_or(Interval::UNBOUNDED);
+        let interval =
+            self.interval.or_else(|| stats::rounds_interval(&times(), CONFIDENCE)).unwrap_or(Interval::UNBOUNDED);
         Estimate::new(self.seconds, interval.low, interval.high)
     }
 }

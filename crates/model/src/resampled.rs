@@ -1,7 +1,7 @@
 //! Intervals of fitted figures: the figures are fitted again to drawn rounds, and their spread gives the interval.
 
 use rand_chacha::ChaCha8Rng;
-use stats::{mean, median, student_t, variance};
+use stats::{StandardError, mean, median, student_t, variance};
 
 use crate::curve::{Curve, Drawn, Point};
 use crate::{CONFIDENCE, Estimate};
@@ -72,7 +72,7 @@ pub(crate) fn estimates_of(
         values
     };
     let (whole, apart) = (refitted(false), refitted(true));
-    let blocks = typical_blocks(curve.points.iter());
+    let rounds = typical_rounds(curve.points.iter());
     let shifted = fit(&seconds.iter().map(|s| s * SHIFT.exp()).collect::<Vec<_>>());
     let follows = |i: usize, scale: Scale| {
         let moved = shifted.as_ref().map_or(found[i], |s| s[i]);
@@ -85,7 +85,7 @@ pub(crate) fn estimates_of(
         // So few rounds that they may all be of one state don't tell how far levels lie apart.
         let of_one =
             curve.moves.split && follows.abs() > FOLLOWS * if *scale == Scale::Plain { found[i].abs() } else { 1.0 };
-        match spread(on(*scale, found[i]), &whole[i], &apart[i], follows, blocks, curve) {
+        match spread(on(*scale, found[i]), &whole[i], &apart[i], follows, rounds, curve) {
             Some(reach) if rounded[i].is_finite() && !of_one => {
                 let at = on(*scale, found[i]);
                 let (below, above) = curve.moves.held(follows, reach.own, reach.all);
@@ -137,8 +137,8 @@ struct Reach {
 }
 
 /// From both kinds of refits, of a figure that follows the level by the power `follows`.
-fn spread(found: f64, whole: &[f64], apart: &[f64], follows: f64, blocks: usize, curve: &Curve) -> Option<Reach> {
-    if blocks < 2 || whole.len() < 2 || apart.len() < 2 || !mean(whole).is_finite() || !mean(apart).is_finite() {
+fn spread(found: f64, whole: &[f64], apart: &[f64], follows: f64, rounds: usize, curve: &Curve) -> Option<Reach> {
+    if rounds < 2 || whole.len() < 2 || apart.len() < 2 || !mean(whole).is_finite() || !mean(apart).is_finite() {
         return None;
     }
     let own = variance(apart);
@@ -146,7 +146,7 @@ fn spread(found: f64, whole: &[f64], apart: &[f64], follows: f64, blocks: usize,
     let alike = (variance(whole) - own).max(0.0) * curve.lasting;
     let own = own * curve.own_lasting.powi(2);
     // Noise moves some figures to one side on average (the highest of some sizes, the first of some): the figure itself is off by as much.
-    let own = own / inflation(blocks) + (median(apart) - found).powi(2);
+    let own = own / inflation(rounds) + (median(apart) - found).powi(2);
     let level = (follows * curve.moves.error.value).powi(2);
     let total = own + alike + level;
     // Levels that moved once or twice do not bound a figure that moves with them.
@@ -154,7 +154,7 @@ fn spread(found: f64, whole: &[f64], apart: &[f64], follows: f64, blocks: usize,
     if moved_with(level, curve.moves.slow(curve.sigma)) || moved_with(alike, curve.outlasting) {
         return None;
     }
-    let few = (blocks - 1) as f64;
+    let few = (rounds - 1) as f64;
     // A figure rests on some of the sizes, whose noise is not all alike: three times the degrees of freedom of one size.
     let many = 3.0 * few;
     let parts = [(own, many), (alike, few), (level, curve.moves.error.degrees.max(1.0))];
@@ -170,33 +170,31 @@ fn reached(parts: &[(f64, f64)]) -> f64 {
         return 0.0;
     }
     let degrees = total * total / parts.iter().map(|(variance, degrees)| variance * variance / degrees).sum::<f64>();
-    let reach = |(variance, degrees): (f64, f64)| match variance {
-        v if v > 0.0 => student_t(CONFIDENCE, degrees) * v.sqrt(),
-        _ => 0.0,
-    };
+    let reach =
+        |(variance, degrees): (f64, f64)| StandardError { value: variance.max(0.0).sqrt(), degrees }.reach(CONFIDENCE);
     parts.iter().copied().map(reach).fold(reach((total, degrees)), f64::max)
 }
 
 /// Ratio by which redrawing few rounds overestimates the variance of a median: exact to 4% for normal noise and three rounds or more (a
 /// simulation of 3,000 times 300 draws).
-fn inflation(blocks: usize) -> f64 {
-    let few = if blocks % 2 == 1 { 0.28 } else { 0.20 };
-    1.0 + few * (12.0 / blocks.max(1) as f64).min(1.0).sqrt()
+fn inflation(rounds: usize) -> f64 {
+    let few = if rounds % 2 == 1 { 0.28 } else { 0.20 };
+    1.0 + few * (12.0 / rounds.max(1) as f64).min(1.0).sqrt()
 }
 
 /// How many rounds the points typically have: it decides how well a spread is known.
-pub(crate) fn typical_blocks<'a>(points: impl Iterator<Item = &'a Point>) -> usize {
+pub(crate) fn typical_rounds<'a>(points: impl Iterator<Item = &'a Point>) -> usize {
     let counts: Vec<f64> = points.map(|p| p.blocks.len() as f64).collect();
     // The cast takes the NaN of no points as 0 and a half down.
     median(&counts) as usize
 }
 
 /// Half-width of the 95% interval, from resampled figures. None with fewer than two rounds or resamples.
-pub(crate) fn reach(resampled: &[f64], blocks: usize) -> Option<f64> {
-    if blocks < 2 || resampled.len() < 2 || !mean(resampled).is_finite() {
+pub(crate) fn reach(resampled: &[f64], rounds: usize) -> Option<f64> {
+    if rounds < 2 || resampled.len() < 2 || !mean(resampled).is_finite() {
         return None;
     }
-    Some(student_t(CONFIDENCE, (blocks - 1) as f64) * variance(resampled).sqrt())
+    Some(student_t(CONFIDENCE, (rounds - 1) as f64) * variance(resampled).sqrt())
 }
 
 #[cfg(test)]

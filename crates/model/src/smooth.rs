@@ -11,7 +11,7 @@ use stats::median;
 
 use crate::CurvePoint;
 use crate::curve::{Curve, Drawn, Point};
-use crate::resampled::{reach, typical_blocks};
+use crate::resampled::{reach, typical_rounds};
 use crate::shape::{last_decade, rise};
 
 /// Half of the window, as a logarithm of size: a seventh of a decade.
@@ -184,7 +184,7 @@ impl Smooth {
             curve.resample(rng, &mut drawn, &mut medians);
             rises.push(rise(&halves, &self.rates(curve, &medians)));
         }
-        let blocks = typical_blocks(self.points[halves.0.start..].iter().map(|i| &curve.points[*i]));
+        let blocks = typical_rounds(self.points[halves.0.start..].iter().map(|i| &curve.points[*i]));
         Some(reach(&rises, blocks).is_some_and(|reach| risen > reach))
     }
 

@@ -3,11 +3,7 @@
 use model::{Jitter, Moment, Source};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-
-fn normal(rng: &mut ChaCha8Rng) -> f64 {
-    let radius = (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt();
-    radius * (std::f64::consts::TAU * rng.random::<f64>()).cos()
-}
+use stats::normal;
 
 /// What a run meets.
 struct Disturbed {
@@ -23,7 +19,7 @@ struct Disturbed {
 
 const CALM: Disturbed = Disturbed { every: None, random: 0.0, swing: None, drift: 0.0 };
 
-/// About 12 s of trials of 1 to 8 ms with gaps, in blocks of 1.2 s, as the driver makes them.
+/// About 12 s of trials of 1 to 8 ms with gaps, in rounds of 1.2 s, as the driver makes them.
 fn run(seed: u64, d: &Disturbed) -> Vec<Moment> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut noise = ChaCha8Rng::seed_from_u64(seed + 5000);
@@ -126,7 +122,7 @@ fn drift_and_outliers_cover_their_truth() {
         }
         let jitter = Jitter::of(&trials);
         let found = jitter.drift.unwrap();
-        // The line runs from the first block's middle to the last's.
+        // The line runs from the first round's middle to the last's.
         let truth = (0.1 * found.seconds / 10.8).exp();
         drift += u64::from(found.ratio.low <= truth && truth <= found.ratio.high);
         sure += u64::from(found.sure());
@@ -136,7 +132,7 @@ fn drift_and_outliers_cover_their_truth() {
         outliers += u64::from(e.low <= share && share <= e.high);
     }
     let share = drift as f64 / RUNS as f64;
-    // Eleven blocks hardly tell noise from wandering: the interval allows for both, and is wide for noise alone.
+    // Eleven rounds hardly tell noise from wandering: the interval allows for both, and is wide for noise alone.
     assert!(share >= 0.93, "drift held in {share}");
     assert!(sure > RUNS * 2 / 3, "10% of drift is more than 1% of noise: {sure} of {RUNS}");
     assert!(outliers >= RUNS * 95 / 100, "{outliers}");
@@ -162,7 +158,7 @@ fn moments_of_any_kind_are_answered_and_what_was_not_looked_for_is_said() {
     let calm = run(1, &CALM);
     let usual = Jitter::of(&calm);
     assert!(usual.shortest == 0.001 && usual.shortest_of_levels.unwrap() < 0.1, "{usual:?}");
-    // One block of the run lasted hours.
+    // One round of the run lasted hours.
     let mut far = calm.clone();
     far.iter_mut().filter(|t| t.block > 5).for_each(|t| t.at += 25_000.0);
     let jitter = Jitter::of(&far);

@@ -59,8 +59,7 @@ impl Bench {
     }
 
     fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * (1.0 - self.rng.random::<f64>()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.rng.random::<f64>()).cos()
+        stats::normal(&mut self.rng)
     }
 
     fn state(&mut self) -> f64 {

@@ -3,11 +3,7 @@
 use model::{Jitter, Moment, Source};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-
-fn normal(rng: &mut ChaCha8Rng) -> f64 {
-    let radius = (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt();
-    radius * (std::f64::consts::TAU * rng.random::<f64>()).cos()
-}
+use stats::normal;
 
 /// How the level of a machine moves.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +18,7 @@ enum Machine {
     Quarter(f64),
     /// First-order from trial to trial.
     Red(f64),
-    /// First-order from block to block.
+    /// First-order from round to round.
     Blocks(f64),
     /// The sum of five processes, each ten times slower than the last: about 1/f.
     Flicker,
@@ -52,13 +48,13 @@ const RESTLESS: [Machine; 16] = [
 /// When trials run.
 #[derive(Debug, Clone, Copy)]
 enum Schedule {
-    /// Of 1 to 8 ms, in ten blocks.
+    /// Of 1 to 8 ms, in ten rounds.
     Uneven,
-    /// Of 8 ms each, to 2%, in thirty blocks that open with a gap of 10 ms.
+    /// Of 8 ms each, to 2%, in thirty rounds that open with a gap of 10 ms.
     Even,
     /// The same, in turns with two other paths.
     Turns,
-    /// Of 1 to 3 ms with gaps of 0.3 to 0.8 ms, in thirty blocks: a default run of 155 sizes.
+    /// Of 1 to 3 ms with gaps of 0.3 to 0.8 ms, in thirty rounds: a default run of 155 sizes.
     Short,
 }
 
@@ -69,7 +65,7 @@ struct Extra {
     stop: Option<(f64, f64)>,
     /// Short pauses at random, a second.
     random: f64,
-    /// Each trial begins with a pause; the first of a block is slow as a whole.
+    /// Each trial begins with a pause; the first of a round is slow as a whole.
     opening: bool,
 }
 

@@ -19,7 +19,7 @@ fn wire(rate: f64) -> Wire {
     Wire::new(rate, 1.0, 0.0).unwrap()
 }
 
-/// Six equal blocks at each size.
+/// Six equal rounds at each size.
 fn exact(sizes: &[u64], time: impl Fn(f64) -> f64) -> Vec<CurvePoint> {
     let point = |&size: &u64| {
         let t = time(size as f64);
@@ -244,7 +244,7 @@ fn what_cannot_be_scaled_says_why_and_nothing_is_ever_nan() {
         assert!(found.notes.iter().any(|n| n.contains("beyond what was measured")), "{:?}", found.notes);
     }
     assert!(rests > 5, "{rests} of 40");
-    // A path that one line does not follow is scaled with a word; a single block has no interval.
+    // A path that one line does not follow is scaled with a word; a single round has no interval.
     let many = noisy::sizes(8e6, 150);
     let broken = Noisy::new(3).curve(&many, |x| 1e-6 + 60e-9 * x + 5e-7 * (x - 100_000.0).max(0.0));
     let found = Scaled::of(&broken, &to, &sizes, 1).unwrap();
@@ -273,7 +273,7 @@ fn the_line_is_the_one_that_show_prints() {
     assert_eq!((found.t0, found.per_byte), (shown.t0, shown.per_byte), "nothing changes, so nothing is estimated anew");
 }
 
-/// Noise that a block has at all sizes alike, and of each size by itself.
+/// Noise that a round has at all sizes alike, and of each size by itself.
 fn noisy(seed: u64, common: f64, own: f64) -> Noisy {
     let mut noisy = Noisy::new(seed);
     (noisy.common, noisy.own) = (common, own);
@@ -345,7 +345,7 @@ fn a_path_at_its_wires_own_speed_is_rarely_called_faster_and_never_by_one_block(
     }
     assert_eq!((said(1, from), said(1, packets(200e6))), (0, 0), "one round tells no noise from a wrong rate");
     assert!(said(4, packets(200e6)) * 10 >= RUNS * 9, "a path that is faster by a quarter is told from four rounds");
-    // What one block seems to show is said with what it does not tell.
+    // What one round seems to show is said with what it does not tell.
     let found = Scaled::of(&curve(1, 1, packets(200e6)), &target, &[10_000], 1).unwrap();
     assert!(found.notes.iter().any(|n| n.contains("a single round does not tell")), "{:?}", found.notes);
     assert!(found.at[0].seconds.value >= target.wires.unwrap().1.seconds(10_000.0), "{found:?}");

@@ -34,7 +34,7 @@ fn point(size: u64, blocks: Vec<(u32, f64)>) -> CurvePoint {
     CurvePoint::of(size, seconds, blocks)
 }
 
-/// The curve without noise, seen by that many blocks.
+/// The curve without noise, seen by that many rounds.
 fn exact(sizes: &[u64], blocks: u32) -> Vec<CurvePoint> {
     sizes.iter().map(|size| point(*size, (0..blocks).map(|b| (b, T0 + B * *size as f64)).collect())).collect()
 }
@@ -234,19 +234,16 @@ fn odd_curves_neither_panic_nor_give_nan() {
     assert_eq!(Summary::of(&[broken, stopped], 1), None);
 }
 
-/// A curve with log-normal noise: `cell` at each size of each block for itself, `shared` over all sizes of a block. A
-/// block visits a size with the given chance (the first two always).
+/// A curve with log-normal noise: `cell` at each size of each round for itself, `shared` over all sizes of a round. A
+/// round visits a size with the given chance (the first two always).
 fn noisy(rng: &mut ChaCha8Rng, blocks: u32, cell: f64, shared: f64, visit: f64) -> Vec<CurvePoint> {
-    let normal = |rng: &mut ChaCha8Rng| {
-        let radius = (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * rng.random::<f64>()).cos()
-    };
-    let factors: Vec<f64> = (0..blocks).map(|_| (shared * normal(rng)).exp()).collect();
+    let factors: Vec<f64> = (0..blocks).map(|_| (shared * stats::normal(rng)).exp()).collect();
     sizes()
         .into_iter()
         .map(|size| {
             let visited: Vec<u32> = (0..blocks).filter(|b| *b < 2 || rng.random::<f64>() < visit).collect();
-            let time = |b: &u32| (*b, (T0 + B * size as f64) * factors[*b as usize] * (cell * normal(rng)).exp());
+            let time =
+                |b: &u32| (*b, (T0 + B * size as f64) * factors[*b as usize] * (cell * stats::normal(rng)).exp());
             point(size, visited.iter().map(time).collect())
         })
         .collect()
@@ -271,7 +268,7 @@ fn coverage(blocks: u32, cell: f64, shared: f64, visit: f64) -> [(f64, f64); 4] 
             found.1 += if e.high.is_finite() { (e.high - e.low) / 2.0 / truth / RUNS as f64 } else { 0.0 };
         }
     }
-    // Sizes that few blocks visit have none more often.
+    // Sizes that few rounds visit have none more often.
     let most = if visit < 1.0 { RUNS / 5 } else { RUNS / 20 };
     assert!(open.iter().all(|n| *n <= most), "{open:?} of {RUNS} have no interval");
     found

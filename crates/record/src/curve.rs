@@ -8,7 +8,7 @@ use model::CurvePoint;
 use model::scale::Wire;
 use transport::registry;
 
-use crate::{Point, RunFile};
+use crate::{PathRun, Point, RunFile};
 
 impl RunFile {
     /// Sizes at which the path carried for a short time what a token bucket had saved up, as the run warned.
@@ -30,26 +30,34 @@ impl RunFile {
             .filter(|p| p.figures.median > 0.0 && p.figures.median.is_finite())
             .filter(|p| p.figures.throughput > 0.0 && p.figures.throughput.is_finite())
             .map(|p| {
-                let trials = p.trials.all();
-                let trials: Vec<_> = trials.iter().collect();
-                let mut blocks = figures::rounds(&self.run.plan, run.opened.transport, &trials, &run.common);
+                let mut point = self.curve_point(run, p, p.figures.throughput);
                 if looked(p) && any_round {
                     // Survey trials are no rounds.
-                    blocks.clear();
-                } else if blocks.is_empty() {
-                    // A file may keep points without their trials: the median is then all that is known.
-                    blocks.push((0, p.figures.median));
+                    point.blocks.clear();
                 }
-                CurvePoint {
-                    size: p.size,
-                    seconds: p.figures.median,
-                    blocks,
-                    throughput: p.figures.throughput,
-                    interval: Some(interval(p)),
-                    rounding: figures::rounding(&self.run.plan, run.opened.transport, &trials, &run.common),
-                }
+                point
             })
             .collect()
+    }
+
+    /// A point of a path with the medians of its rounds and this throughput.
+    pub(crate) fn curve_point(&self, path: &PathRun, p: &Point, throughput: f64) -> CurvePoint {
+        let (plan, trials) = (&self.run.plan, p.trials.all());
+        let trials: Vec<_> = trials.iter().collect();
+        let mut blocks = figures::rounds(plan, path.opened.transport, &trials, &path.common);
+        let rounding = figures::rounding(plan, &trials, &blocks, &path.common);
+        if blocks.is_empty() {
+            // A file may keep points without their trials: the median is then all that is known.
+            blocks.push((0, p.figures.median));
+        }
+        CurvePoint {
+            size: p.size,
+            seconds: p.figures.median,
+            blocks,
+            throughput,
+            interval: Some(stats::Interval { low: p.figures.low, high: p.figures.high }),
+            rounding,
+        }
     }
 
     /// CPU time of a transfer of the path at this index on one side, in the form of [`RunFile::curve`]: ascending by size, seconds, with
@@ -88,11 +96,6 @@ impl RunFile {
         let shape = self.run.plan.decorators.shape.as_ref().filter(|_| opened.capabilities.two_ended)?;
         Wire::new(shape.rate, 1.0, 0.0).ok()
     }
-}
-
-/// A point's interval, as in its row.
-pub(crate) fn interval(p: &Point) -> stats::Interval {
-    stats::Interval { low: p.figures.low, high: p.figures.high }
 }
 
 #[cfg(test)]

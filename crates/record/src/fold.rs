@@ -45,7 +45,7 @@ impl Fold {
     }
 
     /// The run so far; none before its header. Points that have not ended have the figures that their trials give (of a
-    /// point with hundreds of trials, those up to the last block or 64th trial).
+    /// point with hundreds of trials, those up to the last round or 64th trial).
     pub fn run(&self) -> Option<&RunFile> {
         self.file.as_ref()
     }

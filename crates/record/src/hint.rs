@@ -1,6 +1,5 @@
 //! HINT in a run file: a path's QUIPS, and what ended its curve.
 
-use measure::figures;
 use model::{CurvePoint, Quips};
 use transport::Name;
 use workload::hint::{Ended, Team, steps};
@@ -66,20 +65,7 @@ impl RunFile {
     fn quips(&self, path: &PathRun) -> Vec<CurvePoint> {
         let points = path.points.iter().filter_map(|p| {
             let throughput = p.figures.quips.filter(|q| q.is_finite() && *q > 0.0)?;
-            let trials = p.trials.all();
-            let trials: Vec<_> = trials.iter().collect();
-            let mut blocks = figures::rounds(&self.run.plan, path.opened.transport, &trials, &path.common);
-            if blocks.is_empty() {
-                blocks.push((0, p.figures.median));
-            }
-            Some(CurvePoint {
-                size: p.size,
-                seconds: p.figures.median,
-                blocks,
-                throughput,
-                interval: Some(crate::curve::interval(p)),
-                rounding: figures::rounding(&self.run.plan, path.opened.transport, &trials, &path.common),
-            })
+            Some(self.curve_point(path, p, throughput))
         });
         points.filter(|p| p.seconds.is_finite() && p.seconds > 0.0).collect()
     }
@@ -88,7 +74,7 @@ impl RunFile {
 #[cfg(test)]
 mod tests {
     use measure::event::{End, Figures, TimeKind};
-    use measure::{Pattern, Trials};
+    use measure::{Pattern, Trials, figures};
     use workload::hint::steps;
 
     use super::*;

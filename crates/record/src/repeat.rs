@@ -29,7 +29,7 @@ const TELLS_NOTHING: f64 = 100.0;
 
 /// Fills in the range of a repeat at every point; a recorded one is ignored, since older versions computed it from one run only.
 pub(crate) fn foretell(plan: &Plan, path: &mut PathRun) {
-    let mut ranges = between(plan, path).map(|b| b.ranges(0.95)).unwrap_or_default().into_iter();
+    let mut ranges = between(plan, path).map(|b| b.ranges(stats::CONFIDENCE)).unwrap_or_default().into_iter();
     for point in &mut path.points {
         let range = if usable(point.figures.median) { ranges.next().flatten() } else { None };
         let range = range.filter(|r| r.low > 0.0 && r.high / r.low < TELLS_NOTHING);

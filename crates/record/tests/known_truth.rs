@@ -28,7 +28,7 @@ fn modelled(theory: &Theory) -> Vec<PathPlan> {
     vec![PathPlan { settings: theory.settings(), ..transport::theory::NAME.into() }]
 }
 
-/// Ten blocks over fixed sizes.
+/// Ten rounds over fixed sizes.
 fn fixed(theory: Theory, sizes: Vec<u64>) -> RunFile {
     let seed = theory.seed;
     measured(&Plan {

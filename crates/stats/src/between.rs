@@ -9,7 +9,7 @@
 
 use crate::basic::{mean, median, variance};
 use crate::foretold;
-use crate::interval::{Interval, student_t};
+use crate::interval::Interval;
 use crate::spread::{StandardError, log_spread, pooled_log_sigma};
 
 /// Sizes further apart than this ratio are not read between: the schedules' own lie 0.045 decades (1.11) apart.
@@ -111,11 +111,7 @@ impl Between {
     /// (of its level, of the size within it): a repeat has that error too, even where few runs agree by chance. The range also holds every
     /// time that was seen, since what happened to a stray run may happen to a repeat.
     pub fn ranges(&self, confidence: f64) -> Vec<Option<Interval>> {
-        let reach = |spread: StandardError, runs: usize| match spread.value {
-            // Nothing was seen to vary (and 0 times infinity would be NaN).
-            0.0 => 0.0,
-            s => student_t(confidence, spread.degrees) * s * (1.0 + 1.0 / runs as f64).sqrt(),
-        };
+        let reach = |spread: StandardError, runs: usize| spread.reach(confidence) * (1.0 + 1.0 / runs as f64).sqrt();
         let runs = self.levels.len();
         let of_levels = foretold::reach(confidence, self.spread(), runs, &self.alike);
         let whole = of_levels.max(self.level_error.map_or(0.0, |error| reach(error, runs)));

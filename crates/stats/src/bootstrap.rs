@@ -4,6 +4,7 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::CONFIDENCE;
 use crate::basic::{median, median_in_place, quantile};
 use crate::interval::{Interval, median_interval};
 
@@ -11,6 +12,12 @@ use crate::interval::{Interval, median_interval};
 pub fn draw(rng: &mut impl Rng, n: usize, drawn: &mut Vec<usize>) {
     drawn.clear();
     drawn.extend((0..n).map(|_| rng.random_range(0..n)));
+}
+
+/// A normal value of mean 0 and standard deviation 1 (Box and Muller 1958).
+pub fn normal(rng: &mut impl Rng) -> f64 {
+    let radius = (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt();
+    radius * (std::f64::consts::TAU * rng.random::<f64>()).cos()
 }
 
 /// How two interleaved series compare: the median of first / second over the pairs, and its 95% interval by
@@ -23,7 +30,7 @@ pub fn bootstrap_ratio(pairs: &[(f64, f64)], resamples: u32, seed: u64) -> (f64,
     let ratios: Vec<f64> = pairs.iter().map(|(a, b)| a / b).filter(|r| r.is_finite() && *r > 0.0).collect();
     let middle = median(&ratios);
     if ratios.len() < 6 {
-        return (middle, median_interval(&ratios, 0.95));
+        return (middle, median_interval(&ratios, CONFIDENCE));
     }
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut drawn = Vec::with_capacity(ratios.len());

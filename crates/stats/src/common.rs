@@ -75,7 +75,7 @@ fn hollow(points: &[Vec<f64>]) -> f64 {
 /// a round, too, which medians of rounds no longer show.
 pub fn block_levels(points: &[Vec<(u32, f64)>]) -> Vec<(u32, f64)> {
     let distances = block_distances(points.iter().map(Vec::as_slice), |_| 0.0);
-    distances.into_iter().map(|(block, d)| (block, median(&d))).collect()
+    distances.into_iter().map(|(round, d)| (round, median(&d))).collect()
 }
 
 /// Log distances of each round from the medians of its points, a list a round: the median of a list is the round's level. Points' medians
@@ -93,8 +93,8 @@ pub fn block_distances<'a>(
             continue;
         }
         let middle = median(&good.iter().map(|(b, l)| l - level(*b)).collect::<Vec<_>>());
-        for (block, log) in good {
-            distances.entry(block).or_default().push(log - middle);
+        for (round, log) in good {
+            distances.entry(round).or_default().push(log - middle);
         }
     }
     distances
@@ -104,7 +104,7 @@ pub fn block_distances<'a>(
 mod tests {
     use super::*;
 
-    /// Points whose sizes differ a hundredfold and wobble each on their own, in blocks at these levels.
+    /// Points whose sizes differ a hundredfold and wobble each on their own, in rounds at these levels.
     fn points(levels: &[f64]) -> Vec<Vec<(u32, f64)>> {
         (0..40)
             .map(|s| {

@@ -7,11 +7,12 @@
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
+use crate::STATES;
 use crate::spread::StandardError;
 
 /// Scale of the prior, as a logarithm, and its degrees of freedom, which say how heavy its tail is. Default TCP runs lay within x1.24 one
-/// after another and within x2.12 over an hour, ten of each (`bench/RESULTS.md`): standard deviations of about 7% and 24%, since ten normal
-/// values lie 3.1 of them apart. With these constants ranges hold at least 90 of 100 further runs for spreads of 3 to 40%, from one earlier
+/// after another and within x1.52 over an hour, ten of each (`bench/RESULTS.md`): standard deviations of about 7% and 14%, since ten normal
+/// values lie 3.1 of them apart. Over an earlier hour they lay within x2.12: 24%. With these constants ranges hold at least 90 of 100 further runs for spreads of 3 to 40%, from one earlier
 /// run on (`tests/between.rs`).
 const USUAL: f64 = 0.22;
 const DEGREES: f64 = 2.0;
@@ -29,9 +30,8 @@ const STEPS: usize = 200;
 
 /// Up to so many values the range reaches at least to a second state. Of a machine in one of two states, each as likely as the other, three
 /// values are all of one state with probability 1/4, and a further one is then of the other with 1/2: a miss in more than one of ten.
-/// States may lie as far apart as a factor of two. With four values, 94 of 100 further ones lie within what was seen.
+/// States may lie as far apart as [`STATES`]. With four values, 94 of 100 further ones lie within what was seen.
 const FEW: usize = 3;
-const STATES: f64 = std::f64::consts::LN_2;
 
 /// Half-width, as a logarithm, of the range about the mean of `values` values in which a further one lies at `confidence`, where the
 /// values' spread is `seen` (logarithms) and other paths of the machine have the spreads `alike`. Up to three values it is a factor of two

@@ -60,13 +60,10 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
+    use crate::normal;
 
     fn points(k: u32, mut one: impl FnMut() -> f64) -> Vec<Vec<(u32, f64)>> {
         (0..40).map(|_| (0..k).map(|round| (round, one().exp())).collect()).collect()
-    }
-
-    fn normal(rng: &mut ChaCha8Rng) -> f64 {
-        (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0
     }
 
     #[test]

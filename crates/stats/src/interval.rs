@@ -1,6 +1,6 @@
 //! Where the true median lies, from the medians of independent rounds.
 
-use crate::basic::{mean, median, variance};
+use crate::basic::{mean, median};
 use crate::common::Shared;
 use crate::moves::{FEWEST_ROUNDS, Moves};
 use crate::spread::{StandardError, log_spread, median_log_error};
@@ -25,27 +25,27 @@ impl Interval {
     }
 }
 
-/// Interval of the median at `confidence` (0.95), from independent block medians.
+/// Interval of the median at `confidence` (0.95), from independent round medians.
 ///
-/// With enough blocks for the confidence (6 at 95%), the interval runs between order statistics, which needs no
+/// With enough rounds for the confidence (6 at 95%), the interval runs between order statistics, which needs no
 /// assumption on the noise but its independence, and interpolates between the two nearest pairs so that the
 /// confidence is met and not exceeded (Hettmansperger and Sheather 1986, Statistics and Probability Letters 4:75-79).
-/// With fewer blocks no pair of order statistics reaches the confidence; then it is Student's t interval of the mean
+/// With fewer rounds no pair of order statistics reaches the confidence; then it is Student's t interval of the mean
 /// logarithm, which for log-normal noise is the median's. Values of 0 or less have no logarithm; then t is taken on
 /// the values themselves.
 ///
-/// One block says nothing about the spread between blocks: [`Interval::UNBOUNDED`], as for none. The median of the
-/// blocks always lies within. A confidence of 1 or more is unbounded, of 0 or less the median itself.
-pub fn median_interval(blocks: &[f64], confidence: f64) -> Interval {
-    let k = blocks.len();
+/// One round says nothing about the spread between rounds: [`Interval::UNBOUNDED`], as for none. The median of the
+/// rounds always lies within. A confidence of 1 or more is unbounded, of 0 or less the median itself.
+pub fn median_interval(rounds: &[f64], confidence: f64) -> Interval {
+    let k = rounds.len();
     if k < 2 || confidence.is_nan() || confidence >= 1.0 {
         return Interval::UNBOUNDED;
     }
-    let middle = median(blocks);
+    let middle = median(rounds);
     if confidence <= 0.0 {
         return Interval { low: middle, high: middle };
     }
-    let found = order_interval(blocks, confidence).unwrap_or_else(|| t_interval(blocks, confidence));
+    let found = order_interval(rounds, confidence).unwrap_or_else(|| t_interval(rounds, confidence));
     Interval { low: found.low.min(middle), high: found.high.max(middle) }
 }
 
@@ -80,8 +80,7 @@ pub fn point_interval(rounds: &[f64], shared: &Shared, confidence: f64) -> Optio
     if both.value <= 0.0 {
         return Some(Interval { low: middle, high: middle });
     }
-    let reach = student_t(confidence, both.degrees) * both.value;
-    let (low, high) = moves.held(1.0, student_t(confidence, own.degrees) * own.value, reach);
+    let (low, high) = moves.held(1.0, own.reach(confidence), both.reach(confidence));
     let mut found = Interval { low: middle * low.exp(), high: middle * high.exp() };
     // A size whose own rounds fall into two groups, where other sizes' do not, has a median of either group by chance.
     if let Some(of_rounds) = order_interval(rounds, confidence) {
@@ -92,7 +91,7 @@ pub fn point_interval(rounds: &[f64], shared: &Shared, confidence: f64) -> Optio
     }
     // Needs no assumption on the noise: seven rounds all lie on one side of the median in one run of 64. Where rounds agree by chance, the
     // noise pooled over all sizes widens the bounds.
-    let of_level = student_t(confidence, moves.error.degrees.max(1.0)) * moves.error.value;
+    let of_level = moves.error.reach(confidence);
     let usual = shared.sigma * (std::f64::consts::FRAC_PI_2 / rounds.len() as f64).sqrt();
     let of_noise = student_t(confidence, both.degrees) * usual.hypot(moves.error.value);
     let seen = |pick: fn(f64, f64) -> f64| rounds.iter().copied().reduce(pick).unwrap_or(middle);
@@ -131,14 +130,14 @@ pub fn rounds_interval(rounds: &[f64], confidence: f64) -> Option<Interval> {
 }
 
 /// Interval between interpolated order statistics; none if even the extremes do not reach the confidence.
-fn order_interval(blocks: &[f64], confidence: f64) -> Option<Interval> {
-    let k = blocks.len();
-    let mut sorted = blocks.to_vec();
+fn order_interval(rounds: &[f64], confidence: f64) -> Option<Interval> {
+    let k = rounds.len();
+    let mut sorted = rounds.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     // The interval from the d-th smallest to the d-th largest misses the median with probability 2 P(Bin(k, 1/2) < d).
     let mut probability = 0.5f64.powi(i32::try_from(k).ok()?);
     if probability == 0.0 {
-        // Beyond a thousand blocks the binomial underflows; the normal limit is exact enough by far.
+        // Beyond a thousand rounds the binomial underflows; the normal limit is exact enough by far.
         let reach = student_t(confidence, k as f64) * (k as f64).sqrt() / 2.0;
         let d = (k as f64 / 2.0 - reach).floor().clamp(0.0, (k - 1) as f64 / 2.0) as usize;
         return Some(Interval { low: sorted[d], high: sorted[k - 1 - d] });
@@ -167,18 +166,17 @@ fn order_interval(blocks: &[f64], confidence: f64) -> Option<Interval> {
 }
 
 /// Student's t interval: on logarithms where every value is positive.
-fn t_interval(blocks: &[f64], confidence: f64) -> Interval {
-    let k = blocks.len() as f64;
+fn t_interval(rounds: &[f64], confidence: f64) -> Interval {
     let spread = |values: &[f64]| {
-        let reach = student_t(confidence, k - 1.0) * (variance(values) / k).sqrt();
+        let reach = StandardError::of_mean(values).reach(confidence);
         (mean(values) - reach, mean(values) + reach)
     };
-    if blocks.iter().all(|b| *b > 0.0) {
-        let logs: Vec<f64> = blocks.iter().map(|b| b.ln()).collect();
+    if rounds.iter().all(|b| *b > 0.0) {
+        let logs: Vec<f64> = rounds.iter().map(|b| b.ln()).collect();
         let (low, high) = spread(&logs);
         Interval { low: low.exp(), high: high.exp() }
     } else {
-        let (low, high) = spread(blocks);
+        let (low, high) = spread(rounds);
         Interval { low, high }
     }
 }
@@ -297,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn few_blocks_use_t_on_logarithms() {
+    fn few_rounds_use_t_on_logarithms() {
         // exp(mean +- 4.302653 * s / sqrt 3) of ln 1, ln 2, ln 4: mean ln 2, s = ln 2.
         let found = median_interval(&[4.0, 1.0, 2.0], 0.95);
         let reach = 4.302_653 / 3f64.sqrt();
@@ -306,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn six_blocks_interpolate_order_statistics() {
+    fn six_rounds_interpolate_order_statistics() {
         // 1..6: [1, 6] covers 0.96875 and [2, 5] 0.78125. The share inwards is 5 I / (1 + 4 I) with I = 0.1.
         let found = median_interval(&[6.0, 1.0, 5.0, 2.0, 4.0, 3.0], 0.95);
         let inward = 0.5 / 1.4;
@@ -324,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_blocks_give_a_point_and_the_median_lies_within() {
+    fn equal_rounds_give_a_point_and_the_median_lies_within() {
         for k in 2..40 {
             let found = median_interval(&vec![0.1; k], 0.95);
             assert!(found.contains(0.1) && (found.high - found.low) < 1e-12, "{k}: {found:?}");
@@ -334,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn thousands_of_blocks_neither_underflow_nor_widen() {
+    fn thousands_of_rounds_neither_underflow_nor_widen() {
         let many: Vec<f64> = (0..5000).map(f64::from).collect();
         let found = median_interval(&many, 0.95);
         assert!(found.low > 2400.0 && found.high < 2600.0 && found.contains(2499.5), "{found:?}");

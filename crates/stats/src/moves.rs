@@ -5,6 +5,7 @@
 //! from the correlation of neighbouring rounds, and from the slowest waves of the series, which needs no model of it (equal-weighted
 //! cosines: Lazarus, Lewis, Stock and Watson 2018, *HAR Inference*, Journal of Business and Economic Statistics 36:541-559).
 
+use crate::STATES;
 use crate::basic::{mean, median, variance};
 use crate::spread::StandardError;
 use crate::student::student_t;
@@ -54,9 +55,8 @@ const FAR_OFF: f64 = 0.223;
 const FARTHER: f64 = 3.0;
 
 /// Rounds from which on the farthest is clamped to the distance of the next; and how far off, as a logarithm, the farthest of fewer must
-/// lie for that: one of four may be a state that comes as often as another, and states may lie as far apart as a factor of two.
+/// lie for that, [`STATES`]: one of four may be a state that comes as often as another.
 const DRAWN: usize = 5;
-const STATES: f64 = std::f64::consts::LN_2;
 
 /// Standard errors of a rank on either side of the middle up to which the true median may lie: of normal levels these are the levels
 /// to which the 95% interval of their mean reaches (1.96 over the 1.253 by which a median errs more).
@@ -67,6 +67,8 @@ const RANKS: f64 = 1.56;
 pub enum Saw {
     /// Too few rounds to tell.
     Few,
+    /// One state, or both of two: so few rounds that all may be of one of the two.
+    OneOfTwo,
     /// A state or two that last too long to average over.
     Outlasting,
     /// States that last for some rounds.
@@ -171,13 +173,15 @@ impl Moves {
         (self.rounds as usize) < FEWEST_ROUNDS
     }
 
-    /// The machine's states last too long for this many rounds to average over them, and they lie further apart than half of
-    /// `noise`, the standard deviation of one size's rounds about the level; or the rounds are so few that they may all be of one state.
+    /// The rounds do not average over the machine's states: [`Saw::OneOfTwo`] or [`Saw::Outlasting`]. `noise` as of [`Moves::saw`].
     pub fn slow(&self, noise: f64) -> bool {
-        let rounds = f64::from(self.rounds);
-        let needed = (1.6 + 0.08 * rounds).min(4.0);
-        let few = self.effective < needed || self.one_change > ONE_CHANGE;
-        !self.few() && (self.split || few && self.spread > OF_NOISE * noise)
+        matches!(self.saw(noise), Saw::OneOfTwo | Saw::Outlasting)
+    }
+
+    /// The machine's states last too long for this many rounds to average over them, and they lie further apart than half of `noise`.
+    fn outlasted(&self, noise: f64) -> bool {
+        let needed = (1.6 + 0.08 * f64::from(self.rounds)).min(4.0);
+        (self.effective < needed || self.one_change > ONE_CHANGE) && self.spread > OF_NOISE * noise
     }
 
     /// Whether states change often enough to average over. The rounds must count as four or more by the correlation seen, by the highest
@@ -207,7 +211,8 @@ impl Moves {
         let apart = self.spread > OF_NOISE * noise;
         match () {
             () if self.few() => Saw::Few,
-            () if self.slow(noise) => Saw::Outlasting,
+            () if self.split => Saw::OneOfTwo,
+            () if self.outlasted(noise) => Saw::Outlasting,
             () if self.effective < LASTING * f64::from(self.rounds) && apart => Saw::Lasting,
             () if self.far != 0.0 => Saw::OneFar(self.far.exp()),
             () if apart && self.spread > ALIKE => Saw::Changing,
@@ -284,11 +289,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
-
-    fn normal(rng: &mut ChaCha8Rng) -> f64 {
-        let radius = (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * rng.random::<f64>()).cos()
-    }
+    use crate::normal;
 
     /// Autoregressive rounds of spread 0.03.
     fn series(rng: &mut ChaCha8Rng, rounds: usize, alike: f64) -> Vec<f64> {
@@ -307,7 +308,7 @@ mod tests {
         let held = |_: &usize| {
             let series = series(&mut rng, rounds, alike);
             let m = Moves::of(&series);
-            let reach = crate::student_t(0.95, m.error.degrees) * m.error.value;
+            let reach = m.error.reach(0.95);
             (m.mean + median(&series)).abs() <= reach
         };
         (0..4000).filter(held).count() as f64 / 40.0
@@ -343,7 +344,7 @@ mod tests {
                     .map(|_| if rng.random_bool(share) { 1.5f64.ln() } else { 0.0 } + 0.03 * normal(&mut rng))
                     .collect();
                 let (m, middle) = (Moves::of(&levels), median(&levels));
-                let reach = crate::student_t(0.95, m.error.degrees) * m.error.value;
+                let reach = m.error.reach(0.95);
                 let (low, high) = m.held(1.0, 0.0, reach);
                 (middle + low..=middle + high).contains(&(0.03 * up))
             };
@@ -415,7 +416,7 @@ mod tests {
                 let levels = of_states(&mut rng, rounds, lasts);
                 let m = Moves::of(&levels);
                 let Some(share) = m.averages_below(0.03) else { continue };
-                let reach = student_t(0.95, m.error.degrees) * m.error.value;
+                let reach = m.error.reach(0.95);
                 let (low, high) = m.held(1.0, 0.0, reach);
                 let centre = 1.5f64.ln() / 2.0 - median(&levels);
                 below = share * rounds as f64;
@@ -439,7 +440,7 @@ mod tests {
                 let m = Moves::of(&levels);
                 let Some(share) = m.averages_below(0.03) else { continue };
                 assert!(share * 30.0 < lasts, "{share} of a run in states of {lasts} rounds");
-                let reach = student_t(0.95, m.error.degrees) * m.error.value;
+                let reach = m.error.reach(0.95);
                 let (low, high) = m.held(1.0, 0.0, reach);
                 let centre = 1.5f64.ln() / 2.0 - median(&levels);
                 (seem, held) = (seem + 1, held + u32::from(low <= centre && centre <= high));
@@ -517,7 +518,7 @@ mod tests {
         assert!(outlier.error.value < 2.5 * calm.error.value, "{outlier:?} {calm:?}");
         // One of four that took ten times as long leaves the others an interval of use; one that took half as long again may be a state.
         let four = |far: f64| Moves::of(&[0.01, far, -0.01, 0.0]);
-        let reach = |m: Moves| student_t(0.95, m.error.degrees) * m.error.value;
+        let reach = |m: Moves| m.error.reach(0.95);
         assert!(reach(four(10f64.ln())) < 0.1 && four(10f64.ln()).far > 2.0, "{:?}", four(10f64.ln()));
         assert!(reach(four(1.5f64.ln())) > 0.2, "{:?}", four(1.5f64.ln()));
         let still = Moves::of(&[0.5; 12]);

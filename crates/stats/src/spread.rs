@@ -3,6 +3,7 @@
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use crate::basic::{median_in_place, variance};
+use crate::student::student_t;
 
 /// Degrees of freedom that the pooled spread of the neighbouring sizes counts for.
 const SHARED_DEGREES: f64 = 8.0;
@@ -55,6 +56,17 @@ impl StandardError {
         Self { value: rest.sqrt(), degrees: self.degrees * share * share }
     }
 
+    /// The error of the mean of independent values: unknown of one, and of none.
+    pub fn of_mean(values: &[f64]) -> Self {
+        let k = values.len() as f64;
+        Self { value: (variance(values) / k).sqrt(), degrees: k - 1.0 }
+    }
+
+    /// How far the truth may lie off at `confidence` (0 to 1, either way, Student's t). 0 where there is no error, however well it is known.
+    pub fn reach(self, confidence: f64) -> f64 {
+        if self.value == 0.0 { 0.0 } else { student_t(confidence, self.degrees) * self.value }
+    }
+
     /// Upper limit of this error at `confidence` (0 to 1, one-sided, chi-squared): an error known with few degrees of freedom may have come
     /// out too small by chance. Infinite where nothing bounds it.
     pub fn at_most(self, confidence: f64) -> f64 {
@@ -66,35 +78,35 @@ impl StandardError {
     }
 }
 
-/// Standard error of the logarithm of the median of `blocks`, from their own spread and that of all points of the path
+/// Standard error of the logarithm of the median of `rounds`, from their own spread and that of all points of the path
 /// (`shared_sigma`, [`pooled_log_sigma`]; 0 if unknown): [`log_spread`] times the standard error of the median of as many
-/// normal values of spread 1. None without any block, with one and no shared spread, or with values of 0 or less.
-pub fn median_log_error(blocks: &[f64], shared_sigma: f64) -> Option<StandardError> {
-    let spread = log_spread(blocks, shared_sigma)?;
-    Some(StandardError { value: spread.value * median_error(blocks.len()), ..spread })
+/// normal values of spread 1. None without any round, with one and no shared spread, or with values of 0 or less.
+pub fn median_log_error(rounds: &[f64], shared_sigma: f64) -> Option<StandardError> {
+    let spread = log_spread(rounds, shared_sigma)?;
+    Some(StandardError { value: spread.value * median_error(rounds.len()), ..spread })
 }
 
-/// The standard deviation of the logarithms of `blocks`:
+/// The standard deviation of the logarithms of `rounds`:
 ///
-/// - the point's own, with the one block that lies farthest from the median counted only as far out as the next one if there
-///   are five blocks or more: a lone outlier does not move a median, so it must not widen an interval of one;
+/// - the point's own, with the one round that lies farthest from the median counted only as far out as the next one if there
+///   are five rounds or more: a lone outlier does not move a median, so it must not widen an interval of one;
 /// - pooled with `shared_sigma`, which counts as 8 degrees and less the more the point's own spread exceeds it: a point may be
-///   noisier than the others (at a buffer's edge it is), and its own blocks then speak for it;
-/// - but never below `shared_sigma`: three blocks that happen to agree do not make a quiet point.
+///   noisier than the others (at a buffer's edge it is), and its own rounds then speak for it;
+/// - but never below `shared_sigma`: three rounds that happen to agree do not make a quiet point.
 ///
 /// None as of [`median_log_error`].
-pub(crate) fn log_spread(blocks: &[f64], shared_sigma: f64) -> Option<StandardError> {
-    let k = blocks.len();
+pub(crate) fn log_spread(rounds: &[f64], shared_sigma: f64) -> Option<StandardError> {
+    let k = rounds.len();
     let shared = if shared_sigma.is_finite() { shared_sigma.max(0.0) } else { 0.0 };
-    if k == 0 || blocks.iter().any(|b| b.is_nan() || *b <= 0.0) || (k == 1 && shared == 0.0) {
+    if k == 0 || rounds.iter().any(|b| b.is_nan() || *b <= 0.0) || (k == 1 && shared == 0.0) {
         return None;
     }
-    let (value, degrees) = own_spread(blocks.iter().map(|b| b.ln()).collect());
+    let (value, degrees) = own_spread(rounds.iter().map(|b| b.ln()).collect());
     Some(StandardError { value, degrees }.beside(shared))
 }
 
-/// Standard deviation of one point's log blocks and its degrees of freedom; from five blocks on, with the farthest from
-/// the median drawn in. A single block has none of either.
+/// Standard deviation of one point's log rounds and its degrees of freedom; from five rounds on, with the farthest from
+/// the median drawn in. A single round has none of either.
 fn own_spread(mut logs: Vec<f64>) -> (f64, f64) {
     let k = logs.len();
     if k < 5 {
@@ -128,17 +140,17 @@ pub(crate) fn median_error(k: usize) -> f64 {
     }
 }
 
-/// The standard deviation of log blocks that several points have in common, robustly: `blocks_by_point` holds the
-/// block medians of one size each.
+/// The standard deviation of log rounds that several points have in common, robustly: `rounds_by_point` holds the
+/// round medians of one size each.
 ///
-/// It is the median distance of a block from its own point's median, over all points, each distance measured in units
-/// of its expected median for normal noise and that number of blocks. So a few outlying blocks, and a few points that
-/// are outliers throughout, leave it alone, and points of two blocks count rightly beside points of twelve. Values of 0 or
-/// less and points of fewer than two blocks are left out; 0 if nothing is left.
-pub fn pooled_log_sigma(blocks_by_point: &[Vec<f64>]) -> f64 {
+/// It is the median distance of a round from its own point's median, over all points, each distance measured in units
+/// of its expected median for normal noise and that number of rounds. So a few outlying rounds, and a few points that
+/// are outliers throughout, leave it alone, and points of two rounds count rightly beside points of twelve. Values of 0 or
+/// less and points of fewer than two rounds are left out; 0 if nothing is left.
+pub fn pooled_log_sigma(rounds_by_point: &[Vec<f64>]) -> f64 {
     let mut distances = Vec::new();
-    for blocks in blocks_by_point {
-        let mut logs: Vec<f64> = blocks.iter().filter(|b| **b > 0.0 && b.is_finite()).map(|b| b.ln()).collect();
+    for rounds in rounds_by_point {
+        let mut logs: Vec<f64> = rounds.iter().filter(|b| **b > 0.0 && b.is_finite()).map(|b| b.ln()).collect();
         let k = logs.len();
         if k < 2 {
             continue;
@@ -170,7 +182,7 @@ fn typical_distance(k: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use rand::{Rng, SeedableRng};
+    use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
@@ -179,10 +191,7 @@ mod tests {
     #[test]
     fn the_constants_of_normal_noise_agree_with_a_simulation() {
         let mut rng = ChaCha8Rng::seed_from_u64(2);
-        let mut normal = || {
-            let radius = (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt();
-            radius * (std::f64::consts::TAU * rng.random::<f64>()).cos()
-        };
+        let mut normal = || crate::normal(&mut rng);
         for k in (1..=12).chain([20, 31, 50]) {
             let runs = 1_000_000 / k;
             let (mut squares, mut distances, mut spread) = (0.0, Vec::new(), 0.0);
@@ -216,18 +225,18 @@ mod tests {
         assert_eq!(StandardError { value: 0.1, degrees: 5.0 }.at_most(1.0), f64::INFINITY);
     }
 
-    fn error(blocks: &[f64], shared: f64) -> f64 {
-        median_log_error(blocks, shared).unwrap().value
+    fn error(rounds: &[f64], shared: f64) -> f64 {
+        median_log_error(rounds, shared).unwrap().value
     }
 
     #[test]
-    fn the_shared_spread_is_a_floor_for_blocks_that_happen_to_agree() {
+    fn the_shared_spread_is_a_floor_for_rounds_that_happen_to_agree() {
         assert!(error(&[1.0, 1.0, 1.0], 0.05) >= 0.05 * median_error(3));
         assert!(error(&[1.0, 1.0, 1.0], 0.10) > error(&[1.0, 1.0, 1.0], 0.05));
     }
 
     #[test]
-    fn one_far_block_of_many_hardly_counts() {
+    fn one_far_round_of_many_hardly_counts() {
         let calm = [1.0, 1.01, 0.99, 1.02, 0.98, 1.015, 0.985, 1.005];
         let mut stray = calm;
         stray[3] = 10.0;
@@ -236,8 +245,8 @@ mod tests {
 
     #[test]
     fn too_little_evidence_has_no_error() {
-        for blocks in [&[][..], &[1.0], &[1.0, 0.0, 2.0], &[1.0, -1.0], &[f64::NAN, 1.0]] {
-            assert_eq!(median_log_error(blocks, 0.0), None, "{blocks:?}");
+        for rounds in [&[][..], &[1.0], &[1.0, 0.0, 2.0], &[1.0, -1.0], &[f64::NAN, 1.0]] {
+            assert_eq!(median_log_error(rounds, 0.0), None, "{rounds:?}");
         }
         assert_eq!(median_log_error(&[1.0], f64::NAN), None);
         assert_eq!(median_log_error(&[2.0], 0.1), Some(StandardError { value: 0.1, degrees: 8.0 }));

@@ -6,8 +6,8 @@ mod noise;
 use noise::Noise;
 use stats::{Between, Measured, StandardError, median, median_log_error, variance};
 
-const BLOCKS: usize = 9;
-/// Log standard deviation of a block at a size.
+const ROUNDS: usize = 9;
+/// Log standard deviation of a round at a size.
 const WITHIN: f64 = 0.03;
 /// Log standard deviation of a size between runs beyond its run's level.
 const OWN: f64 = 0.02;
@@ -19,8 +19,8 @@ fn run(noise: &mut Noise, machine: Machine) -> Vec<Measured> {
     let level = machine(noise).exp();
     let size = |i: u64| {
         let seconds = 1e-5 * (1.0 + i as f64) * level * noise.log_normal(OWN);
-        let blocks: Vec<f64> = (0..BLOCKS).map(|_| seconds * noise.log_normal(WITHIN)).collect();
-        Measured { size: 64 + i, seconds: median(&blocks), error: median_log_error(&blocks, WITHIN) }
+        let rounds: Vec<f64> = (0..ROUNDS).map(|_| seconds * noise.log_normal(WITHIN)).collect();
+        Measured { size: 64 + i, seconds: median(&rounds), error: median_log_error(&rounds, WITHIN) }
     };
     (0..40).map(size).collect()
 }

@@ -12,25 +12,25 @@ const NORMAL: Draw = |noise| 1.0 + 0.05 * noise.normal();
 const LOG_NORMAL: Draw = |noise| noise.log_normal(0.3);
 const CONTAMINATED: Draw = |noise| noise.contaminated(0.05);
 
-fn blocks(noise: &mut Noise, k: usize, draw: Draw) -> Vec<f64> {
+fn rounds(noise: &mut Noise, k: usize, draw: Draw) -> Vec<f64> {
     (0..k).map(|_| draw(noise)).collect()
 }
 
-/// Share of runs of k blocks whose interval holds `truth`.
+/// Share of runs of k rounds whose interval holds `truth`.
 fn coverage(k: usize, draw: Draw, truth: f64, interval: fn(&[f64]) -> Interval) -> f64 {
     const RUNS: usize = 10_000;
     let mut noise = Noise::new(k as u64);
-    let hits = (0..RUNS).filter(|_| interval(&blocks(&mut noise, k, draw)).contains(truth)).count();
+    let hits = (0..RUNS).filter(|_| interval(&rounds(&mut noise, k, draw)).contains(truth)).count();
     hits as f64 / RUNS as f64
 }
 
-fn at_95(blocks: &[f64]) -> Interval {
-    median_interval(blocks, 0.95)
+fn at_95(rounds: &[f64]) -> Interval {
+    median_interval(rounds, 0.95)
 }
 
 /// The median of the contaminated noise, which has no closed form.
 fn contaminated_median() -> f64 {
-    median(&blocks(&mut Noise::new(99), 1_000_000, CONTAMINATED))
+    median(&rounds(&mut Noise::new(99), 1_000_000, CONTAMINATED))
 }
 
 #[test]
@@ -39,8 +39,8 @@ fn the_interval_of_a_quotient_covers_the_quotient() {
         let mut noise = Noise::new(k as u64);
         const RUNS: usize = 10_000;
         let figure = |noise: &mut Noise, sigma: f64| {
-            let blocks: Vec<f64> = (0..k).map(|_| noise.log_normal(sigma)).collect();
-            (median(&blocks), at_95(&blocks))
+            let rounds: Vec<f64> = (0..k).map(|_| noise.log_normal(sigma)).collect();
+            (median(&rounds), at_95(&rounds))
         };
         let hits = (0..RUNS)
             .filter(|_| {
@@ -49,7 +49,7 @@ fn the_interval_of_a_quotient_covers_the_quotient() {
             })
             .count();
         let found = hits as f64 / RUNS as f64;
-        assert!((0.93..=0.99).contains(&found), "{k} blocks: {found}");
+        assert!((0.93..=0.99).contains(&found), "{k} rounds: {found}");
     }
 }
 
@@ -70,15 +70,15 @@ fn median_interval_covers_the_median() {
 #[test]
 fn the_coverage_test_notices_an_interval_that_is_too_narrow_or_too_wide() {
     for k in 3..=12 {
-        let narrow = coverage(k, LOG_NORMAL, 1.0, |blocks| median_interval(blocks, 0.90));
+        let narrow = coverage(k, LOG_NORMAL, 1.0, |rounds| median_interval(rounds, 0.90));
         assert!(narrow < 0.93, "{k} messages: an interval of 90% passes for one of 95%: {narrow}");
-        let wide = coverage(k, LOG_NORMAL, 1.0, |blocks| median_interval(blocks, 0.998));
+        let wide = coverage(k, LOG_NORMAL, 1.0, |rounds| median_interval(rounds, 0.998));
         assert!(wide > 0.99, "{k} messages: an interval of 99.8% passes for one of 95%: {wide}");
     }
 }
 
 #[test]
-fn pooled_sigma_is_right_for_any_number_of_blocks_and_ignores_outliers() {
+fn pooled_sigma_is_right_for_any_number_of_rounds_and_ignores_outliers() {
     let mut noise = Noise::new(5);
     for k in 2..=20 {
         let points: Vec<Vec<f64>> = (0..5000).map(|_| (0..k).map(|_| noise.log_normal(0.05)).collect()).collect();

@@ -1,5 +1,7 @@
 //! A small slice of `make truth`, with loose bounds: that what holds goes on to hold, and that the bench itself works.
 
+use std::collections::BTreeSet;
+
 use truth::noise::{Demand, Noise};
 use truth::world::Shape;
 use truth::{
@@ -103,8 +105,8 @@ fn four_rounds_that_may_all_be_of_one_of_two_states_claim_little() {
         let row = coverage::row(noise, &Shape::of(4, 40), 30, SEED, 2);
         let tally = |name: &str| &row.of_machine[name];
         for (name, least) in [("point", points), ("latency", 0.8), ("t0", 0.8), ("b", 0.8), ("Rmax", 0.8)] {
-            let held = tally(name).coverage().unwrap_or(1.0);
-            assert!(held >= least, "{}: {name} held {held} of {}", noise.name(), tally(name).given());
+            let held = tally(name).coverage();
+            assert!(held >= Some(least), "{}: {name} held {held:?} of {}", noise.name(), tally(name).given());
         }
         // What does not move with the level is known all the same.
         assert!(tally("half power").given() >= 25, "{}", noise.name());
@@ -116,12 +118,18 @@ fn four_rounds_that_may_all_be_of_one_of_two_states_claim_little() {
 
 #[test]
 fn no_noise_makes_absurd_figures_of_nine_rounds() {
+    let shape = Shape::of(9, 20);
+    let mut seen = BTreeSet::new();
     for noise in truth::noise::ALL {
-        let row = coverage::row(noise, &Shape::of(9, 20), 2, SEED, 2);
+        let row = coverage::row(noise, &shape, 2, SEED, 2);
+        let point = &row.of_machine["point"];
+        assert_eq!(point.given() + point.none, 2 * shape.sizes.len() as u64, "{}", noise.name());
         for (name, tally) in row.of_machine.iter().chain(&row.of_run) {
             assert_eq!(tally.absurd, 0, "{}: {name}", noise.name());
         }
+        seen.extend(row.of_machine.into_keys());
     }
+    assert_eq!(seen, BTreeSet::from(coverage::FIGURES));
 }
 
 #[test]
@@ -149,7 +157,7 @@ fn sides_of_one_thing_in_turns_do_not_differ_whatever_states_the_machine_has() {
         for noise in [Noise::Independent, Noise::Seconds(0.5), Noise::Rounds(3.0), Noise::Correlated(0.5)] {
             let row = turns::row(noise, &Shape::of(rounds, 40), 15, SEED, 2);
             println!("{}, {rounds} rounds: {:?}", noise.name(), row.said);
-            assert!(row.said.iter().all(|said| said.faster <= 1), "{}: {:?}", noise.name(), row.said);
+            assert!(row.said.iter().all(|said| said.faster <= 1 && said.none == 0), "{}: {:?}", noise.name(), row.said);
             let found = row.said.last().map_or(0, |said| said.slower);
             assert!(
                 noise != Noise::Independent || found * 10 >= row.runs * 8,
@@ -182,7 +190,7 @@ fn states_that_each_size_of_each_side_has_of_its_own_are_no_difference_in_turns(
         let row = turns::row(Noise::Sizes(0.8), &Shape::of(rounds, 40), 40, SEED, 2);
         println!("{rounds} rounds: {:?}", row.said[0]);
         // Of 40, 5% and a standard error.
-        assert!(row.met(), "{rounds} rounds: {:?}", row.said[0]);
+        assert!(row.said[0].none == 0 && row.met(), "{rounds} rounds: {:?}", row.said[0]);
     }
 }
 

@@ -62,7 +62,7 @@ fn graph(state: &State, pen: &mut Pen<'_>, area: Rect) {
         graph => graph.curves(&[&Analysis::of(run)], false),
     };
     series.retain(|s| s.path == precision::ASKED || state.path.is_none_or(|path| s.path == path));
-    // The axes hold the curves: the intervals of the first blocks would press them flat.
+    // The axes hold the curves: the intervals of the first rounds would press them flat.
     for point in series.iter_mut().flat_map(|s| &mut s.points) {
         (point.interval, point.min) = (None, point.seconds);
     }

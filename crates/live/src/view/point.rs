@@ -59,7 +59,7 @@ fn sure(plan: &Plan, point: &Point) -> String {
     format!("±{} (asked ±{}), {so}", percent(width), units::short(plan.precision, Kind::Share))
 }
 
-/// How far the interval reached after each block, the last ones as far as there is room.
+/// How far the interval reached after each round, the last ones as far as there is room.
 fn closing(widths: &[(u32, f64)], columns: u16) -> String {
     let mut text = String::new();
     for (_, width) in widths.iter().rev() {

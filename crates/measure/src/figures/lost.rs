@@ -52,7 +52,7 @@ fn interval(rounds: &[(f64, f64)]) -> Option<Interval> {
     let error = (k as f64 / (k - 1) as f64 * squares * (1.0 + follows) / (1.0 - follows)).sqrt() / sent;
     // Rounds that lose alike by chance: the error is at least that of as many independent messages.
     let error = error.max((share * (1.0 - share) / sent).sqrt());
-    let reach = stats::student_t(0.95, (k - 1) as f64) * error / (share * (1.0 - share));
+    let reach = stats::student_t(stats::CONFIDENCE, (k - 1) as f64) * error / (share * (1.0 - share));
     let at = |odds: f64| 1.0 / (1.0 + (-odds).exp());
     let middle = (share / (1.0 - share)).ln();
     Some(Interval { low: at(middle - reach), high: at(middle + reach) })

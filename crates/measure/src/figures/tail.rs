@@ -6,7 +6,7 @@
 //! it has no upper bound. Levels may lie further apart than those of a few rounds did ([`Tail::spread_out`]). And a slow state that the
 //! size's own trials missed may show in those of the sizes nearby ([`Tail::last`]).
 
-use stats::{Interval, Moves, StandardError};
+use stats::{CONFIDENCE, Interval, Moves, StandardError};
 
 /// Half-width of a histogram's bucket about the time that it is named by, as a share; it may be up to twice as much ([`stats::Histogram`]).
 const BUCKET: f64 = 1.0 / 512.0;
@@ -45,7 +45,7 @@ impl Tail<'_> {
     /// The 95% interval of the time that a share `q` stays within: between order statistics, of as many independent iterations as there are
     /// in effect ([`stats::beyond`]). None as of [`stats::point_interval`].
     pub fn interval(&self, q: f64) -> Option<Interval> {
-        let seen = stats::beyond(1.0 - q, self.independent(q)?, 0.95);
+        let seen = stats::beyond(1.0 - q, self.independent(q)?, CONFIDENCE);
         let low = seen.low.map_or(0.0, |share| quantile(self.all, 1.0 - share));
         let high = seen.high.and_then(|share| self.last(share)).map(|high| high.max(self.spread_out(q)));
         let (high, off) = (high.unwrap_or(f64::INFINITY), self.beside.rounding);
@@ -80,7 +80,7 @@ impl Tail<'_> {
             let seen = (stats::variance(&shares) / k / of_one - each) * k / moves.effective;
             let lasting = (moves.error.value.powi(2) / of_one - each).max(seen).max(0.0) * hidden;
             let both = StandardError::of_sum(&[(each, 1e9), (lasting, moves.error.degrees.max(1.0))]);
-            let surer = stats::student_t(0.95, 1e9) / stats::student_t(0.95, both.degrees.max(1.0));
+            let surer = stats::student_t(CONFIDENCE, 1e9) / stats::student_t(CONFIDENCE, both.degrees.max(1.0));
             fewest = fewest.min((surer / both.value).powi(2));
             rounds = rounds.min(moves.effective);
         }
@@ -109,9 +109,8 @@ impl Tail<'_> {
     fn spread_out(&self, q: f64) -> f64 {
         let logs: Vec<f64> = self.rounds.iter().map(|r| middle(r).max(f64::MIN_POSITIVE).ln()).collect();
         let moves = Moves::of(&logs);
-        let further = stats::spread_beyond_seen(&moves, 0.95);
-        let (at, off) =
-            (quantile(self.all, q), stats::student_t(0.9, moves.error.degrees.max(1.0)) * moves.error.value);
+        let further = stats::spread_beyond_seen(&moves, CONFIDENCE);
+        let (at, off) = (quantile(self.all, q), moves.error.reach(0.9));
         if further <= 0.0 {
             return at;
         }

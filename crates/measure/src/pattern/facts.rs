@@ -98,7 +98,7 @@ pub struct Facts {
     /// What the table of bandwidth curves calls its transfers; none where it has no such curve.
     pub bandwidth: Option<&'static str>,
     /// Which LogGP parameters its curve gives; none where it gives none.
-    pub loggp: Option<LogGp>,
+    pub loggp: Option<LogGpPart>,
     /// NetPIPE's mode that measures the same; none where it has none.
     pub netpipe: Option<NetPipe>,
 }
@@ -307,7 +307,7 @@ pub struct Anew {
 
 /// Which LogGP parameters a pattern's curve gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LogGp {
+pub enum LogGpPart {
     /// Latency, from messages that wait for each other.
     Latency,
     /// Overhead and gaps, from messages that don't.

@@ -24,7 +24,7 @@ use transport::{End, Link};
 
 use crate::{FarReport, SessionError, TrialReport, TrialSpec, Workspace};
 
-pub use facts::{Anew, Facts, InGroup, LogGp, NetPipe, Score, Seen, Sizes};
+pub use facts::{Anew, Facts, InGroup, LogGpPart, NetPipe, Score, Seen, Sizes};
 pub use list::Pattern;
 
 /// What a near half of a trial found.

@@ -4,7 +4,7 @@ use transport::clock::Clock;
 use transport::theory::FarRole;
 use transport::{End, Link};
 
-use super::{Answered, Facts, LogGp, NetPipe, Timed};
+use super::{Answered, Facts, LogGpPart, NetPipe, Timed};
 use crate::content::Writer;
 use crate::event::TimeKind;
 use crate::far::Side;
@@ -22,7 +22,7 @@ pub(super) const FACTS: Facts = Facts {
     bytes: |trial, rated| if rated { trial.size.saturating_mul(2) } else { trial.size },
     startup: Some("round trips"),
     bandwidth: Some("round trips"),
-    loggp: Some(LogGp::Latency),
+    loggp: Some(LogGpPart::Latency),
     netpipe: Some(NetPipe {
         counts: 1,
         in_five: true,

@@ -13,7 +13,7 @@ use transport::theory::{FarRole, TheoryLink};
 use transport::{End, Link};
 
 use super::facts::answered;
-use super::{Answered, Facts, InGroup, LogGp, NetPipe, Seen, Timed};
+use super::{Answered, Facts, InGroup, LogGpPart, NetPipe, Seen, Timed};
 use crate::buffers::Slots;
 use crate::content::Writer;
 use crate::cost::Cost;
@@ -58,7 +58,7 @@ pub(super) const FACTS: Facts = Facts {
         Duration::from_micros(bytes)
     },
     bandwidth: Some("streams"),
-    loggp: Some(LogGp::Gap),
+    loggp: Some(LogGpPart::Gap),
     netpipe: Some(NetPipe {
         counts: 1,
         in_five: true,

@@ -34,7 +34,7 @@ fn due(moments: u32, rounds: u32, spent: f64) -> bool {
 }
 
 impl PathRun<'_> {
-    /// [`planned`] of this path; none where its trials are long by themselves, as those of several flows.
+    /// [`planned`] of this path; none where it has several connections.
     fn planned(&self) -> (f64, usize) {
         if self.flows() > 1 { (0.0, 0) } else { planned(self.plan) }
     }

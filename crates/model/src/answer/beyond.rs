@@ -157,7 +157,7 @@ fn twice_rms(residuals: impl Iterator<Item = f64>) -> f64 {
 mod tests {
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
-    use stats::Interval;
+    use stats::{Interval, normal};
 
     use super::*;
 
@@ -174,11 +174,6 @@ mod tests {
         ("root and line", |s| 1e-5 + 1e-8 * s.sqrt() + 1e-10 * s),
         ("power", |s| 5e-6 * (1.0 + (s / 3000.0).powf(0.8))),
     ];
-
-    fn normal(rng: &mut ChaCha8Rng) -> f64 {
-        let radius = (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * rng.random::<f64>()).cos()
-    }
 
     /// Twelve rounds of a curve up to 1 MiB: log-normal noise of each size, and rounds that are in one of two states so far from the middle.
     fn measured(curve: Path, step: f64, own: f64, state: f64, seed: u64) -> Vec<CurvePoint> {

@@ -45,7 +45,7 @@ pub(super) fn forecast(sizes: &[&CurvePoint], size: f64) -> Option<Forecast> {
     let many = sizes.len() as f64;
     // Whether a power fits as well as the best one: an F test for one more free parameter.
     let free = many - 3.0;
-    let likely = |c: &&Curve| c.residuals / least - 1.0 <= stats::student_t(0.95, free).powi(2) / free;
+    let likely = |c: &&Curve| c.residuals / least - 1.0 <= stats::student_t(stats::CONFIDENCE, free).powi(2) / free;
     let line = curves.iter().find(|c| c.power == LINE);
     let best = curves.iter().min_by(|a, b| a.residuals.total_cmp(&b.residuals))?;
     let value = line.filter(likely).unwrap_or(best).time;
@@ -60,7 +60,7 @@ pub(super) fn forecast(sizes: &[&CurvePoint], size: f64) -> Option<Forecast> {
     // The larger size may lie as far off the curve as these do beyond their noise.
     let noise = (below + above) / 4.0;
     let scatter = (least / (many - 2.0) - noise.powi(2)).max(0.0).sqrt();
-    let t = stats::student_t(0.95, many - 2.0);
+    let t = stats::student_t(stats::CONFIDENCE, many - 2.0);
     let (mut low, mut high) = (value, value);
     for c in curves.iter().filter(|c| c.power == LINE || likely(c)) {
         let own = t * c.error.hypot(scatter);

@@ -209,10 +209,7 @@ mod tests {
     /// A path of so many bytes a second from 10 kB on, in twelve rounds of which half visited sizes above 64 KiB; sizes so many decades apart.
     fn plateau(curve: fn(f64) -> f64, step: f64, sigma: f64, seed: u64) -> Vec<CurvePoint> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let mut normal = || {
-            let radius = (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt();
-            radius * (std::f64::consts::TAU * rng.random::<f64>()).cos()
-        };
+        let mut normal = || stats::normal(&mut rng);
         let mut sizes: Vec<u64> =
             (0..).map(|i| 10f64.powf(step * f64::from(i)) as u64).take_while(|s| *s <= 1 << 20).collect();
         sizes.dedup();

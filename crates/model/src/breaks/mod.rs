@@ -44,7 +44,7 @@ pub struct Breaks {
     /// Sizes from which on the path is slower or faster, ascending.
     pub steps: Vec<Step>,
     /// How deep a dip of a twentieth of a decade must be in order to be found wherever it lies, as a share of the time: none
-    /// shallower can be ruled out. In JSON `null` where the sizes lie too far apart, or too few blocks visited them, for any.
+    /// shallower can be ruled out. In JSON `null` where the sizes lie too far apart, or too few rounds visited them, for any.
     #[serde(with = "units::unbounded")]
     #[schemars(with = "Option<f64>")]
     pub sensitivity: f64,

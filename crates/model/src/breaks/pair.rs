@@ -1,6 +1,6 @@
 //! From edges to dips and steps.
 
-use stats::{StandardError, student_t};
+use stats::{CONFIDENCE, StandardError};
 
 use super::edges::{STRETCH, least};
 use super::growth::surprise_at;
@@ -61,7 +61,7 @@ fn depth(up: (f64, StandardError), down: (f64, StandardError)) -> Estimate {
 }
 
 fn estimate(ln: f64, error: StandardError) -> Estimate {
-    let reach = if error.value > 0.0 { student_t(0.95, error.degrees) * error.value } else { 0.0 };
+    let reach = error.reach(CONFIDENCE);
     Estimate::new(ln.exp(), (ln - reach).exp(), (ln + reach).exp())
 }
 

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use stats::{Local, Moves, student_t};
+use stats::{Local, Moves};
 
 use super::jump::Jump;
 use super::rough::Rough;
@@ -49,7 +49,7 @@ fn series(sides: [Option<&Local>; 2], rounds: u32) -> Vec<f64> {
 /// Whether the levels of its sides in this run may account for a jump.
 pub(super) fn explains(rough: &Rough, jump: &Jump) -> bool {
     let Some(moves) = moves(rough, jump.between) else { return false };
-    let reach = student_t(SURE, moves.error.degrees.max(1.0)) * moves.error.value;
+    let reach = moves.error.reach(SURE);
     jump.height.abs() <= reach.max(APART * moves.spread)
 }
 

@@ -105,7 +105,7 @@ impl Misfit {
 /// Standard error of a point's median, as a share, pooled over the curve, with what the clock's step hides: neighbours on its grid lie off
 /// the truth to one side.
 fn noise(curve: &Curve) -> f64 {
-    let typical = crate::resampled::typical_blocks(curve.points.iter()).max(1) as f64;
+    let typical = crate::resampled::typical_rounds(curve.points.iter()).max(1) as f64;
     let timed = curve.points.iter().filter(|p| p.seconds > 0.0);
     let hidden: f64 = timed.clone().map(|p| (p.rounding / p.seconds).powi(2)).sum();
     let hidden = (hidden / timed.count().max(1) as f64).sqrt();

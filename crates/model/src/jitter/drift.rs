@@ -30,10 +30,10 @@ const EQUAL: f64 = 1e-9;
 /// A drift.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Drift {
-    /// How many times as long blocks of all sizes take at the end of the run as at its start, along a straight line
-    /// through the levels of its blocks.
+    /// How many times as long rounds of all sizes take at the end of the run as at its start, along a straight line
+    /// through the levels of its rounds.
     pub ratio: Estimate,
-    /// From the first to the last block, seconds.
+    /// From the first to the last round, seconds.
     pub seconds: f64,
 }
 
@@ -53,7 +53,7 @@ impl Drift {
             times.entry(t.block).or_default().push(t.at);
         }
         let points: Vec<Vec<(u32, f64)>> =
-            of_size.into_values().map(|blocks| blocks.into_iter().map(|(b, t)| (b, median(&t))).collect()).collect();
+            of_size.into_values().map(|rounds| rounds.into_iter().map(|(b, t)| (b, median(&t))).collect()).collect();
         let levels: Vec<(f64, f64)> =
             block_levels(&points).into_iter().filter_map(|(b, level)| Some((mean(times.get(&b)?), level))).collect();
         Self::through(levels)
@@ -130,22 +130,18 @@ fn prior(i: usize, many: usize, wanders: bool) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use rand::{Rng, SeedableRng};
+    use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
+    use stats::normal;
 
     use super::*;
-
-    fn normal(rng: &mut ChaCha8Rng) -> f64 {
-        let radius = (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * rng.random::<f64>()).cos()
-    }
 
     const RUNS: u32 = 200;
 
     /// Of all runs, how many are sure of a drift, and how many intervals hold it: levels that keep this share of
-    /// themselves from block to block (1: a random walk) with white noise of `white` times that, and drift by so much
+    /// themselves from round to round (1: a random walk) with white noise of `white` times that, and drift by so much
     /// over the run, in units of the white noise.
-    fn sure(blocks: u32, kept: f64, wander: f64, drift: f64) -> (u32, u32) {
+    fn sure(rounds: u32, kept: f64, wander: f64, drift: f64) -> (u32, u32) {
         let (mut sure, mut held) = (0, 0);
         for seed in 0..u64::from(RUNS) {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -153,10 +149,10 @@ mod tests {
             let level = |k| {
                 let new = if kept < 1.0 { (1.0 - kept * kept).sqrt() } else { 1.0 };
                 state = kept * state + new * normal(&mut rng);
-                let at = f64::from(k) / f64::from(blocks - 1);
+                let at = f64::from(k) / f64::from(rounds - 1);
                 (1.2 * f64::from(k), 0.01 * (wander * state + normal(&mut rng) + drift * at))
             };
-            let found = Drift::through((0..blocks).map(level).collect()).unwrap();
+            let found = Drift::through((0..rounds).map(level).collect()).unwrap();
             sure += u32::from(found.sure());
             let truth = (0.01 * drift).exp();
             held += u32::from(found.ratio.low <= truth && truth <= found.ratio.high);
@@ -166,7 +162,7 @@ mod tests {
 
     #[test]
     fn levels_that_wander_are_seldom_sure_of_a_drift_and_steady_ones_are() {
-        for (blocks, kept, wander, most) in [
+        for (rounds, kept, wander, most) in [
             (10, 0.0, 0.0, 10),
             (30, 0.0, 0.0, 10),
             (10, 0.8, 2.0, 20),
@@ -174,8 +170,8 @@ mod tests {
             (10, 1.0, 3.0, 50),
             (30, 1.0, 3.0, 40),
         ] {
-            let (sure, _) = sure(blocks, kept, wander, 0.0);
-            assert!(sure <= most, "{blocks} blocks, {kept} kept: {sure} of {RUNS}");
+            let (sure, _) = sure(rounds, kept, wander, 0.0);
+            assert!(sure <= most, "{rounds} rounds, {kept} kept: {sure} of {RUNS}");
         }
         let (found, held) = sure(30, 0.0, 0.0, 5.0);
         assert!(found >= RUNS * 9 / 10 && held >= RUNS * 93 / 100, "sure {found}, held {held} of {RUNS}");

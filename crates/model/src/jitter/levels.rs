@@ -66,9 +66,9 @@ pub(super) fn shortest(levels: &[(f64, f64)]) -> Option<f64> {
     Some(1.0 / (found.highest as f64 * found.step))
 }
 
-/// The period of these levels, (seconds, logarithm) ascending in time, if one is significant. `blocks` are the moments at which rounds
+/// The period of these levels, (seconds, logarithm) ascending in time, if one is significant. `rounds` are the moments at which rounds
 /// began.
-pub(super) fn period(levels: &[(f64, f64)], blocks: &[f64]) -> Option<Periodic> {
+pub(super) fn period(levels: &[(f64, f64)], rounds: &[f64]) -> Option<Periodic> {
     let series = fewer(&clipped(levels));
     let span = series.last()?.0 - series.first()?.0;
     let Frequencies { lowest, highest, step } = Frequencies::of(&series)?;
@@ -79,7 +79,7 @@ pub(super) fn period(levels: &[(f64, f64)], blocks: &[f64]) -> Option<Periodic> 
     let best = fundamental(&beyond, best, lowest);
     let frequency = (best + lowest) as f64 * step;
     let many = (beyond.len() as f64 / FINER * 3.0).max(1.0);
-    if beyond[best] < (many / LEVEL).ln() || rhythm::shared(blocks, frequency) {
+    if beyond[best] < (many / LEVEL).ln() || rhythm::shared(rounds, frequency) {
         return None;
     }
     let halves = series.split_at(series.len() / 2);

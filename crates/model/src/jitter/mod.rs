@@ -4,14 +4,14 @@
 //!
 //! | module | job |
 //! |---|---|
-//! | `drift` | the levels of the run's blocks against the time |
+//! | `drift` | the levels of the run's rounds against the time |
 //! | `disturbance` | what came back, and in what it shows |
 //! | `periodic` | a quick period in the moments of pauses, from their spectrum |
 //! | `cycle` | tells it from a part of itself |
 //! | `stops` | a slow period of the longest pauses |
 //! | `divided` | tells it from a whole multiple of a quicker one |
 //! | `levels` | a period in how long trials take, beyond a red `background` |
-//! | `rhythm` | the rhythm of the run's own trials and blocks |
+//! | `rhythm` | the rhythm of the run's own trials and rounds |
 
 mod background;
 mod cycle;
@@ -30,7 +30,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stats::{mean, median, student_t, variance};
+use stats::{CONFIDENCE, StandardError, mean, median};
 
 use crate::Estimate;
 use periodic::Searched;
@@ -78,7 +78,7 @@ impl Moment {
 pub struct Jitter {
     /// Share of single iterations that took over twice the median of their trial; none where none were timed.
     pub outliers: Option<Estimate>,
-    /// How the whole curve moved over the run; none with fewer than four blocks.
+    /// How the whole curve moved over the run; none with fewer than four rounds.
     pub drift: Option<Drift>,
     /// Disturbances that come back, the surest first; empty where none is sure.
     pub periodic: Vec<Periodic>,
@@ -115,17 +115,17 @@ impl Jitter {
         Self::of_trials(&stretches(intervals), &held)
     }
 
-    /// Outliers and drift from `blocks`, periods from `trials`: the same trials, but for the numbers of their rounds.
-    fn of_trials(blocks: &[Moment], trials: &[Moment]) -> Self {
+    /// Outliers and drift from `rounds`, periods from `trials`: the same trials, but for the numbers of their rounds.
+    fn of_trials(rounds: &[Moment], trials: &[Moment]) -> Self {
         let usable = |t: &&Moment| {
             t.seconds > 0.0 && t.seconds.is_finite() && t.at.is_finite() && t.lasted >= 0.0 && t.lasted.is_finite()
         };
-        let blocks: Vec<&Moment> = blocks.iter().filter(usable).collect();
+        let rounds: Vec<&Moment> = rounds.iter().filter(usable).collect();
         let mut trials: Vec<&Moment> = trials.iter().filter(usable).collect();
         trials.sort_by(|a, b| a.at.total_cmp(&b.at));
         let levels = about_sizes(&trials);
         let span = trials.last().map_or(0.0, |t| t.at + t.lasted) - trials.first().map_or(0.0, |t| t.at);
-        let (outliers, drift) = (outliers(&blocks), Drift::of(&blocks));
+        let (outliers, drift) = (outliers(&rounds), Drift::of(&rounds));
         match periodic::search(&trials, &levels) {
             Ok(Searched { found: periodic, shortest, shortest_of_levels }) => {
                 let longest = span / TIMES;
@@ -167,20 +167,20 @@ fn about_sizes(trials: &[&Moment]) -> Vec<f64> {
 /// The share of all iterations, with an interval from how the shares of rounds differ, and no narrower than so many iterations allow
 /// (Wilson 1927): that none was seen does not mean that there are none.
 fn outliers(trials: &[&Moment]) -> Option<Estimate> {
-    let mut blocks = BTreeMap::<u32, (u64, u64)>::new();
+    let mut rounds = BTreeMap::<u32, (u64, u64)>::new();
     for t in trials.iter().filter(|t| t.slow.1 > 0) {
-        let block = blocks.entry(t.block).or_default();
-        *block = (block.0.saturating_add(t.slow.0), block.1.saturating_add(t.slow.1));
+        let round = rounds.entry(t.block).or_default();
+        *round = (round.0.saturating_add(t.slow.0), round.1.saturating_add(t.slow.1));
     }
-    let shares: Vec<f64> = blocks.values().map(|(slow, all)| *slow as f64 / *all as f64).collect();
+    let shares: Vec<f64> = rounds.values().map(|(slow, all)| *slow as f64 / *all as f64).collect();
     let k = shares.len();
     let value = mean(&shares);
     match k {
         0 => None,
         1 => Some(Estimate { value, low: 0.0, high: 1.0 }),
         _ => {
-            let reach = student_t(0.95, (k - 1) as f64) * (variance(&shares) / k as f64).sqrt();
-            let (low, high) = wilson(value, blocks.values().map(|b| b.1 as f64).sum());
+            let reach = StandardError::of_mean(&shares).reach(CONFIDENCE);
+            let (low, high) = wilson(value, rounds.values().map(|b| b.1 as f64).sum());
             Some(Estimate { value, low: (value - reach).max(0.0).min(low), high: (value + reach).min(1.0).max(high) })
         }
     }

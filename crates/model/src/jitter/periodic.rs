@@ -86,8 +86,8 @@ pub(super) fn search(trials: &[&Moment], levels: &[f64]) -> Result<Searched, &'s
         let of: Vec<&Moment> = (0..trials.len()).filter(|i| which(*i)).map(|i| trials[i]).collect();
         Series { moments: of.iter().flat_map(|t| apart(&t.pauses)).collect(), expected: expected(&of) }
     };
-    let blocks = begun(trials);
-    let mut found: Vec<Periodic> = stops::period(trials, &blocks).into_iter().collect();
+    let rounds = begun(trials);
+    let mut found: Vec<Periodic> = stops::period(trials, &rounds).into_iter().collect();
     let all = pauses(&|_| true);
     if all.moments.len() >= FEWEST {
         let parts = [pauses(&|i| half[i]), pauses(&|i| !half[i])];
@@ -99,7 +99,7 @@ pub(super) fn search(trials: &[&Moment], levels: &[f64]) -> Result<Searched, &'s
         let own = |p: &Periodic| {
             let frequency = 1.0 / p.period.value;
             let begun_with = rhythm::kept(&starts, frequency) > AS_WELL * rhythm::kept(&all.moments, frequency);
-            rhythm::shared(&blocks, frequency) || begun_with && rhythm::shared(&starts, frequency)
+            rhythm::shared(&rounds, frequency) || begun_with && rhythm::shared(&starts, frequency)
         };
         // The overtones of a slow one that was found are no other disturbance.
         let part = |p: &Periodic| {
@@ -113,7 +113,7 @@ pub(super) fn search(trials: &[&Moment], levels: &[f64]) -> Result<Searched, &'s
     }
     let moments: Vec<(f64, f64)> =
         trials.iter().zip(settled(trials, levels)).map(|(t, l)| (t.at + t.lasted / 2.0, l)).collect();
-    found.extend(levels::period(&moments, &blocks));
+    found.extend(levels::period(&moments, &rounds));
     found.sort_by(|a, b| b.power.total_cmp(&a.power));
     Ok(Searched { found, shortest: 2.0 * grid.step, shortest_of_levels: levels::shortest(&moments) })
 }
@@ -163,12 +163,12 @@ struct Series {
 /// Two halves of the trials, every other round each, or before and after where there are few rounds. What comes back does so in both; two
 /// bursts that happen to lie at a distance do not.
 fn halves(trials: &[&Moment]) -> Vec<bool> {
-    let mut blocks: Vec<u32> = trials.iter().map(|t| t.block).collect();
-    blocks.sort_unstable();
-    blocks.dedup();
-    match blocks.len() {
+    let mut rounds: Vec<u32> = trials.iter().map(|t| t.block).collect();
+    rounds.sort_unstable();
+    rounds.dedup();
+    match rounds.len() {
         0..4 => (0..trials.len()).map(|i| i < trials.len() / 2).collect(),
-        _ => trials.iter().map(|t| blocks.binary_search(&t.block).unwrap_or_default() % 2 == 0).collect(),
+        _ => trials.iter().map(|t| rounds.binary_search(&t.block).unwrap_or_default() % 2 == 0).collect(),
     }
 }
 

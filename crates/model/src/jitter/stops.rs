@@ -38,8 +38,8 @@ struct Found {
     chance: f64,
 }
 
-/// The period of the run's long stops, if one is significant. `blocks` are the moments at which rounds began, seconds.
-pub(super) fn period(trials: &[&Moment], blocks: &[f64]) -> Option<Periodic> {
+/// The period of the run's long stops, if one is significant. `rounds` are the moments at which rounds began, seconds.
+pub(super) fn period(trials: &[&Moment], rounds: &[f64]) -> Option<Periodic> {
     let (first, last) = (trials.first()?, trials.last()?);
     let span = last.at + last.lasted - first.at;
     let watched: f64 = trials.iter().map(|t| t.lasted).sum();
@@ -48,7 +48,7 @@ pub(super) fn period(trials: &[&Moment], blocks: &[f64]) -> Option<Periodic> {
     pauses.sort_by(|a, b| b.1.total_cmp(&a.1));
     // Where all are equally long, or their lengths are not known, none are the longest.
     let alike = |many: usize| pauses.get(many).is_some_and(|next| pauses[many - 1].1 <= next.1);
-    let longest: &[usize] = if blocks.len() == 1 { &OF_ONE_CONNECTION } else { &LONGEST };
+    let longest: &[usize] = if rounds.len() == 1 { &OF_ONE_CONNECTION } else { &LONGEST };
     let sets = longest.iter().filter(|many| **many < pauses.len() && !alike(**many)).copied();
     let most = longest[longest.len() - 1];
     let sets_of = longest.len();
@@ -75,7 +75,7 @@ pub(super) fn period(trials: &[&Moment], blocks: &[f64]) -> Option<Periodic> {
             period *= step;
         }
         let sure = |c: &Found| c.chance + f64::ln(looked * sets_of as f64) < LEVEL.ln();
-        let own = |c: &Found| rhythm::shared(blocks, c.frequency) || bound(c, trials, near);
+        let own = |c: &Found| rhythm::shared(rounds, c.frequency) || bound(c, trials, near);
         candidate = candidate.filter(sure).and_then(|c| quickest(c, &all, trials, near)).filter(|c| !own(c));
         if candidate.as_ref().is_some_and(|c| best.as_ref().is_none_or(|b| c.chance < b.chance)) {
             best = candidate;
@@ -223,7 +223,7 @@ fn periodic(found: &Found, near: f64) -> Periodic {
     let value = line.as_ref().map_or(1.0 / found.frequency, |l| l.slope);
     let off = line.map_or(0.0, |l| found.stops.iter().map(|s| (s.1 - l.at(s.0)).powi(2)).sum::<f64>());
     let noise = (off / (n - 2.0).max(1.0)).sqrt().max(near / 10.0);
-    let reach = stats::student_t(0.95, (n - 2.0).max(1.0)) * noise / spread;
+    let reach = stats::student_t(stats::CONFIDENCE, (n - 2.0).max(1.0)) * noise / spread;
     let period = Estimate { value, low: value - reach, high: value + reach };
     Periodic { period, source: Source::Pauses, each_time: true, power: -found.chance / 0.4 }
 }

@@ -1,6 +1,6 @@
 //! Whether a path is faster than the wire that is said to be in it.
 
-use stats::{mean, student_t, variance};
+use stats::{StandardError, mean};
 
 use super::{NEGLIGIBLE, Wire};
 use crate::CONFIDENCE;
@@ -12,21 +12,20 @@ use crate::fit::line_beside;
 /// visited half of the sizes: then noise can't be told apart.
 pub(super) fn surely(points: &[CurvePoint], wire: &Wire) -> Option<bool> {
     let usable = |seconds: f64| seconds.is_finite() && seconds > 0.0;
-    let mut blocks = std::collections::BTreeMap::<u32, Vec<(f64, f64)>>::new();
+    let mut rounds = std::collections::BTreeMap::<u32, Vec<(f64, f64)>>::new();
     for p in points {
-        for (block, seconds) in p.blocks.iter().filter(|b| usable(b.1)) {
-            blocks.entry(*block).or_default().push((p.size as f64, *seconds));
+        for (round, seconds) in p.blocks.iter().filter(|b| usable(b.1)) {
+            rounds.entry(*round).or_default().push((p.size as f64, *seconds));
         }
     }
     let enough = (points.len() / 2).max(3);
-    let slopes: Vec<f64> = (blocks.values().filter(|r| r.len() >= enough))
+    let slopes: Vec<f64> = (rounds.values().filter(|r| r.len() >= enough))
         .filter_map(|r| line_beside(r, |x| wire.seconds(x)))
         .map(|rest| rest.per_byte)
         .collect();
     if slopes.len() < 2 {
         return None;
     }
-    let error = (variance(&slopes) / slopes.len() as f64).sqrt();
-    let most = mean(&slopes) + student_t(CONFIDENCE, (slopes.len() - 1) as f64) * error;
+    let most = mean(&slopes) + StandardError::of_mean(&slopes).reach(CONFIDENCE);
     Some(most < -NEGLIGIBLE * wire.per_byte())
 }

@@ -106,7 +106,7 @@ impl Readings {
     /// The median of a cell over the rounds with its 95% interval; none of a cell without a reading.
     pub fn cell(&self, cell: usize) -> Option<Estimate> {
         let rounds: Vec<f64> = self.values.get(cell)?.iter().copied().flatten().collect();
-        (!rounds.is_empty()).then(|| over_rounds(&rounds, 0.95))
+        (!rounds.is_empty()).then(|| over_rounds(&rounds, stats::CONFIDENCE))
     }
 }
 

@@ -46,7 +46,7 @@ impl Readings {
         let pairs: Vec<Vec<(usize, f64)>> =
             firsts.map(|cell| vec![(self.design.with(cell, axis, level), 1.0), (cell, -1.0)]).collect();
         let (rounds, pairs) = self.contrast(&pairs)?;
-        Some(Effect { axis, level, ratio: over_rounds(&rounds, 0.95), pairs })
+        Some(Effect { axis, level, ratio: over_rounds(&rounds, stats::CONFIDENCE), pairs })
     }
 
     /// How each two levels of two axes depend on each other, where cells for it were measured.
@@ -75,7 +75,7 @@ impl Readings {
         let (rounds, squares) = self.contrast(&squares)?;
         let sure = over_rounds(&rounds, 1.0 - 0.05 / among as f64);
         let told = sure.low > 1.0 || sure.high < 1.0;
-        Some(Interaction { axes, levels, ratio: over_rounds(&rounds, 0.95), squares, told })
+        Some(Interaction { axes, levels, ratio: over_rounds(&rounds, stats::CONFIDENCE), squares, told })
     }
 
     fn cells(&self) -> impl Iterator<Item = usize> + '_ {

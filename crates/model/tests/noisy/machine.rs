@@ -3,6 +3,7 @@
 use model::CurvePoint;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use stats::normal;
 
 /// Noise of a visit, beside what its round has in common with all sizes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,11 +32,6 @@ impl Noise {
         Self::Red(0.9),
         Self::Uneven,
     ];
-}
-
-pub fn normal(rng: &mut ChaCha8Rng) -> f64 {
-    let radius = (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt();
-    radius * (std::f64::consts::TAU * rng.random::<f64>()).cos()
 }
 
 /// A curve measured in rounds over all sizes, each in random order.

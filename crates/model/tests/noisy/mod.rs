@@ -1,7 +1,7 @@
 //! Curves with known truth and known noise.
 
 use model::CurvePoint;
-use rand::{Rng, SeedableRng};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 /// About `many` sizes from 1 to `to`, evenly on a logarithmic axis.
@@ -26,8 +26,7 @@ impl Noisy {
     }
 
     pub fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * (1.0 - self.rng.random::<f64>()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.rng.random::<f64>()).cos()
+        stats::normal(&mut self.rng)
     }
 
     pub fn curve(&mut self, sizes: &[u64], time: impl Fn(f64) -> f64) -> Vec<CurvePoint> {

@@ -85,7 +85,7 @@ fn add(run: &RunFile, paths: &mut Vec<Found>) -> Result<(), String> {
         });
         let found = &mut paths[at];
         let place = match run.run.plan.pattern.facts().loggp {
-            Some(pattern::LogGp::Gap) => &mut found.stream,
+            Some(pattern::LogGpPart::Gap) => &mut found.stream,
             _ => &mut found.ping_pong,
         };
         if place.replace(run.curve(i)).is_some() {

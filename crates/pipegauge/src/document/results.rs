@@ -119,8 +119,8 @@ struct RoundsResults {
     effective: f64,
     /// Standard deviation of the rounds' levels: how far the whole curve moved, as a share.
     spread: f64,
-    /// The machine's states were seen to outlast what the run averages over: there is no interval beyond what was seen. False says
-    /// only that this was not seen: few rounds may not tell.
+    /// The machine's states were seen to outlast what the run averages over, or the rounds are so few that all may be of one of two states:
+    /// there is no interval beyond what was seen. False says only that this was not seen: few rounds may not tell.
     states_outlast: bool,
     /// The intervals average over states of the machine: over those shorter than `states_averaged_below`, and no others.
     states_averaged: bool,

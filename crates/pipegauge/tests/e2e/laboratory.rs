@@ -203,14 +203,12 @@ fn a_command_that_heeds_no_signal_is_killed_with_all_that_it_started() {
         let script = format!("trap '' TERM INT HUP; setsid sleep {mark} & echo ready; sleep {mark}");
         let lab = Running::start(dir.command(&["lab", "--", "sh", "-c", &script]));
         assert_eq!(lab.line().trim(), "ready");
-        let since = std::time::Instant::now();
         for _ in 0..signals {
             lab.signal(Signal::TERM);
             std::thread::sleep(std::time::Duration::from_millis(200));
         }
         let said = lab.end();
         assert!(said.code() == 137 && said.err.contains("is killed"), "{said}");
-        assert!(since.elapsed().as_secs() < 30, "{:?}", since.elapsed());
         let sleeping = || {
             let all = fs::read_dir("/proc").unwrap().filter_map(|e| e.ok()?.file_name().to_str()?.parse::<u32>().ok());
             all.filter(|pid| command_line(*pid).contains(&format!("sleep {mark}"))).count()

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::support::{HISTORY, Printed, Said, Scratch, binary, json};
+use super::support::{HISTORY, Printed, Running, Said, Scratch, binary, json};
 
 /// The module in C that a new one begins with.
 const SKELETON: &str = include_str!("../../../../modules/new/c/module.c");
@@ -358,32 +358,30 @@ fn a_module_that_leaves_a_process_behind_holds_no_list() {
     let folder = made(&dir, "forking", |s| {
         format!(
             "{s}\n__attribute__((constructor)) static void begin(void)\n{{\n    if (fork() == 0) {{\n        setsid();\n        \
-             sleep(60);\n        _exit(0);\n    }}\n}}\n"
+             sleep(120);\n        _exit(0);\n    }}\n}}\n"
         )
     });
     // The pipes of this test would be held as well.
     let mut command = Command::new(binary());
     command.args(["list", "--json"]).env("PIPEGAUGE_MODULES", &folder).env(HISTORY.0, HISTORY.1);
     let out = fs::File::create(dir.path("out")).unwrap();
-    let since = std::time::Instant::now();
-    let status = command.stdout(out).stderr(std::process::Stdio::null()).status().unwrap();
-    assert!(status.success() && since.elapsed().as_secs() < 30, "{status} after {:?}", since.elapsed());
+    let child = command.stdout(out).stderr(std::process::Stdio::null()).spawn().unwrap();
+    // The process outlives the limit of a test.
+    assert_eq!(Running::of(child).end().code(), 0);
     assert!(fs::read_to_string(dir.path("out")).unwrap().contains("\"forking\""));
 }
 
 #[test]
-fn a_check_of_a_module_that_sends_nothing_ends_soon_and_says_what_was_not_tried() {
+fn a_check_of_a_module_that_sends_nothing_says_what_was_not_tried() {
     let dir = Scratch::new();
     let folder =
         made(&dir, "silent", |s| changed(s, SEND, &format!("{SEND}    if (len > 0)\n        return PIPEGAUGE_OK;\n")));
-    let since = std::time::Instant::now();
     let said = dir.run(&["module", "check", &folder.join("silent.so").display().to_string(), "--json"]);
     assert_eq!(said.code(), 1, "{said}");
     let cases = json(&said.out)["cases"].as_array().unwrap().clone();
     let of = |outcome: &str| cases.iter().filter(|case| case["outcome"] == outcome).count();
     assert_eq!((of("failed"), of("passed")), (2, 0), "{said}");
     assert!(cases[2..].iter().all(|case| case["why"].as_str().unwrap().contains("not tried")), "{said}");
-    assert!(since.elapsed().as_secs() < 60, "{:?}", since.elapsed());
 }
 
 #[test]

@@ -26,7 +26,7 @@ const AGAIN: Duration = Duration::from_secs(10);
 /// Where the far side is.
 #[derive(Debug, Clone)]
 pub enum Far {
-    /// On this host: a fresh process of `program` (this program itself) for each block.
+    /// On this host: a fresh process of `program` (this program itself) for each round.
     Local {
         /// The program ([`Far::here`] is this one, whatever becomes of its file).
         program: PathBuf,
@@ -73,7 +73,7 @@ impl Far {
 }
 
 /// One session for each two-ended transport of each of `plans`, in its order: plans of one run have the same transports. Over ssh, and with a serving far side, all share one
-/// control connection, which stands when this returns; on this host the first far process starts with the first block.
+/// control connection, which stands when this returns; on this host the first far process starts with the first round.
 ///
 /// `pin` is for a far side on another host; on this one the plan's CPU counts.
 pub fn meet(

@@ -24,11 +24,11 @@ use super::verdict::{Words, verdict};
 use crate::message::{FarPin, Loads};
 use crate::{MeetError, agree, spread};
 
-/// Where the far side of each block comes from.
+/// Where the far side of each round comes from.
 pub(crate) enum Reach {
-    /// A fresh process on this host for each block, and where this side reaches it if that is not the host itself.
+    /// A fresh process on this host for each round, and where this side reaches it if that is not the host itself.
     Fresh(PathBuf, Option<IpAddr>),
-    /// One far side for all blocks and paths.
+    /// One far side for all rounds and paths.
     Shared(Rc<RefCell<Meeting>>),
 }
 
@@ -159,7 +159,7 @@ impl RemoteSession {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// The far side for this block.
+    /// The far side for this round.
     fn meet(&mut self) -> Result<Rc<RefCell<Meeting>>, MeetError> {
         match &self.reach {
             Reach::Shared(meeting) => {
@@ -167,7 +167,7 @@ impl RemoteSession {
                 Ok(Rc::clone(meeting))
             }
             Reach::Fresh(program, at) => {
-                // The last block's process ends before the next one starts: two would share the far CPU.
+                // The last round's process ends before the next one starts: two would share the far CPU.
                 self.meeting = None;
                 let terms = Terms {
                     pin: self.plan.pin.map(|(_, far)| far),

@@ -63,7 +63,7 @@ pub fn rounds(run: &RunFile, path: &PathRun) -> Option<String> {
         Saw::Few => {
             format!("{rounds}: too few for an interval; what {} saw is shown", if n == 1 { "it" } else { "they" })
         }
-        Saw::Outlasting if moves.split => format!(
+        Saw::OneOfTwo => format!(
             "{rounds} are too few for an interval, as sizes were met in two states of {of} and so few may all be of one; what they saw \
              is shown (--budget gives more time)"
         ),

@@ -108,7 +108,7 @@ fn saw(run: &RunFile, path: &PathRun) -> Option<String> {
     let of = super::state::whose(path);
     Some(match shared.moves.saw(shared.sigma) {
         Saw::Few => format!("are too few to tell the states of {of}"),
-        Saw::Outlasting if shared.moves.split => format!("may all be of one of two states of {of}"),
+        Saw::OneOfTwo => format!("may all be of one of two states of {of}"),
         Saw::Outlasting => format!("saw one or two states of {of}, which last too long to average over"),
         Saw::Lasting => format!("saw states of {of} that last for some rounds"),
         Saw::OneFar(_) => format!("saw one state of {of} in all rounds but one"),

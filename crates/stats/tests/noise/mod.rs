@@ -17,8 +17,7 @@ impl Noise {
 
     /// Standard normal (Box and Muller).
     pub fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.uniform()).cos()
+        stats::normal(&mut self.0)
     }
 
     /// Log-normal about 1.

@@ -2,7 +2,7 @@
 
 use model::answer::Unanswered;
 use model::{Comparison, Estimate, Side};
-use stats::{holm, student_p, student_t};
+use stats::{CONFIDENCE, holm, student_p, student_t};
 use units::{Bytes, Kind};
 
 use super::asked::{Asked, figure, inverse};
@@ -148,7 +148,7 @@ const CHANCE: f64 = 0.05;
 /// How probable a figure so far from nothing is where there is none, by its 95% interval.
 fn by_chance(e: Estimate) -> f64 {
     let reach = if e.value > 0.0 { e.value - e.low } else { e.high - e.value };
-    student_p(student_t(0.95, f64::INFINITY) * e.value / reach, f64::INFINITY)
+    student_p(student_t(CONFIDENCE, f64::INFINITY) * e.value / reach, f64::INFINITY)
 }
 
 /// How many times as much the first path moves as the second: at its best where no size is named, and at a few sizes.

@@ -52,7 +52,7 @@ enum Show {
     Nothing,
     /// A terminal: one line that moves.
     Bar(ProgressBar),
-    /// A file, a pipe, a terminal that can't move its cursor: one line for each block.
+    /// A file, a pipe, a terminal that can't move its cursor: one line for each round.
     Lines,
 }
 

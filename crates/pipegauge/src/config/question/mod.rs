@@ -1,10 +1,12 @@
 //! Questions: from flags, or from words.
 //!
-//! A text goes through `lexer` (numbers and words), `pieces` (what each means: `amounts`, `measures`, `numbers` and
-//! `video` for figures, `names` for paths, `lexicon` for the rest) and `forms` (which question that makes, with `rates`, `plain`
-//! and `versus`; `at_once` and `checks` refuse what no run tells and what is left open). Words are never dropped
+//! A text goes through `lexer` (numbers and words), `pieces` (what each means: `amounts`, `measures`, `numbers`, `parts`, `longer` and
+//! `video` for figures, `names` and `spoken` for paths, `nouns` for what is counted, `lexicon` for the rest), which makes a `sentence`,
+//! and `forms` (which question that makes of the sentence's pieces as `asked` sorts them, with `rates`, `offered`, `plain`, `several` and
+//! `versus`; `at_once` and `checks` refuse what no run tells and what is left open). Words are never dropped
 //! silently: what was not read is said, what could be meant in two ways is said or asked about, and a number without a place
-//! in the question is an error. [`Reading`] says how a question was read.
+//! in the question is an error, for which `suggest` has the nearest known word. [`Reading`] says how a question was read, in the words
+//! of `said`. `phrasings` is the contract: questions as people put them.
 
 mod amounts;
 mod asked;

@@ -206,7 +206,7 @@ impl Session for GroupSession {
     }
 
     fn open(&mut self, _block: u32) -> Result<Party, SessionError> {
-        // The last block's processes end before the next ones start: two would share a CPU.
+        // The last round's processes end before the next ones start: two would share a CPU.
         self.leave_open();
         if self.stopped() {
             return Err(SessionError::Interrupted);
