@@ -169,9 +169,6 @@ fn measure(paths: &mut [Vec<PathRun<'_>>], stop: &AtomicBool) -> Result<(), (usi
         go_on(done, sides)?;
     }
     let blocks = rounds(plan);
-    // Which side of each path goes first: drawn for two rounds at a time, once this way and once the other, so that the place of a turn has
-    // the same effect on both sides.
-    let mut turns: Vec<Option<Vec<usize>>> = vec![None; paths.len()];
     for block in 1.. {
         let mut turn: Vec<usize> = (0..paths.len()).filter(|&i| !paths[i].iter().all(PathRun::done)).collect();
         if turn.is_empty() {
@@ -180,17 +177,16 @@ fn measure(paths: &mut [Vec<PathRun<'_>>], stop: &AtomicBool) -> Result<(), (usi
         turn.shuffle(&mut rng);
         for i in turn {
             let sides = &mut paths[i];
-            let done = turn_of(sides, &mut turns[i], block, blocks, &mut rng, stop);
+            let done = turn_of(sides, block, blocks, &mut rng, stop);
             go_on(done, sides)?;
         }
     }
     Ok(())
 }
 
-/// The turn of a path in a round: all its sides, in the order that `first_turn` draws.
+/// The turn of a path in a round: all its sides, in an order that is drawn.
 fn turn_of(
     sides: &mut [PathRun<'_>],
-    first_turn: &mut Option<Vec<usize>>,
     block: u32,
     blocks: u32,
     rng: &mut ChaCha8Rng,
@@ -212,19 +208,13 @@ fn turn_of(
             }
             return Ok(());
         }
-        let last = first_turn.take();
-        let first = last.as_ref().map_or_else(
-            || {
-                let mut drawn: Vec<usize> = (0..sides.len()).collect();
-                if drawn.len() > 1 {
-                    drawn.shuffle(rng);
-                }
-                drawn
-            },
-            |last| last.iter().rev().copied().collect(),
-        );
-        *first_turn = last.is_none().then(|| first.clone());
-        for number in first {
+        // Drawn anew in each round, so that what the machine does in step with the turns, too, makes a round longer on either side as often,
+        // and each round is a draw of its own: the verdict counts those that go one way.
+        let mut turns: Vec<usize> = (0..sides.len()).collect();
+        if turns.len() > 1 {
+            turns.shuffle(rng);
+        }
+        for number in turns {
             sides[number].block(block, next.time, &order, stop).map_err(|e| (number, e))?;
         }
         // All sides at once, since they are compared.

@@ -347,3 +347,28 @@ fn paths_of_one_run_are_compared_round_by_round_where_most_sizes_are_common() {
     later.iter_mut().flat_map(|p| &mut p.blocks).for_each(|(round, _)| *round += 100);
     assert!(of(&side(&a), &side(&later)).paired.is_none());
 }
+
+#[test]
+fn rounds_of_two_values_differ_only_where_so_many_go_one_way_by_no_chance() {
+    let sides = |ratios: &[f64]| {
+        let curve = |of: &dyn Fn(usize) -> f64| -> Vec<CurvePoint> {
+            let point = |i: u64| {
+                let at = 10e-6 + i as f64 * 1e-7;
+                let rounds = (0..).zip((0..ratios.len()).map(|k| at * of(k))).collect();
+                CurvePoint::of(64 << i, at * of(0), rounds)
+            };
+            (0..12).map(point).collect()
+        };
+        Comparison::paired(&curve(&|_| 1.0), &curve(&|k| ratios[k])).unwrap()
+    };
+    // (rounds that the second side is slower in, all rounds, probability of the sign test)
+    for (slower, all, differs) in
+        [(6, 7, false), (7, 8, false), (8, 10, false), (6, 6, true), (8, 9, true), (9, 10, true)]
+    {
+        let ratios: Vec<f64> = (0..all).map(|k| if k % all < slower { 1.15 } else { 0.87 }).collect();
+        let found = sides(&ratios);
+        assert!(differs || !found.paired.unwrap().differs, "{slower} of {all}: {:?}", found.whole);
+        assert!(differs || !found.stretches.iter().any(|s| s.differs), "{slower} of {all}: {:?}", found.stretches);
+    }
+    assert!(sides(&[1.15; 6]).paired.unwrap().differs);
+}

@@ -21,7 +21,7 @@ pub enum Finding {
     FewRuns,
     /// No verdict: nothing has an interval, because the rounds changed too slowly or no size was visited by enough of both sides.
     NoInterval,
-    /// No verdict: all rounds go one way, which so few of them do by chance.
+    /// No verdict: most rounds go one way, which so many of so few do by chance.
     RoundsByChance,
     /// No verdict: separate runs differ over all sizes, but over no stretch of them. Three runs a side of one thing do so in one comparison
     /// of ten where its states last for ten rounds (`tests/truth`).

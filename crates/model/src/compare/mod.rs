@@ -3,7 +3,7 @@
 //! Two runs of one thing differ: the machine has another level each time. So a difference has two parts: how far the curves as wholes lie
 //! apart, which is judged against how far the runs' own rounds (and, with several runs a side, the runs, and earlier runs that they carry)
 //! lie apart; and what each size does beyond that, judged against its own noise and what its neighbours share with it. `ready` prepares a
-//! run, `ratio` puts all together and corrects for the many sizes, `apart` estimates how far curves lie apart by chance, `between` how far
+//! run, `coarse` adds what the clock's step hides, `ratio` puts all together and corrects for the many sizes, `apart` estimates how far curves lie apart by chance, `between` how far
 //! runs do, `machine` what of it the machine explains, `align` finds the sizes to compare at, `paired` compares two sides of one run round
 //! by round, `seen` counts the sizes at which all rounds agree where these are too few for an interval, `stretches` joins sizes of one
 //! verdict, `finding` says what all of it comes to.
@@ -11,6 +11,7 @@
 mod align;
 mod apart;
 mod between;
+mod coarse;
 mod finding;
 mod machine;
 mod paired;
@@ -161,8 +162,9 @@ impl Comparison {
         let stretches = stretches::stretches(&sizes);
         let crossovers = stretches::crossovers(&sizes, &stretches);
         let paired = None;
-        let seen = few_rounds.map(|_| Seen::apart(first.runs, second.runs));
-        Some(Self {
+        let seen =
+            few_rounds.map(|_| Seen::apart(first.runs, second.runs, |size| sizes.iter().any(|s| s.size == size)));
+        let found = Self {
             sizes,
             left_out,
             unvisited: 0,
@@ -176,7 +178,8 @@ impl Comparison {
             throughput,
             stretches,
             crossovers,
-        })
+        };
+        Some(found.beyond_the_clock(first.runs, second.runs))
     }
 
     /// Whether the sides differ: over a stretch of sizes, or as wholes where they are sides of one run. A lone size is not enough: the
@@ -196,10 +199,10 @@ impl Comparison {
         self.whole.low > 1.0 || self.whole.high < 1.0
     }
 
-    /// Whether sides that took turns differ in all of their rounds, which are so few that the order of the sides does that by chance.
+    /// Whether the interval of sides that took turns leaves out 1, but the order of the sides makes so many of so few rounds go one way by
+    /// chance.
     pub fn by_order(&self) -> bool {
-        let few = |p: Paired| !p.differs && (p.rounds as usize) < paired::TELLING_ROUNDS;
-        self.paired.is_some_and(few) && self.differs_as_whole() && self.whole.value.ln().abs() > 1e-9
+        self.paired.is_some_and(|p| !p.differs) && self.differs_as_whole() && self.whole.value.ln().abs() > 1e-9
     }
 
     /// Where the sides differ as wholes by about one factor, how many sizes' own intervals hold it, and of how many that have an

@@ -84,6 +84,18 @@ struct Found {
     interval: Option<stats::Interval>,
     /// Rounds that it rests on.
     rounds: usize,
+    /// Probability that the order of the sides, which is drawn in each round, makes as many rounds go one way.
+    chance: f64,
+}
+
+/// Probability that so many rounds or more of `n` go one way, either one, where each goes either way as likely (the sign test).
+fn one_way(n: usize, most: usize) -> f64 {
+    if 2 * most <= n {
+        return 1.0;
+    }
+    let ways = |k: usize| (0..k).fold(1.0, |ways, i| ways * (n - i) as f64 / (i + 1) as f64);
+    let share: f64 = (0..=n - most).map(|k| ways(k) * 0.5f64.powi(n as i32)).sum();
+    (2.0 * share).min(1.0)
 }
 
 impl Found {
@@ -91,7 +103,7 @@ impl Found {
     fn probability(&self) -> f64 {
         let Some((error, interval)) = self.error.zip(self.interval) else { return 1.0 };
         let least = if interval.contains(1.0) { LEVEL } else { 0.0 };
-        self.without_interval(error).max(least).max(by_chance(self.rounds, self.ln))
+        self.without_interval(error).max(least).max(self.chance)
     }
 
     fn without_interval(&self, error: StandardError) -> f64 {
@@ -106,9 +118,7 @@ impl Found {
 
     /// The interval leaves out 1, and neither rounding alone nor the order of few rounds may do that.
     fn differs(&self) -> bool {
-        self.ln.abs() >= NOTHING
-            && by_chance(self.rounds, self.ln) < LEVEL
-            && self.interval.is_some_and(|i| !i.contains(1.0))
+        self.ln.abs() >= NOTHING && self.chance < LEVEL && self.interval.is_some_and(|i| !i.contains(1.0))
     }
 
     fn estimate(&self) -> Estimate {
@@ -164,7 +174,8 @@ impl Comparison {
             let ratios = || p.ratios.iter().map(|(_, ratio)| *ratio);
             (ratios().fold(f64::INFINITY, f64::min), ratios().fold(0.0, f64::max))
         }));
-        let drawn = median_interval(&whole_rounds(&pairs), 0.95);
+        let wholes = whole_rounds(&pairs);
+        let drawn = median_interval(&wholes, 0.95);
         let levels = levels(&pairs);
         for (round, ratio) in pairs.iter_mut().flat_map(|p| &mut p.ratios) {
             *ratio /= levels.get(round).copied().unwrap_or(0.0).exp();
@@ -201,23 +212,25 @@ impl Comparison {
                 second_interpolated: false,
             })
             .collect();
-        let whole = over_all(&found, &shared);
+        let whole = over_all(&found, &shared, &wholes);
         let of_sizes: Vec<f64> = found.iter().filter_map(Found::finds).collect();
+        // Sizes that one round visited give no level, but that round was seen.
+        let rounds = if moves.rounds == 0 { wholes.len() as u32 } else { moves.rounds };
         let paired = Paired {
-            rounds: moves.rounds,
+            rounds,
             differs: whole.differs(),
             finds: whole.finds(),
             finds_at_a_size: (!of_sizes.is_empty()).then(|| median(&of_sizes)),
         };
         let stretches = stretches::stretches(&sizes);
         let crossovers = stretches::crossovers(&sizes, &stretches);
-        Some(Self {
+        let compared = Self {
             left_out,
             unvisited,
             machine: Vec::new(),
             disturbed: None,
             between: None,
-            few_rounds: moves.few().then_some(moves.rounds),
+            few_rounds: moves.few().then_some(rounds),
             seen: whole.interval.is_none().then_some(seen),
             paired: Some(paired),
             whole: whole.estimate(),
@@ -225,7 +238,8 @@ impl Comparison {
             sizes,
             stretches,
             crossovers,
-        })
+        };
+        Some(compared.beyond_the_clock(&[first.to_vec()], &[second.to_vec()]))
     }
 }
 
@@ -293,7 +307,7 @@ fn at_size(pairs: &Pairs<'_>, shared: &Shared, local: Option<&Local>) -> Found {
     if rounds.is_empty() {
         // Sides without a common round have a ratio of which the error is unknown.
         let ln = (pairs.second.seconds / pairs.first.seconds).ln();
-        return Found { ln, shift: 0.0, error: None, interval: None, rounds: 0 };
+        return Found { ln, shift: 0.0, error: None, interval: None, rounds: 0, chance: 1.0 };
     }
     let moves = &shared.moves;
     let (own, interval) = match local {
@@ -303,7 +317,8 @@ fn at_size(pairs: &Pairs<'_>, shared: &Shared, local: Option<&Local>) -> Found {
     let error = own.map(|own| {
         StandardError::of_sum(&[(own.value.powi(2), own.degrees), (moves.error.value.powi(2), moves.error.degrees)])
     });
-    Found { ln: median(&rounds).ln(), shift: moves.mean, error, interval, rounds: rounds.len() }
+    let ln = median(&rounds).ln();
+    Found { ln, shift: moves.mean, error, interval, rounds: rounds.len(), chance: by_chance(rounds.len(), ln) }
 }
 
 /// The error of the level, with what the sizes' own states add to it where these last. They move the levels of the rounds as well, but few
@@ -326,7 +341,7 @@ fn with_own_states(level: StandardError, pairs: &[Pairs<'_>], shared: &Shared) -
 }
 
 /// The ratio of the curves as wholes: the mean of the middle half of the sizes. Its error is that of the level, which all sizes' noise is in.
-fn over_all(sizes: &[Found], shared: &Shared) -> Found {
+fn over_all(sizes: &[Found], shared: &Shared, rounds: &[f64]) -> Found {
     let moves = &shared.moves;
     let ln = middle_half(sizes.iter().map(|f| f.ln).collect());
     let known = !moves.few() && !moves.slow(shared.sigma);
@@ -336,7 +351,11 @@ fn over_all(sizes: &[Found], shared: &Shared) -> Found {
         let ends = moves.held(1.0, 0.0, reach);
         stats::Interval { low: (ln + ends.0).exp(), high: (ln + ends.1).exp() }
     });
-    Found { ln, shift: moves.mean, error: Some(moves.error), interval, rounds: moves.rounds as usize }
+    // Of rounds in two states alone the order statistics between two of them know nothing: the count of rounds does.
+    let (slower, faster) =
+        (rounds.iter().filter(|r| **r > NOTHING).count(), rounds.iter().filter(|r| **r < -NOTHING).count());
+    let chance = if ln.abs() < STATES { one_way(slower + faster, slower.max(faster)) } else { 0.0 };
+    Found { ln, shift: moves.mean, error: Some(moves.error), interval, rounds: moves.rounds as usize, chance }
 }
 
 /// The highest throughput of the second side over that of the first, each at the size where the summary has it.

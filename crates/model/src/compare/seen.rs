@@ -29,10 +29,10 @@ impl Seen {
         })
     }
 
-    /// Of separate runs: each round of the one side against each of the other.
-    pub(super) fn apart(first: &[Vec<CurvePoint>], second: &[Vec<CurvePoint>]) -> Self {
+    /// Of separate runs, over the sizes that are `compared`: each round of the one side against each of the other.
+    pub(super) fn apart(first: &[Vec<CurvePoint>], second: &[Vec<CurvePoint>], compared: impl Fn(u64) -> bool) -> Self {
         let (first, second) = (ends(first), ends(second));
-        Self::of(first.iter().filter_map(|(size, (shortest, longest))| {
+        Self::of(first.iter().filter(|(size, _)| compared(**size)).filter_map(|(size, (shortest, longest))| {
             let (low, high) = second.get(size)?;
             Some((low / longest, high / shortest))
         }))
@@ -65,9 +65,10 @@ mod tests {
     fn only_sizes_whose_rounds_all_lie_on_one_side_count() {
         let a = [run([&[1.0, 1.1], &[1.0, 2.0], &[3.0]]), run([&[1.2], &[1.5], &[3.1, 2.9]])];
         let b = [run([&[1.3, 1.4], &[1.9, 2.5], &[2.0, 2.8]])];
-        assert_eq!(Seen::apart(&a, &b), Seen { slower: 1, faster: 1, sizes: 3 });
-        assert_eq!(Seen::apart(&b, &a), Seen { slower: 1, faster: 1, sizes: 3 });
-        assert_eq!(Seen::apart(&a, &a), Seen { slower: 0, faster: 0, sizes: 3 });
-        assert_eq!(Seen::apart(&a, &[]), Seen::default());
+        assert_eq!(Seen::apart(&a, &b, |_| true), Seen { slower: 1, faster: 1, sizes: 3 });
+        assert_eq!(Seen::apart(&b, &a, |_| true), Seen { slower: 1, faster: 1, sizes: 3 });
+        assert_eq!(Seen::apart(&a, &a, |_| true), Seen { slower: 0, faster: 0, sizes: 3 });
+        assert_eq!(Seen::apart(&a, &[], |_| true), Seen::default());
+        assert_eq!(Seen::apart(&a, &b, |size| size == 1), Seen { slower: 1, faster: 0, sizes: 1 });
     }
 }

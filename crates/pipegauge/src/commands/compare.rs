@@ -89,10 +89,26 @@ fn read(side: &str) -> Result<Repeats> {
     }
     let runs = names.iter().map(|n| files::read(Path::new(n))).collect::<Result<Vec<_>>>()?;
     names.iter().zip(&runs).try_for_each(|(name, run)| files::no_soak(Path::new(name), run))?;
+    // A copy of a run tells nothing of how far runs lie apart.
+    for (i, run) in runs.iter().enumerate() {
+        if let Some(j) = runs[..i].iter().position(|other| same_run(other, run)) {
+            bail!("{} and {} are the same run: give each run once", names[j], names[i]);
+        }
+    }
     let name = names.first().map_or(side, |n| n.strip_suffix(".run.jsonl").unwrap_or(n));
     let more = if runs.len() > 1 { format!(" and {} more", runs.len() - 1) } else { String::new() };
     let files = names.iter().map(|n| (*n).to_owned()).collect();
     Ok(Repeats { name: format!("{name}{more}"), runs, files })
+}
+
+/// Whether two files hold one and the same run.
+fn same_run(a: &RunFile, b: &RunFile) -> bool {
+    let moment =
+        |run: &RunFile| (run.run.started.clone(), run.run.plan.seed, run.run.side.as_ref().map(|side| side.number));
+    let points = |run: &RunFile| -> Vec<f64> {
+        run.paths.iter().flat_map(|path| path.points.iter().map(|p| p.figures.median)).collect()
+    };
+    moment(a) == moment(b) && points(a) == points(b)
 }
 
 /// The paths of both sides of a run that was just measured; the second side has the flags `more`.

@@ -108,9 +108,9 @@ impl Gate {
                  --vs), or each at least three times",
             ),
             _ if finding == Finding::RoundsByChance => {
-                (false, "all of so few rounds may go one way by chance; measure longer (--budget)")
+                (false, "as many of so few rounds go one way by chance; measure longer (--budget)")
             }
-            (true, false) if self.metric == Metric::Time && finding == Finding::WholeAlone => (
+            (true, false) if finding == Finding::WholeAlone => (
                 false,
                 "beyond the limit, but few separate runs of one thing may lie so far apart; measure both in one run (run --vs)",
             ),
@@ -217,7 +217,7 @@ mod tests {
         // Sides in turns whose order may do it, as the verdict says.
         let turns = |rounds| Some(Paired { rounds, differs: rounds > 5, finds: Some(1.0), finds_at_a_size: None });
         let said = held("time>5%", &Comparison { paired: turns(5), ..slower.clone() }, false).unwrap();
-        assert!(!said.failed && !said.judged && said.found.contains("so few rounds may go one way"), "{said:?}");
+        assert!(!said.failed && !said.judged && said.found.contains("of so few rounds go one way"), "{said:?}");
         assert!(failed("time>5%", &Comparison { paired: turns(9), ..slower.clone() }));
         // So wide that a fourfold change would pass.
         for value in [1.11, 0.97] {

@@ -51,5 +51,13 @@ pub(super) fn of_time(value: f64, shown: &str) -> String {
 /// A ratio of times in words.
 pub(super) fn how(ratio: f64) -> String {
     let (factor, word) = if ratio < 1.0 { (1.0 / ratio, "faster") } else { (ratio, "slower") };
-    if factor < 1.2 { format!("{:.1}% {word}", (factor - 1.0) * 100.0) } else { format!("{factor:.2} times {word}") }
+    if factor < 1.0005 {
+        format!("less than 0.1% {word}")
+    } else if factor >= 100.0 {
+        format!("{} times {word}", times(factor))
+    } else if factor < 1.2 {
+        format!("{:.1}% {word}", (factor - 1.0) * 100.0)
+    } else {
+        format!("{factor:.2} times {word}")
+    }
 }

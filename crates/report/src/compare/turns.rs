@@ -50,7 +50,7 @@ pub(super) fn in_turns(named: &Named, paired: Paired) -> String {
         }
         Finding::Differ => format!("{b} differs from {a} at some sizes; {over} it takes {whole}."),
         Finding::RoundsByChance => format!(
-            "No verdict: {over} {b} took {whole} of {a}, but a machine in states makes all of so few as {} go one way by chance; measure \
+            "No verdict: {over} {b} took {whole} of {a}, but of so few as {} as many go one way by chance on a machine in states; measure \
              longer (--budget).",
             rounds(paired.rounds)
         ),
