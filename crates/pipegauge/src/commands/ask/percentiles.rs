@@ -6,7 +6,7 @@ use units::format::significant;
 use units::{Bytes, Kind, Seconds, Share};
 
 use super::asked::{Asked, figure, times};
-use super::reply::{answered, apart, no, verdict, yes};
+use super::reply::{answered, apart, cannot, no, verdict, yes};
 use super::times::{no_journey, of, or_smallest, trip};
 use crate::config::question::{percentile as name, size_words};
 use crate::document::Answered;
@@ -59,6 +59,7 @@ pub fn within(
         return answer;
     }
     match found(p, thousandths, size, round_trip) {
+        Err(Unanswered::TooLittle(_)) if thousandths == 100_000 => untimed(p, size, (seconds, longer), round_trip),
         Err(why) => no(p, &why, size.as_slice()),
         Ok((size, rests_on, e, label, stands)) => {
             // What was seen of the longest bounds it below only.
@@ -78,6 +79,24 @@ pub fn within(
                 apart(known, seconds)
             );
             yes(p, text, e, "s", rests_on)
+        }
+    }
+}
+
+/// Whether all messages of a size are there in time, where single ones were not timed: their median says so only where it is surely longer.
+fn untimed(p: &Asked<'_>, size: Option<u64>, (seconds, longer): (f64, bool), round_trip: bool) -> Answered {
+    match or_smallest(p, size).and_then(|size| Ok((size, trip(p, size, round_trip, false)?))) {
+        Err(why) => no(p, &why, size.as_slice()),
+        Ok((size, (t, label))) => {
+            let median =
+                format!("the median of {}, {} ({label}){}", size_words(size), figure(t.seconds, Kind::Seconds), t.how);
+            if verdict(t.seconds, seconds) == "no" {
+                let text = format!("{}: even {median}, is longer than {}", answered("no", longer), Seconds(seconds));
+                return yes(p, text, t.seconds, "s", t.rests_on);
+            }
+            let why =
+                format!("single messages were not timed near that size, and {median}, tells nothing of each of them");
+            cannot(p, why, &[size])
         }
     }
 }

@@ -7,7 +7,7 @@ use super::lexicon::Topic::*;
 use super::lexicon::{JITTER, OPTIONS, TRUST};
 use super::sentence::{Item, Sentence};
 use super::suggest::shown;
-use super::{KNOWN, Measured, Question, Reading, at_once, offered, several, versus};
+use super::{KNOWN, Measured, Question, Reading, at_once, every, offered, several, versus};
 
 /// Reads a question in words about these paths.
 pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
@@ -450,12 +450,7 @@ impl Asked<'_> {
             }
             return match size {
                 Some(size) if h.any(&[Can, Within, HowLong, Latency]) || h.items.len() > 2 => {
-                    Ok(vec![Question::Deadline {
-                        size: Some(size),
-                        seconds: time,
-                        round_trip,
-                        longer: self.turned(true)?,
-                    }])
+                    self.deadline(Some(size), time, round_trip)
                 }
                 None if h.any(&[HowBig, HowMuch, HowMany, WhichSize, Data])
                     && (!h.has(Latency) || h.asks_for_the_largest()) =>
@@ -469,7 +464,7 @@ impl Asked<'_> {
                 None if h.any(&[Latency, RoundTrip, HowLong, Quicker, Slower])
                     || (h.has(Which) && h.any(&[Within, Below])) =>
                 {
-                    Ok(vec![Question::Deadline { size: None, seconds: time, round_trip, longer: self.turned(true)? }])
+                    self.deadline(None, time, round_trip)
                 }
                 _ => bail!(
                     "'{}': what of that time? Ask 'does 64KiB arrive within 20 us?', or 'how much data in 1 ms?'",
@@ -478,5 +473,14 @@ impl Asked<'_> {
             };
         }
         self.without_numbers(size, round_trip)
+    }
+
+    /// Whether a message is there in time, or each single one of them where the words speak of that.
+    fn deadline(&self, size: Option<u64>, seconds: f64, round_trip: bool) -> Result<Vec<Question>> {
+        let longer = self.turned(true)?;
+        Ok(vec![match every::of_each(self.text) {
+            true => Question::PercentileWithin { thousandths: 100_000, size, seconds, round_trip, longer },
+            false => Question::Deadline { size, seconds, round_trip, longer },
+        }])
     }
 }

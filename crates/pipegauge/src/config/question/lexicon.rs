@@ -690,7 +690,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "a bit", "one way", "one at a time", "one another", "one after another", "a time", "at a time", "the time",
         "one after the other", "in a row", "in total", "in all", "at all", "so far",
         "to load", "load a", "load an", "load the", "loading a", "loading an", "tell me if", "know if", "check if", "see if", "say if", "wonder if",
-        "find out if", "in one go", "always", "generally", "overall", "into", "stay", "stays", "fit into", "normally", "exact",
+        "find out if", "in one go", "always", "sometimes", "occasionally", "invariably", "guarantees", "every single", "generally", "overall", "into", "stay", "stays", "fit into", "normally", "exact",
         "as fast", "this run", "these runs", "my run", "the run", "the runs", "of all", "all paths", "this path",
         "each path", "every path", "each of", "this machine", "this computer", "my machine", "my computer",
         "this host", "same host", "one process", "another process", "two processes", "between processes",

@@ -12,6 +12,7 @@ mod amounts;
 mod asked;
 mod at_once;
 mod checks;
+mod every;
 mod forms;
 mod lexer;
 mod lexicon;

@@ -2,6 +2,7 @@
 
 mod again;
 mod compared;
+mod newcomer;
 mod people;
 mod readings;
 mod refusals;
@@ -23,7 +24,9 @@ fn measured() -> Measured {
 type Pair = (&'static str, &'static str);
 
 fn all_read() -> impl Iterator<Item = &'static Pair> {
-    [READ, review::READ, people::READ, strangers::READ, compared::READ, again::READ].into_iter().flatten()
+    [READ, review::READ, people::READ, strangers::READ, compared::READ, again::READ, newcomer::READ]
+        .into_iter()
+        .flatten()
 }
 
 fn all_refused() -> impl Iterator<Item = &'static Pair> {

@@ -72,7 +72,9 @@ impl Asked<'_> {
             return None;
         }
         let (messages, frames) = (h.any(&[Messages, Control]), h.any(&[Frames, Video]));
-        let counted = h.any(&[HowMany, PerSecond, Most]) && (h.has(PerSecond) || time.is_some());
+        // "take at most 100 us" counts nothing.
+        let most = h.has(Most) && !h.has(Bound);
+        let counted = (h.any(&[HowMany, PerSecond]) || most) && (h.has(PerSecond) || time.is_some());
         let words = h.items.iter().filter(|i| !has(i, Filler)).count();
         if h.has(Connections)
             && (h.any(&[HowMany, PerSecond])

@@ -1,0 +1,19 @@
+//! Questions of a newcomer with run files of many kinds, who was answered something else than was asked.
+
+/// (question, how it is read).
+#[rustfmt::skip]
+pub const READ: &[(&str, &str)] = &[
+    // Of every single message; the median tells nothing of that.
+    ("do all 64 B messages arrive within 50 us over tcp", "whether the worst case of the times of single messages of 64 B stays within 50.0 us, over tcp"),
+    ("does it ever take longer than 1 ms", "whether the worst case of the times of single messages of the smallest size exceeds 1.00 ms, over all paths"),
+    ("does a 64 B message over tcp ever take longer than 1 ms", "whether the worst case of the times of single messages of 64 B exceeds 1.00 ms, over tcp"),
+    ("is any message slower than 50 us", "whether the worst case of the times of single messages of the smallest size exceeds 50.0 us, over all paths"),
+    ("does every 1 KiB message arrive within 50 us", "whether the worst case of the times of single messages of 1 KiB stays within 50.0 us, over all paths"),
+    ("is tcp always faster than 50 us at 64 B", "whether the worst case of the times of single messages of 64 B stays within 50.0 us, over tcp"),
+    ("is 64 B guaranteed to arrive within 50 us over unix", "whether the worst case of the times of single messages of 64 B stays within 50.0 us, over unix"),
+    ("does 64 B take at most 50 us over tcp", "whether the worst case of the times of single messages of 64 B stays within 50.0 us, over tcp"),
+    ("does 64 B sometimes take longer than 50 us over tcp", "whether the worst case of the times of single messages of 64 B exceeds 50.0 us, over tcp"),
+    ("do all round trips of 64 B take at most 100 us over tcp", "whether the worst case of the times of single messages of 64 B stays within 100 us, there and back, over tcp"),
+    ("can I be sure that 64 B arrives within 50 us over tcp", "whether the worst case of the times of single messages of 64 B stays within 50.0 us, over tcp"),
+    ("do all paths deliver 64 B within 50 us", "whether 64 B arrives within 50.0 us, over all paths"),
+];
