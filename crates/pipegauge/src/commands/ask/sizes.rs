@@ -8,7 +8,7 @@ use super::asked::{Asked, figure, from, times};
 use super::rates::each;
 use super::reply::{cannot, no, yes};
 use super::seen;
-use super::surest::{self, known};
+use super::surest::{self, Surest, known};
 use super::times::no_journey;
 use crate::document::Answered;
 
@@ -222,14 +222,22 @@ pub fn reaches(p: &Asked<'_>, rate: f64) -> Answered {
     let Some(summary) = &p.summary else { return no(p, &Unanswered::Nothing, &[]) };
     let most = summary.max_throughput;
     let told = format!("the most is {} at {}", figure(most, Kind::BitsPerSecond), Bytes(summary.max_size));
-    match answer::reaching(&p.lasting, rate, p.seed) {
-        Err(why) => no(p, &why, &[]),
-        Ok(None) if most.high < rate => {
+    // What one size surely moves is reached there, though the most may be too noisy to tell.
+    let surely = Surest::smallest(&p.lasting, rate).filter(|_| most.low < rate);
+    match (answer::reaching(&p.lasting, rate, p.seed), surely) {
+        (Err(why), _) => no(p, &why, &[]),
+        (Ok(found), Some(at)) => {
+            let text = format!("{} {} ({}); {told}", BitRate(rate), surely_from(found, &at), each(p));
+            let value = found.map_or(at.size as f64, |e| e.value.min(at.size as f64));
+            let low = found.map_or(0.0, |e| e.low.min(value));
+            yes(p, text, Estimate { value, low, high: at.size as f64 }, "B", vec![at.size])
+        }
+        (Ok(None), None) if most.high < rate => {
             let text = format!("no size measured reaches {}: {told} ({})", BitRate(rate), each(p));
             yes(p, text, most, "bit/s", vec![summary.max_size])
         }
-        Ok(None) => cannot(p, format!("no size surely reaches {}: {told} ({})", BitRate(rate), each(p)), &[]),
-        Ok(Some(size)) => {
+        (Ok(None), None) => cannot(p, format!("no size surely reaches {}: {told} ({})", BitRate(rate), each(p)), &[]),
+        (Ok(Some(size)), None) => {
             let smallest = p.curve.iter().map(|c| c.size).min().unwrap_or(0);
             let place = match size.value <= smallest as f64 {
                 true => format!("by {} already, the smallest measured", Bytes(smallest)),
@@ -243,6 +251,15 @@ pub fn reaches(p: &Asked<'_>, rate: f64) -> Answered {
             let text = format!("{} {place} ({}); {told}", BitRate(rate), each(p));
             yes(p, text, size, "B", vec![summary.max_size])
         }
+    }
+}
+
+/// That a rate is surely reached at a size, and from which on by the medians where that is smaller.
+fn surely_from(found: Option<Estimate>, at: &Surest) -> String {
+    let surely = format!("at {}, which moves {}", Bytes(at.size), figure(at.moves, Kind::BitsPerSecond));
+    match found.map(|e| e.value.round().max(1.0) as u64).filter(|from| *from < at.size) {
+        Some(from) => format!("is reached by the medians from {} on, and surely {surely}", Bytes(from)),
+        None => format!("is surely reached {surely}"),
     }
 }
 
@@ -292,5 +309,20 @@ fn except(stretches: &[(u64, u64)]) -> String {
             let more = if more == 0 { String::new() } else { format!(" and in {more} more stretches") };
             format!(", but for sizes {}{more}, which take longer", named.join(", "))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_reached_where_one_size_surely_moves_it() {
+        let e = |value, low, high| Estimate { value, low, high };
+        let at = Surest { size: 65_536, moves: e(17.1e9, 15.2e9, 19e9), least: 15.1e9 };
+        let from = "is reached by the medians from 48 KiB on, and surely at 64 KiB, which moves 17.1 Gbit/s [15, 19]";
+        assert_eq!(surely_from(Some(e(49_152.0, 30_000.0, f64::INFINITY)), &at), from);
+        let only = "is surely reached at 64 KiB, which moves 17.1 Gbit/s [15, 19]";
+        assert_eq!([surely_from(None, &at), surely_from(Some(e(1e6, 1.0, 1e9)), &at)], [only, only]);
     }
 }

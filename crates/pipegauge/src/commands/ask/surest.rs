@@ -30,6 +30,16 @@ pub fn resolved(e: Estimate) -> bool {
 impl Surest {
     /// Of a curve's sizes, `kept` making of their throughput what is asked about; none where no size's is resolved.
     pub fn of(curve: &[CurvePoint], kept: impl Fn(u64, Estimate) -> Estimate) -> Option<Self> {
+        Self::all(curve, kept).into_iter().max_by(|a, b| a.least.total_cmp(&b.least))
+    }
+
+    /// The smallest size that surely moves so many bits a second.
+    pub fn smallest(curve: &[CurvePoint], rate: f64) -> Option<Self> {
+        Self::all(curve, |_, e| e).into_iter().filter(|s| s.least >= rate).min_by_key(|s| s.size)
+    }
+
+    /// All sizes whose throughput is resolved.
+    fn all(curve: &[CurvePoint], kept: impl Fn(u64, Estimate) -> Estimate) -> Vec<Self> {
         let normal = f64::INFINITY;
         // Of many sizes one lies above its truth by luck (Bonferroni).
         let wider = student_t(1.0 - CHANCE / curve.len().max(1) as f64, normal) / student_t(1.0 - OF_ONE, normal);
@@ -41,7 +51,7 @@ impl Surest {
                 least: moves.value * (moves.low / moves.value).powf(wider),
             })
         };
-        curve.iter().filter_map(one).max_by(|a, b| a.least.total_cmp(&b.least))
+        curve.iter().filter_map(one).collect()
     }
 }
 
@@ -84,5 +94,7 @@ mod tests {
         assert!((halved.unwrap().least / found.least - 0.5).abs() < 1e-9);
         assert_eq!(Surest::of(&all[2..], |_, e| e), None);
         assert_eq!(Surest::of(&[], |_, e| e), None);
+        let smallest = |gbit: f64| Surest::smallest(&all, gbit * 1e9).map(|s| s.size);
+        assert_eq!([1.5, 15.0, 25.0].map(smallest), [Some(1024), Some(65_536), None]);
     }
 }
