@@ -115,10 +115,8 @@ impl<'a, 'b> Held<'a, 'b> {
     fn at(&self, size: u64) -> Option<Extra> {
         let (over, under) = (time(self.a, size).ok()?, time(self.b, size).ok()?);
         if let Some(found) = self.turns.iter().flat_map(|c| &c.sizes).find(|s| s.size == size) {
-            let (ratio, of) = (found.ratio, under.seconds.value);
-            let more = |times: f64| (times - 1.0) * of;
-            let seconds = Estimate { value: more(ratio.value), low: more(ratio.low), high: more(ratio.high) };
-            return Some(Extra { seconds, ratio, how: String::new() });
+            let seconds = apart(over.seconds, under.seconds, found.ratio);
+            return Some(Extra { seconds, ratio: found.ratio, how: String::new() });
         }
         let how = if over.how.is_empty() { under.how } else { over.how };
         let (over, under) = (over.seconds, under.seconds);
@@ -139,6 +137,25 @@ impl<'a, 'b> Held<'a, 'b> {
             None => p < CHANCE,
         };
         all.iter().zip(corrected).map(|((size, e), p)| (*size, *e, sure(*size, p))).collect()
+    }
+}
+
+/// How much longer one time is than another, with the interval that `layers` gives it, and so the same both ways round. Where only their
+/// `ratio`, found round by round, tells which is longer, it ends on that side of nothing: no nearer than both times allow.
+fn apart(over: Estimate, under: Estimate, ratio: Estimate) -> Estimate {
+    let d = model::difference(over, under);
+    // The least that is surely more, by the shorter and by the longer of the two times.
+    let least = |base: Estimate, long: Estimate, ratio: Estimate| {
+        ((ratio.low - 1.0) * base.low).max((1.0 - 1.0 / ratio.low) * long.low).max(0.0)
+    };
+    match () {
+        () if ratio.low > 1.0 && d.low <= 0.0 => {
+            let low = least(under, over, ratio);
+            let value = if d.value > low { d.value } else { ((ratio.value - 1.0) * under.value).max(low) };
+            Estimate { value, low, high: d.high.max(value) }
+        }
+        () if ratio.high < 1.0 && d.high >= 0.0 => negated(apart(under, over, inverse(ratio, 1.0))),
+        () => d,
     }
 }
 
@@ -433,6 +450,28 @@ mod tests {
             faster(ratio(open, two), "tcp", false, "64 B"),
             "3.00 times faster than tcp at 64 B (no interval; not surely different)"
         );
+    }
+
+    #[test]
+    fn a_difference_in_seconds_is_the_same_both_ways_round() {
+        let e = |value, low, high| Estimate { value, low, high };
+        let turned = |over, under, ratio| negated(apart(under, over, inverse(ratio, 1.0)));
+        let near = |a: Estimate, b: Estimate| {
+            [(a.value, b.value), (a.low, b.low), (a.high, b.high)].iter().all(|(a, b)| (a - b).abs() < 1e-9)
+        };
+        // The ratio is close, and the time of the base is not: "saves 17.9 us [17.8, 18.2]", but "costs 17.7 us [16, 90]".
+        let (unix, shm) = (e(18.2, 17.4, 48.0), e(0.3, 0.28, 0.31));
+        let ratio = e(60.0, 52.0, 300.0);
+        let found = apart(unix, shm, ratio);
+        assert!(near(found, model::difference(unix, shm)) && near(found, turned(unix, shm, ratio)), "{found:?}");
+        // Rounds tell which is longer where the two times do not.
+        let (a, b, ratio) = (e(10.5, 9.0, 12.0), e(10.0, 8.5, 11.5), e(1.05, 1.03, 1.07));
+        let found = apart(a, b, ratio);
+        assert!(found.low > 0.0 && found.value > found.low && found.high > found.value, "{found:?}");
+        assert!(near(found, turned(a, b, ratio)), "{found:?} {:?}", turned(a, b, ratio));
+        // So they do where the medians lie the other way round.
+        let found = apart(b, a, ratio);
+        assert!(found.low > 0.0 && found.value > found.low && found.high >= found.value, "{found:?}");
     }
 
     #[test]
