@@ -94,7 +94,7 @@ impl Singles {
             return Some(self.longest);
         }
         let enough = |n: u64| n as f64 * beyond >= 1.0 - 1e-9;
-        if !enough(self.rounds.iter().fold(0, |all, r| all.saturating_add(many(r)))) {
+        if !enough(self.timed()) {
             return None;
         }
         let (least, most) = match () {
@@ -103,6 +103,11 @@ impl Singles {
             () => (self.p50, self.p50),
         };
         Some(quantile(&self.all, q).clamp(least, most))
+    }
+
+    /// How many single iterations were timed.
+    pub fn timed(&self) -> u64 {
+        self.rounds.iter().fold(0, |all, r| all.saturating_add(many(r)))
     }
 
     /// Share of single iterations that took longer than so many seconds.

@@ -216,6 +216,9 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
         Question::Deadline { size, seconds, round_trip, longer } => {
             each(&|p| deadlines::deadline(p, *size, (*seconds, *longer), *round_trip, sustained))
         }
+        Question::PartWithin { size, seconds, round_trip, longer } => {
+            each(&|p| percentiles::part_within(p, *size, (*seconds, *longer), *round_trip))
+        }
         Question::PercentileWithin { thousandths, size, seconds, round_trip, longer } => {
             each(&|p| percentiles::within(p, *thousandths, *size, (*seconds, *longer), *round_trip))
         }

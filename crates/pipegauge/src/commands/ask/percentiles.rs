@@ -3,10 +3,10 @@
 use model::Estimate;
 use model::answer::Unanswered;
 use units::format::significant;
-use units::{Bytes, Kind, Seconds, Share};
+use units::{Bytes, Kind, Seconds, Share, thousands};
 
 use super::asked::{Asked, figure, times};
-use super::reply::{answered, apart, cannot, no, verdict, yes};
+use super::reply::{alone, answered, apart, cannot, no, verdict, yes};
 use super::times::{no_journey, of, or_smallest, trip};
 use crate::config::question::{percentile as name, size_words};
 use crate::document::Answered;
@@ -160,6 +160,65 @@ pub fn late(p: &Asked<'_>, size: u64, period: f64) -> Option<(f64, u64)> {
     Some((singles.beyond(period / scale(p, size, at)?), at))
 }
 
+/// Which share of single messages stays within a time, or takes longer where that is asked.
+pub fn part_within(p: &Asked<'_>, size: Option<u64>, (seconds, longer): (f64, bool), round_trip: bool) -> Answered {
+    if let Some(answer) = no_journey(p, size.as_slice()) {
+        return answer;
+    }
+    let found = or_smallest(p, size).and_then(|size| {
+        let (factor, label) =
+            if round_trip { p.round_trip() } else { Ok((1.0, p.single().1)) }.map_err(Unanswered::NoSum)?;
+        Ok((size, label, late(p, size, seconds / factor)))
+    });
+    let (size, label, late) = match found {
+        Err(why) => return no(p, &why, size.as_slice()),
+        Ok(found) => found,
+    };
+    let median = trip(p, size, round_trip, false).map_or(String::new(), |(t, label)| {
+        format!("; the median is {} ({label}){}", figure(t.seconds, Kind::Seconds), t.how)
+    });
+    let Some((late, at)) = late else {
+        let few = p.singles_near(size, 1.0).and_then(|(at, few)| Some((at, few.timed(), few.at(1.0)?.0)));
+        return cannot(p, format!("{}{median}", too_few(size, few)), &[size]);
+    };
+    let text = format!(
+        "{} {} ({label}){}{median}",
+        part(late, longer, &size_words(size)),
+        Seconds(seconds),
+        stands_in(at, size)
+    );
+    yes(p, text, alone(if longer { late } else { 1.0 - late }), "1", vec![at])
+}
+
+/// That too few single messages were timed near a size for a share of them; of the few there are at another size or this one, their number and the
+/// longest time.
+fn too_few(size: u64, few: Option<(u64, u64, f64)>) -> String {
+    match few {
+        None => format!("no single message was timed near {}, and a share needs a hundred", size_words(size)),
+        Some((at, n, longest)) => format!(
+            "{} single messages of {} were timed, the longest of {}, and a share needs a hundred",
+            thousands(n),
+            Bytes(at),
+            Seconds(longest)
+        ),
+    }
+}
+
+/// "1.2% of single messages of 64 KiB took longer than", of the share that is late.
+fn part(late: f64, longer: bool, size: &str) -> String {
+    let (share, how) = if longer { (late, "took longer than") } else { (1.0 - late, "arrived within") };
+    let share = match share {
+        s if s <= 0.0 => "none".to_owned(),
+        s if s >= 1.0 => "all".to_owned(),
+        // What is nearly all is no 100%.
+        s if s > 0.999 => {
+            return format!("all but {} of the single messages of {size} that were timed {how}", Share(1.0 - s));
+        }
+        s => Share(s).to_string(),
+    };
+    format!("{share} of the single messages of {size} that were timed {how}")
+}
+
 /// Share of single transfers that may be late of a plain yes.
 const SOME: f64 = 0.01;
 
@@ -174,6 +233,25 @@ pub fn but(verdict: &'static str, late: Option<(f64, u64)>) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn few_messages_have_a_number_and_no_share() {
+        let few = "48 single messages of 48 KiB were timed, the longest of 85.1 us, and a share needs a hundred";
+        assert_eq!(too_few(65_536, Some((49_152, 48, 85.1e-6))), few);
+        assert_eq!(too_few(65_536, None), "no single message was timed near 64 KiB, and a share needs a hundred");
+    }
+
+    #[test]
+    fn a_share_of_what_was_timed_is_told_even_where_it_is_none() {
+        let of = |late, longer| part(late, longer, "64 KiB");
+        assert_eq!(of(0.0, true), "none of the single messages of 64 KiB that were timed took longer than");
+        assert_eq!(of(0.012, true), "1.2% of the single messages of 64 KiB that were timed took longer than");
+        assert_eq!(of(0.0, false), "all of the single messages of 64 KiB that were timed arrived within");
+        assert_eq!(
+            of(0.00012, false),
+            "all but 0.012% of the single messages of 64 KiB that were timed arrived within"
+        );
+    }
 
     #[test]
     fn a_percentile_that_nothing_bounds_above_still_has_its_lower_end() {

@@ -92,6 +92,7 @@ impl Asked<'_> {
                 | Question::StrongestAt(_)
                 | Question::StartPart(_)
                 | Question::Deadline { .. }
+                | Question::PartWithin { .. }
                 | Question::Carries { .. }
                 | Question::PerSecond { .. }
                 | Question::Cost { .. }
@@ -112,6 +113,7 @@ impl Asked<'_> {
         let timed = matches!(
             first,
             Question::Deadline { .. }
+                | Question::PartWithin { .. }
                 | Question::PercentileWithin { .. }
                 | Question::Largest(_)
                 | Question::Longer(_)

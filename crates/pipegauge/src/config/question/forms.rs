@@ -110,6 +110,7 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
                     | Question::CpuASecond { .. }
                     | Question::Lost { .. }
                     | Question::Deadline { .. }
+                    | Question::PartWithin { .. }
             )
         })
     {
@@ -306,7 +307,7 @@ impl Asked<'_> {
             && !h.any(&[Data, Bound, UnderLoad])
             && (h.any(&[PartOf, Percent]) || h.direction(true) == Ok(Some(true)))
         {
-            return Ok(vec![Question::Deadline { size, seconds, round_trip, longer: self.turned(true)? }]);
+            return Ok(vec![Question::PartWithin { size, seconds, round_trip, longer: self.turned(true)? }]);
         }
         // "what percentage of the bandwidth does 4 KiB get", but not "what percentage arrives within 20 us".
         if h.has(PartOf) && time.is_none() && !(h.has(WhichSize) && size.is_none()) {

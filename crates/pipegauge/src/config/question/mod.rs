@@ -116,6 +116,17 @@ pub enum Question {
         /// Asked is whether it takes longer.
         longer: bool,
     },
+    /// Which share of single messages stays within a time.
+    PartWithin {
+        /// Bytes; none for the smallest message.
+        size: Option<u64>,
+        /// Seconds.
+        seconds: f64,
+        /// There and back.
+        round_trip: bool,
+        /// Asked is which share takes longer.
+        longer: bool,
+    },
     /// The largest message that arrives within a time, seconds.
     Largest(f64),
     /// The smallest message that takes longer than a time, seconds.

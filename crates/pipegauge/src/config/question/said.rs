@@ -110,6 +110,11 @@ impl fmt::Display for Question {
                 let (seconds, trip) = (Seconds(*seconds), trip(*round_trip));
                 write!(f, "whether {name} of the times of single messages of {} {how} {seconds}{trip}", of(s))
             }
+            Question::PartWithin { size: s, seconds, round_trip, longer } => {
+                let how = if *longer { "takes longer than" } else { "arrives within" };
+                let (seconds, trip) = (Seconds(*seconds), trip(*round_trip));
+                write!(f, "which share of single messages of {} {how} {seconds}{trip}", of(s))
+            }
             Question::Longer(seconds) => write!(f, "the smallest message that takes longer than {}", Seconds(*seconds)),
             Question::Reaches(rate) => write!(f, "the size from which on {} is reached", BitRate(*rate)),
             Question::StrongestAt(s) => write!(f, "the path of most throughput with messages of {}", size(*s)),

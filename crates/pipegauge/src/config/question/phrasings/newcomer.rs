@@ -15,5 +15,8 @@ pub const READ: &[(&str, &str)] = &[
     ("does 64 B sometimes take longer than 50 us over tcp", "whether the worst case of the times of single messages of 64 B exceeds 50.0 us, over tcp"),
     ("do all round trips of 64 B take at most 100 us over tcp", "whether the worst case of the times of single messages of 64 B stays within 100 us, there and back, over tcp"),
     ("can I be sure that 64 B arrives within 50 us over tcp", "whether the worst case of the times of single messages of 64 B stays within 50.0 us, over tcp"),
+    // The share of single messages, and not whether the median is in time.
+    ("how many messages of 64 KiB are slower than 40 us over tcp", "which share of single messages of 64 KiB takes longer than 40.0 us, over tcp"),
+    ("what percentage of 4 KiB messages is slower than 25 us", "which share of single messages of 4 KiB takes longer than 25.0 us, over all paths"),
     ("do all paths deliver 64 B within 50 us", "whether 64 B arrives within 50.0 us, over all paths"),
 ];

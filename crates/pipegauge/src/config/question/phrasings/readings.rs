@@ -655,7 +655,7 @@ pub const READ: &[(&str, &str)] = &[
     ("how full is the link at 1 KiB", "which share of the most throughput messages of 1 KiB move, over all paths"),
     ("what percentage of the bandwidth does 4 KiB get", "which share of the most throughput messages of 4 KiB move, over all paths"),
     ("what fraction of the peak throughput do 64 byte messages reach over tcp", "which share of the most throughput messages of 64 B move, over tcp"),
-    ("what percentage of 64 B messages arrive within 20 us", "whether 64 B arrives within 20.0 us, over all paths"),
+    ("what percentage of 64 B messages arrive within 20 us", "which share of single messages of 64 B arrives within 20.0 us, over all paths"),
     ("how long for half of 8 MB", "arrival of 4 MB (4,000,000 B), over all paths"),
     ("how long for a quarter of 1 MiB", "arrival of 256 KiB, over all paths"),
     ("which size gives half of the max throughput", "the size that reaches half of the most throughput (n1/2), over all paths"),
