@@ -143,7 +143,8 @@ pub fn largest(p: &Asked<'_>, seconds: f64) -> Answered {
         };
     };
     // A longer time than measured leaves room for fewer bytes: the ends change sides.
-    let low = largest_within(&p.curve, seconds, |e| e.high).0.unwrap_or(0);
+    let (low, all_surely) = largest_within(&p.curve, seconds, |e| e.high);
+    let low = low.unwrap_or(0);
     let (high, open) = largest_within(&p.curve, seconds, |e| e.low);
     let high = high.unwrap_or(value);
     let high = if open { f64::INFINITY } else { high as f64 };
@@ -162,9 +163,10 @@ pub fn largest(p: &Asked<'_>, seconds: f64) -> Answered {
         });
         let all = if p.most_block() == Some(value) { ", the most that the path carries in one," } else { " or larger" };
         format!(
-            "{}{all} arrives within {}, the largest measured{but}{}",
+            "{}{all} arrives within {}{}, the largest measured{but}{}",
             Bytes(value),
             Seconds(seconds),
+            if all_surely { String::new() } else { by_medians(low) },
             whole.unwrap_or_default()
         )
     } else {
@@ -254,6 +256,14 @@ pub fn reaches(p: &Asked<'_>, rate: f64) -> Answered {
     }
 }
 
+/// That the largest message measured arrives in time by the medians alone, and up to which size messages surely do.
+fn by_medians(surely: u64) -> String {
+    match surely {
+        0 => " by the medians (no size surely)".to_owned(),
+        size => format!(" by the medians (surely up to {})", Bytes(size)),
+    }
+}
+
 /// That a rate is surely reached at a size, and from which on by the medians where that is smaller.
 fn surely_from(found: Option<Estimate>, at: &Surest) -> String {
     let surely = format!("at {}, which moves {}", Bytes(at.size), figure(at.moves, Kind::BitsPerSecond));
@@ -315,6 +325,12 @@ fn except(stretches: &[(u64, u64)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_arrives_by_the_medians_alone_is_not_said_flatly() {
+        assert_eq!(by_medians(1 << 20), " by the medians (surely up to 1 MiB)");
+        assert_eq!(by_medians(0), " by the medians (no size surely)");
+    }
 
     #[test]
     fn a_rate_is_reached_where_one_size_surely_moves_it() {
