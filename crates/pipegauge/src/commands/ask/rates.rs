@@ -213,7 +213,7 @@ pub fn carries(p: &Asked<'_>, rate: f64, size: Option<u64>, (less, sustained): (
                 verdict => verdict,
             };
             let from = if size.is_none() && e.high >= rate && !slower { Kept::of(&p.lasting, rate) } else { None };
-            let from = from.map_or(String::new(), |kept| format!("; {} is {}", BitRate(rate), reached(&kept)));
+            let from = from.map_or(String::new(), |kept| from_which(rate, &kept, verdict == "yes"));
             let verdict = answered(verdict, less);
             let text =
                 format!("{verdict}: {words} {} ({}){seen}{from}{kept}{burst}", figure(e, Kind::BitsPerSecond), each(p));
@@ -239,7 +239,7 @@ fn surely(p: &Asked<'_>, rate: f64, less: bool, sustained: bool) -> Option<Answe
         Some(_) => (keeps(kept.near), None),
         None => ("moves", Kept::of(&p.lasting, rate)),
     };
-    let from = from.map_or(String::new(), |kept| format!("; {} is {}", BitRate(rate), reached(&kept)));
+    let from = from.map_or(String::new(), |kept| from_which(rate, &kept, true));
     let text = format!(
         "{}: at {} it {how} {} ({}){from}{}",
         answered("yes", less),
@@ -258,6 +258,12 @@ fn keeps(near: bool) -> &'static str {
 
 /// Stretches that do not keep a rate, of which so many are named.
 const NAMED: usize = 3;
+
+/// From which size on a rate is reached; by the medians alone where it is not surely reached at all. Begins with a semicolon.
+fn from_which(rate: f64, kept: &Kept, surely: bool) -> String {
+    let by = if surely { "" } else { "by the medians " };
+    format!("; {by}{} is {}", BitRate(rate), reached(kept))
+}
 
 /// From which size to which a rate is reached, and where in between it is not.
 fn reached(kept: &Kept) -> String {
@@ -423,6 +429,10 @@ mod tests {
         assert_eq!(kept(1024, 8192, true, &[]), "reached at the measured sizes from 1 KiB on");
         assert_eq!(kept(1024, 8192, false, &[]), "reached from 1 KiB to 8 KiB");
         assert_eq!(kept(1024, 1024, true, &[]), "reached at 1 KiB");
+        let one = Kept { from: 1024, to: 8192, open: true, but: Vec::new() };
+        assert_eq!(from_which(1e10, &one, true), "; 10.0 Gbit/s is reached at the measured sizes from 1 KiB on");
+        let unsure = "; by the medians 10.0 Gbit/s is reached at the measured sizes from 1 KiB on";
+        assert_eq!(from_which(1e10, &one, false), unsure);
         let but = [(2048, 2048), (3072, 4096), (5, 5), (6, 6), (7, 7)];
         let want = "reached at the measured sizes from 1 KiB on, but not at 2 KiB, from 3 KiB to 4 KiB, at 5 B, in 2 more stretches";
         assert_eq!(kept(1024, 8192, true, &but), want);
