@@ -347,9 +347,8 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
                 return yes(p, text + &achieved(p, size) + &kept.words, f.most_frames, "1/s", f.rests_on);
             }
             match (f.largest, f.largest_is_end) {
-                (Some(s), true) => text.push_str(&format!(", and at that rate {} or larger", Bytes(s))),
-                (Some(s), false) => text.push_str(&format!(", and at that rate {many} of up to {}", Bytes(s))),
-                (None, _) => text.push_str(", and no size is fast enough for that rate"),
+                (Some(s), end) => text.push_str(&largest_at(rate, (s, end), many)),
+                (None, _) => text.push_str(&format!(", and no size is fast enough for {}", a_second(rate))),
             }
             text.push_str(&achieved(p, size));
             match late {
@@ -364,6 +363,17 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
             yes(p, text + &kept.words, f.most_frames, "1/s", f.rests_on)
         }
     }
+}
+
+/// So many a second, as a figure.
+fn a_second(rate: f64) -> String {
+    units::format::significant(rate, Kind::PerSecond)
+}
+
+/// How large messages may be at the rate that is asked about, which is not the most that was named before; `end` where that is the largest measured.
+fn largest_at(rate: f64, (size, end): (u64, bool), many: &str) -> String {
+    let (rate, size) = (a_second(rate), Bytes(size));
+    if end { format!(", and at {rate} {size} or larger") } else { format!(", and at {rate} {many} of up to {size}") }
 }
 
 /// That messages which do not wait for one another may go faster, where one at a time is not surely fast enough.
@@ -422,6 +432,12 @@ pub fn part_of_the_most(p: &Asked<'_>, size: u64) -> Answered {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_rate_that_was_asked_about_is_named_beside_the_most() {
+        assert_eq!(largest_at(20e3, (212_480, false), "messages"), ", and at 20.0 k/s messages of up to 212,480 B");
+        assert_eq!(largest_at(60.0, (1 << 20, true), "frames"), ", and at 60.0 /s 1 MiB or larger");
+    }
 
     #[test]
     fn where_a_rate_is_reached_has_both_ends_and_its_gaps() {
