@@ -1,5 +1,6 @@
 //! A throughput in the unit that a question asks for.
 
+use model::Estimate;
 use units::format::significant;
 use units::{Kind, Seconds};
 
@@ -12,12 +13,22 @@ pub fn tell(answer: &mut Answered, wanted: &InUnit) {
     let Some(e) = answer.figure.filter(|_| answer.unit == Some("bit/s")) else { return };
     let of = |bits: f64| number(bits / wanted.bits);
     let unit = name(wanted);
+    if told_in(e, &unit) {
+        return;
+    }
     let told = match e.low > 0.0 && e.high.is_finite() {
         true if !resolved(e) => format!("between {} and {} {unit} (not resolved)", of(e.low), of(e.high)),
         true => format!("{} {unit} [{}, {}]", of(e.value), of(e.low), of(e.high)),
         false => format!("{} {unit} (no interval)", of(e.value)),
     };
     answer.text.push_str(&format!("; that is {told}"));
+}
+
+/// Whether a throughput is told in a unit anyway.
+fn told_in(e: Estimate, unit: &str) -> bool {
+    let unit = format!(" {unit}");
+    let ends = if resolved(e) || e.low <= 0.0 || !e.high.is_finite() { [e.value; 2] } else { [e.low, e.high] };
+    ends.iter().all(|bits| significant(*bits, Kind::BitsPerSecond).ends_with(&unit))
 }
 
 /// Adds the answer's time in the unit that is asked for; nothing where it is no time, or is told in that unit anyway.
@@ -81,6 +92,12 @@ mod tests {
         ] {
             assert_eq!(number(x), want);
         }
+        let e = |value, low, high| Estimate { value, low, high };
+        let told = |e, units: [&str; 3]| units.map(|unit| told_in(e, unit));
+        let units = ["Gbit/s", "Mbit/s", "MB/s"];
+        assert_eq!(told(e(40.8e9, 35.2e9, 43.2e9), units), [true, false, false]);
+        assert_eq!(told(e(40.8e6, 35.2e6, 43.2e6), units), [false, true, false]);
+        assert_eq!(told(e(40.8e9, 0.2e9, 43.2e9), units), [false, false, false], "ends of two units");
         let unit = |unit, span| name(&InUnit { unit, span, bits: 8e6 });
         assert_eq!([unit("MB/s", 1.0), unit("B", 1.0), unit("GB", 3600.0)], ["MB/s", "B/s", "GB in 3,600 s"]);
     }
