@@ -14,6 +14,8 @@ pub enum Topic {
     HowLong,
     /// "How fast".
     HowFast,
+    /// "Speed": of small messages their time, of others what they move.
+    Speed,
     /// "How many".
     HowMany,
     /// "How much".
@@ -282,6 +284,8 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "how fast", "speed", "performance", "fast is", "how good", "how well", "how slow", "figures", "how does",
         "how is", "how are", "how do", "perform", "performs", "fast"
     ]),
+    (Speed, &["speed", "speeds", "top speed", "what speed", "which speed"]),
+    (HowFast, &["speeds", "what speed", "which speed"]),
     (HowMany, &["how many", "number of", "how often", "what number of"]),
     (HowMuch, &["how much"]),
     (HowBig, &[

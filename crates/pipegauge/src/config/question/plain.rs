@@ -118,6 +118,11 @@ impl Asked<'_> {
             return match () {
                 () if flow && time => Ok(vec![Question::Arrival { size, round_trip }, Question::Throughput(size)]),
                 () if flow => Ok(vec![Question::Throughput(size)]),
+                // "top speed with 1 MB messages", and "what speed do I get with 1 MB messages", which may be either.
+                () if h.has(Speed) && h.has(Most) && !time => Ok(vec![Question::Throughput(size)]),
+                () if h.has(Speed) && !(time || h.has(HowLong)) => {
+                    Ok(vec![Question::Arrival { size, round_trip }, Question::Throughput(size)])
+                }
                 () if time || h.any(&[HowLong, HowFast, Fastest, Slowest]) => {
                     Ok(vec![Question::Arrival { size, round_trip }])
                 }

@@ -18,5 +18,9 @@ pub const READ: &[(&str, &str)] = &[
     // The share of single messages, and not whether the median is in time.
     ("how many messages of 64 KiB are slower than 40 us over tcp", "which share of single messages of 64 KiB takes longer than 40.0 us, over tcp"),
     ("what percentage of 4 KiB messages is slower than 25 us", "which share of single messages of 4 KiB takes longer than 25.0 us, over all paths"),
+    // The speed of a size is its time or what it moves: both are told.
+    ("what speed do I get with 16k blocks on tcp", "arrival of 16 kB (16,000 B), over tcp + throughput with messages of 16 kB (16,000 B), over tcp"),
+    ("top speed with 1 MB messages", "throughput with messages of 1 MB (1,000,000 B), over all paths"),
+    ("how fast is 1 MB over tcp", "arrival of 1 MB (1,000,000 B), over tcp"),
     ("do all paths deliver 64 B within 50 us", "whether 64 B arrives within 50.0 us, over all paths"),
 ];

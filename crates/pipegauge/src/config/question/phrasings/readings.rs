@@ -269,7 +269,7 @@ pub const READ: &[(&str, &str)] = &[
     ("worst latency seen for 64 bytes", "longest seen of the times of single messages of 64 B, over all paths"),
     ("how fast is my computer", "latency: arrival of the smallest message, over all paths + the most throughput, over all paths"),
     ("what's the speed of tcp", "latency: arrival of the smallest message, over tcp + the most throughput, over tcp"),
-    ("speed of shared memory at 1 MB", "arrival of 1 MB (1,000,000 B), over shm"),
+    ("speed of shared memory at 1 MB", "arrival of 1 MB (1,000,000 B), over shm + throughput with messages of 1 MB (1,000,000 B), over shm"),
     ("performance of unix sockets", "latency: arrival of the smallest message, over unix + the most throughput, over unix"),
     ("best transport", "arrival of small messages, path by path, over all paths + the path of most throughput, over all paths"),
     ("which one should I use", "arrival of small messages, path by path, over all paths + the path of most throughput, over all paths"),
