@@ -349,7 +349,8 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "half of the bandwidth", "half the throughput", "half of the throughput", "half of the maximum",
         "half the maximum", "half the peak", "half of the peak", "half bandwidth", "half performance",
         "half performance length", "half of the most", "half the most", "half its maximum", "half of its maximum",
-        "half max", "half speed"
+        "half max", "half speed", "bandwidth bound", "latency bound", "throughput bound", "bandwidth limited", "latency limited", "throughput limited",
+        "bandwidth dominated", "latency dominated"
     ]),
     (PerByte, &[
         "one more byte", "per byte", "each byte", "extra byte", "another byte", "additional byte", "byte cost",

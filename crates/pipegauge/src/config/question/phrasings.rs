@@ -123,6 +123,16 @@ fn what_could_be_meant_otherwise_or_was_not_read_is_said() {
 }
 
 #[test]
+fn what_is_clear_has_no_note() {
+    for text in
+        ["how long does 1 MiB take over tcp", "how long does 1 MiB take over shared memory", "1 MiB takes over unix"]
+    {
+        let notes = of_words(text, &measured()).unwrap_or_else(|e| panic!("{text}: {e}")).notes;
+        assert!(notes.is_empty(), "{text}: {notes:?}");
+    }
+}
+
+#[test]
 fn a_rate_is_asked_for_in_its_unit() {
     for (text, want) in [
         ("how many MB/s does tcp give with 64 KiB messages", Some(("MB/s", 1.0, 8e6))),

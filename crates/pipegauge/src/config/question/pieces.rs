@@ -81,9 +81,13 @@ impl Sentence {
                 _ => {}
             }
         }
+        // "how many images a minute", but "in a minute", which is a time; a day is counted over in either way.
+        let in_time = at > 0 && words.any(at - 1, &["in", "within", "for", "under", "than", "takes", "take"]);
+        let a_day =
+            words.any(at, &["a", "an"]) && self.has(Topic::HowMany) && (!in_time || words.any(at + 1, &["day"]));
         // "per hour", "every second": the time that something is counted over, apart from its number.
         let every = words.any(at, &["each", "every"]);
-        let alone = every || words.any(at, &["per"]) || words.low(at).is_some_and(|t| t.starts_with('/'));
+        let alone = every || a_day || words.any(at, &["per"]) || words.low(at).is_some_and(|t| t.starts_with('/'));
         if let Some((seconds, next)) = amounts.per(at).filter(|p| alone && (p.0 != 1.0 || every)) {
             if every {
                 self.push(vec![Topic::Every], at);
@@ -178,10 +182,8 @@ impl Sentence {
         let filler =
             |i: &&Item| !matches!(i, Item::Topics(t) if t.iter().any(|t| matches!(t, Topic::Filler | Topic::From)));
         let sized = matches!(self.items.iter().rev().find(filler), Some(Item::Amount(Amount::Size(_))));
-        let path = |at: usize| words.low(at).is_some_and(|word| spoken().any(|(_, names)| names.contains(&word)));
-        let label = |at: usize| matches!(words.0.get(at), Some(Lexeme::Path(_)));
-        let over = words.any(at + 1, &["over", "via", "through", "using", "across", "with"])
-            && (path(at + 2) || words.any(at + 2, &["shared", "unix"]) || label(at + 2));
+        let over =
+            words.any(at + 1, &["over", "via", "through", "using", "across", "with"]) && names_path(words, at + 2);
         let copies = measured.paths.iter().any(|(_, transport, _)| *transport == "memcpy");
         words.any(at, &["ram", "memory"]) && sized && (over || !copies)
     }
@@ -196,6 +198,10 @@ impl Sentence {
         let all: Option<Vec<&str>> =
             (at..at + n).map(|i| words.low(i).filter(|_| i == at || !words.glued(i))).collect();
         let phrase = all?.join(" ");
+        // "does it take over 30 us", but "how long does it take over tcp"
+        if matches!(phrase.as_str(), "take over" | "takes over") && names_path(words, at + n) {
+            return None;
+        }
         if let Some((transport, _)) = spoken().find(|(_, names)| names.contains(&phrase.as_str())) {
             self.path(transport);
             // Datagrams are what udp sends, and what is counted.
@@ -286,6 +292,12 @@ impl Sentence {
         }
         self.items.push(Item::Path(Named { transport: None, file: name }));
     }
+}
+
+/// Whether a path is named at a place.
+fn names_path(words: Words<'_>, at: usize) -> bool {
+    let spoken = words.low(at).is_some_and(|word| spoken().any(|(_, names)| names.contains(&word)));
+    spoken || words.any(at, &["shared", "unix"]) || matches!(words.0.get(at), Some(Lexeme::Path(_)))
 }
 
 /// The place behind "one more kilobyte", "each further megabyte", "another KiB", where such stands.

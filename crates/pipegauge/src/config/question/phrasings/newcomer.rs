@@ -22,5 +22,13 @@ pub const READ: &[(&str, &str)] = &[
     ("what speed do I get with 16k blocks on tcp", "arrival of 16 kB (16,000 B), over tcp + throughput with messages of 16 kB (16,000 B), over tcp"),
     ("top speed with 1 MB messages", "throughput with messages of 1 MB (1,000,000 B), over all paths"),
     ("how fast is 1 MB over tcp", "arrival of 1 MB (1,000,000 B), over tcp"),
+    // The size at which bytes begin to cost as much as the start.
+    ("when is tcp bandwidth bound instead of latency bound", "the size that reaches half of the most throughput (n1/2), over tcp"),
+    ("from which size on is unix bandwidth-bound", "the size that reaches half of the most throughput (n1/2), over unix"),
+    ("how many 1 MB images a day", "how many frames of 1 MB (1,000,000 B) in 86,400 s, over all paths"),
+    ("how many 1 MB images in a day over tcp", "how many frames of 1 MB (1,000,000 B) in 86,400 s, over tcp"),
+    ("how many 1 KB messages an hour over tcp", "how many messages of 1 kB (1,000 B) in 3,600 s, over tcp"),
+    ("how long does 1 MB take over tcp", "arrival of 1 MB (1,000,000 B), over tcp"),
+    ("does 1 MB take over 1 ms over tcp", "whether 1 MB (1,000,000 B) takes longer than 1.00 ms, over tcp"),
     ("do all paths deliver 64 B within 50 us", "whether 64 B arrives within 50.0 us, over all paths"),
 ];
