@@ -121,16 +121,31 @@ pub fn connections(p: &Asked<'_>, size: Option<u64>) -> Answered {
     }
 }
 
-/// So many whole things, rounded down, and how many there may be: "8 [7, 9]", or "between 1 and 90" where that is not resolved.
+/// So many whole things, rounded down, and how many there may be: "8 [7, 9]", or "between 1 and 90" where that is not resolved. Of large numbers
+/// four digits are told where the interval is so close that three would hide it, else three; its ends are rounded outwards.
 pub fn whole(e: Estimate) -> String {
-    let end = |e: f64| units::thousands(e.max(0.0) as u64);
+    let digits = if e.low > 0.0 && e.high < CLOSE * e.low { 4 } else { 3 };
+    let end = |e: f64, up: u64| {
+        let n = e.max(0.0) as u64;
+        let step = step(n, digits);
+        units::thousands(n.saturating_add((step - 1) * up / 2) / step * step)
+    };
+    let [down, near, up] = [0, 1, 2];
     if e.low >= 1.0 && e.high.is_finite() && !resolved(e) {
-        return format!("between {} and {}", end(e.low), end(e.high));
+        return format!("between {} and {}", end(e.low, down), end(e.high, up));
     }
     match e.low > 0.0 && e.high.is_finite() && e.high <= units::WIDEST * e.low {
-        true => format!("{} [{}, {}]", end(e.value), end(e.low), end(e.high)),
-        false => format!("{} (no interval)", end(e.value)),
+        true => format!("{} [{}, {}]", end(e.value, near), end(e.low, down), end(e.high, up)),
+        false => format!("{} (no interval)", end(e.value, near)),
     }
+}
+
+/// Times its lower end that the upper end of an interval is where four digits are worth telling.
+const CLOSE: f64 = 1.02;
+
+/// What the last of so many digits of a number stands for: one of all below a thousand.
+fn step(n: u64, digits: u32) -> u64 {
+    10u64.pow(n.checked_ilog10().unwrap_or(0).saturating_sub(digits - 1))
 }
 
 #[cfg(test)]
@@ -141,8 +156,12 @@ mod tests {
     fn a_number_of_things_has_whole_ends_or_no_interval() {
         let of = |value, low, high| whole(Estimate { value, low, high });
         assert_eq!(of(8.9, 7.2, 12.5), "8 [7, 12]");
-        assert_eq!(of(1485.9, 169.2, 13_027.0), "between 169 and 13,027");
-        assert_eq!(of(200_438.0, 0.0, f64::INFINITY), "200,438 (no interval)");
+        assert_eq!(of(1485.9, 169.2, 13_027.0), "between 169 and 13,100");
+        assert_eq!(of(200_438.0, 0.0, f64::INFINITY), "200,000 (no interval)");
         assert_eq!(of(8.9, 0.0, 10.0), "8 (no interval)");
+        let close = of(178_571_235.0, 177_970_597.0, 179_173_900.0);
+        assert_eq!(close, "178,600,000 [177,900,000, 179,200,000]");
+        assert_eq!(of(178_571_235.0, 150_970_597.0, 200_173_900.0), "179,000,000 [150,000,000, 201,000,000]");
+        assert_eq!([0, 7, 999, 1234, 12_345, u64::MAX].map(|n| step(n, 3)), [1, 1, 1, 10, 100, 10u64.pow(17)]);
     }
 }
