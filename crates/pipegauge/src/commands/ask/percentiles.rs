@@ -67,7 +67,8 @@ pub fn within(
             let (figure, sure) = told(e, thousandths);
             let late = late(p, size, seconds).filter(|_| !round_trip && !e.high.is_finite());
             let late = late.map_or(String::new(), |(share, at)| {
-                format!("; {} of those that were timed took longer{}", Share(share), stands_in(at, size))
+                let share = if share > 0.0 { Share(share).to_string() } else { "none".to_owned() };
+                format!("; {share} of those that were timed took longer{}", stands_in(at, size))
             });
             let text = format!(
                 "{}: {} of {}{stands} is {figure} ({label}) of single transfers{sure}, where {} {}{}{late}",
@@ -94,8 +95,10 @@ fn untimed(p: &Asked<'_>, size: Option<u64>, (seconds, longer): (f64, bool), rou
                 let text = format!("{}: even {median}, is longer than {}", answered("no", longer), Seconds(seconds));
                 return yes(p, text, t.seconds, "s", t.rests_on);
             }
-            let why =
-                format!("single messages were not timed near that size, and {median}, tells nothing of each of them");
+            let quick = quick(t.seconds.value);
+            let why = format!(
+                "single messages were not timed near that size{quick}, and {median}, tells nothing of each of them"
+            );
             cannot(p, why, &[size])
         }
     }
@@ -168,9 +171,9 @@ pub fn part_within(p: &Asked<'_>, size: Option<u64>, (seconds, longer): (f64, bo
     let found = or_smallest(p, size).and_then(|size| {
         let (factor, label) =
             if round_trip { p.round_trip() } else { Ok((1.0, p.single().1)) }.map_err(Unanswered::NoSum)?;
-        Ok((size, label, late(p, size, seconds / factor)))
+        Ok((size, (factor, label), late(p, size, seconds / factor)))
     });
-    let (size, label, late) = match found {
+    let (size, (factor, label), late) = match found {
         Err(why) => return no(p, &why, size.as_slice()),
         Ok(found) => found,
     };
@@ -178,8 +181,9 @@ pub fn part_within(p: &Asked<'_>, size: Option<u64>, (seconds, longer): (f64, bo
         format!("; the median is {} ({label}){}", figure(t.seconds, Kind::Seconds), t.how)
     });
     let Some((late, at)) = late else {
-        let few = p.singles_near(size, 1.0).and_then(|(at, few)| Some((at, few.timed(), few.at(1.0)?.0)));
-        return cannot(p, format!("{}{median}", too_few(size, few)), &[size]);
+        let few = p.singles_near(size, 1.0).and_then(|(at, few)| Some((at, few.timed(), factor * few.at(1.0)?.0)));
+        let quick = of(p, size).ok().filter(|_| few.is_none()).map_or("", |t| quick(t.seconds.value));
+        return cannot(p, format!("{}{quick}{median}", too_few(size, few)), &[size]);
     };
     let text = format!(
         "{} {} ({label}){}{median}",
@@ -188,6 +192,14 @@ pub fn part_within(p: &Asked<'_>, size: Option<u64>, (seconds, longer): (f64, bo
         stands_in(at, size)
     );
     yes(p, text, alone(if longer { late } else { 1.0 - late }), "1", vec![at])
+}
+
+/// Below this many seconds messages are timed many at a time, so that reading the clock costs little.
+const QUICK: f64 = 1e-6;
+
+/// That messages are too quick to be timed one by one, where they are: no longer run times them.
+fn quick(seconds: f64) -> &'static str {
+    if seconds < QUICK { " (they are too quick to be timed one by one)" } else { "" }
 }
 
 /// That too few single messages were timed near a size for a share of them; of the few there are at another size or this one, their number and the
@@ -238,6 +250,7 @@ mod tests {
     fn few_messages_have_a_number_and_no_share() {
         let few = "48 single messages of 48 KiB were timed, the longest of 85.1 us, and a share needs a hundred";
         assert_eq!(too_few(65_536, Some((49_152, 48, 85.1e-6))), few);
+        assert_eq!([quick(139e-9), quick(18e-6)], [" (they are too quick to be timed one by one)", ""]);
         assert_eq!(too_few(65_536, None), "no single message was timed near 64 KiB, and a share needs a hundred");
     }
 
