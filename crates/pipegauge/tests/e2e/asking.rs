@@ -263,8 +263,11 @@ fn a_comparisons_factor_stands_in_its_document() {
     for text in ["how much faster is memcpy than tcp at 64 B", "what does memcpy cost over tcp at 64 B?"] {
         let answer = &json(&dir.run(&["ask", "a.run.jsonl", "--json", text]).out)["answers"][0];
         let factor = answer["factor"]["value"].as_f64().unwrap_or_else(|| panic!("{answer}"));
-        let time = |path: &str| figure(&dir, &["--path", path, "--arrive", "64"]);
-        near(factor, time("tcp") / time("memcpy"));
+        // As `compare` has it: round by round.
+        let compared = json(&dir.run(&["compare", "a.run.jsonl", "--json"]).out);
+        let sizes = compared["comparisons"][0]["sizes"].as_array().unwrap();
+        let at = sizes.iter().find(|s| s["size"] == 64).unwrap_or_else(|| panic!("{compared}"));
+        near(factor, at["ratio"]["value"].as_f64().unwrap());
         // Two rounds tell no interval: both ends are there, and empty.
         let ends = ["low", "high"].map(|end| answer["factor"].get(end).unwrap_or_else(|| panic!("{answer}")).as_f64());
         assert!(ends[0].is_none_or(|low| low <= factor) && ends[1].is_none_or(|high| high >= factor), "{answer}");
