@@ -196,8 +196,14 @@ impl Comparison {
         moves.error = with_own_states(moves.error, &pairs, &shared);
         shared.moves = moves;
 
-        let found: Vec<Found> =
+        let mut found: Vec<Found> =
             pairs.iter().zip(&local).map(|(p, local)| at_size(p, &shared, local.as_ref())).collect();
+        let whole = over_all(&found, &shared, &wholes);
+        if whole.chance >= LEVEL && whole.interval.is_some_and(|i| !i.contains(1.0)) {
+            // What chance does to all sizes it does to each that says no more than they.
+            let alike = |f: &&mut Found| f.interval.is_some_and(|i| i.contains(whole.ln.exp()));
+            found.iter_mut().filter(alike).for_each(|f| f.chance = f.chance.max(whole.chance));
+        }
         let probabilities = holm(&found.iter().map(Found::probability).collect::<Vec<_>>());
         let sizes: Vec<Compared> = (pairs.iter().zip(&found).zip(probabilities))
             .map(|((p, f), probability)| Compared {
@@ -212,7 +218,6 @@ impl Comparison {
                 second_interpolated: false,
             })
             .collect();
-        let whole = over_all(&found, &shared, &wholes);
         let of_sizes: Vec<f64> = found.iter().filter_map(Found::finds).collect();
         // Sizes that one round visited give no level, but that round was seen.
         let rounds = if moves.rounds == 0 { wholes.len() as u32 } else { moves.rounds };
