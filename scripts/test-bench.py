@@ -120,7 +120,7 @@ def only_pairs_at_like_settings_are_quoted():
     title = "TCP throughput, 128 KiB writes, against peers"
     head = "# Measured\n\n2 CPUs (X), Linux 6.18.\n\n## " + title + "\n\n2030-01-01 00:00.\n\n"
     old = head + "| a | b | c | d | e |\n|---|---|---|---|---|\n| iperf3 | 53.35 Gbit/s | 65.22 Gbit/s | 1.164 [1.079, 1.223] | 20 |\n"
-    assert "iperf3" not in quote.quoted(old)
+    assert "| iperf3" not in quote.quoted(old)
     new = head + "| a | b | c | d | e | f |\n|---|---|---|---|---|---|\n"
     new += "| iperf3 -N | NODELAY, cubic, sustained | 60 Gbit/s | 61 Gbit/s | parity: 1.060 [0.910, 1.370] | 20 |\n"
     said = quote.quoted(new)
