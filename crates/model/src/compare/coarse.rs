@@ -1,5 +1,7 @@
 //! What the clock's step hides of a comparison: all rounds of a size may read the same, and lie off the truth to the same side.
 
+use std::collections::BTreeMap;
+
 use stats::median;
 
 use super::stretches::{crossovers, stretches};
@@ -23,15 +25,28 @@ impl Hidden {
         Self { below: -(1.0 - share.min(1.0)).ln(), above: share.ln_1p() }
     }
 
-    /// The most that any of the runs' points nearest to this size hides: an interpolated size lies between two.
-    fn at(runs: &[Vec<CurvePoint>], size: u64) -> Self {
-        let near = runs.iter().flat_map(|run| {
-            let below = run.iter().filter(|p| p.size <= size).max_by_key(|p| p.size);
-            let above = run.iter().filter(|p| p.size >= size).min_by_key(|p| p.size);
-            [below, above].into_iter().flatten()
-        });
-        near.map(Self::of)
-            .fold(Self::default(), |a, b| Self { below: a.below.max(b.below), above: a.above.max(b.above) })
+    fn most(self, other: Self) -> Self {
+        Self { below: self.below.max(other.below), above: self.above.max(other.above) }
+    }
+}
+
+/// What is hidden at each size of a side: the most of its runs.
+struct Side(BTreeMap<u64, Hidden>);
+
+impl Side {
+    fn of<C: AsRef<[CurvePoint]>>(runs: &[C]) -> Self {
+        let mut sizes = BTreeMap::<u64, Hidden>::new();
+        for point in runs.iter().flat_map(|run| run.as_ref()) {
+            let at = sizes.entry(point.size).or_default();
+            *at = at.most(Hidden::of(point));
+        }
+        Self(sizes)
+    }
+
+    /// At this size, or the most of the two that it lies between.
+    fn at(&self, size: u64) -> Hidden {
+        let (below, above) = (self.0.range(..=size).next_back(), self.0.range(size..).next());
+        [below, above].into_iter().flatten().fold(Hidden::default(), |most, (_, hidden)| most.most(*hidden))
     }
 }
 
@@ -42,14 +57,14 @@ fn widened(ratio: Estimate, first: Hidden, second: Hidden) -> Estimate {
 
 impl Comparison {
     /// The same with all intervals as much wider as the clocks of both sides hide, and nothing significant that they may have made.
-    pub(super) fn beyond_the_clock(mut self, first: &[Vec<CurvePoint>], second: &[Vec<CurvePoint>]) -> Self {
-        if !first.iter().chain(second).flatten().any(|p| p.rounding > 0.0) {
+    pub(super) fn beyond_the_clock<C: AsRef<[CurvePoint]>>(mut self, first: &[C], second: &[C]) -> Self {
+        if !first.iter().chain(second).flat_map(|run| run.as_ref()).any(|p| p.rounding > 0.0) {
             return self;
         }
-        let hidden: Vec<(Hidden, Hidden)> =
-            self.sizes.iter().map(|s| (Hidden::at(first, s.size), Hidden::at(second, s.size))).collect();
-        for (size, (a, b)) in self.sizes.iter_mut().zip(&hidden) {
-            let ratio = widened(size.ratio, *a, *b);
+        let (a, b) = (Side::of(first), Side::of(second));
+        let hidden: Vec<(Hidden, Hidden)> = self.sizes.iter().map(|s| (a.at(s.size), b.at(s.size))).collect();
+        for (size, (first, second)) in self.sizes.iter_mut().zip(&hidden) {
+            let ratio = widened(size.ratio, *first, *second);
             let told = ratio.low > 1.0 || ratio.high < 1.0;
             *size = match told || !size.significant {
                 true => Compared { ratio, ..*size },
@@ -66,12 +81,12 @@ impl Comparison {
         if let Some(paired) = &mut self.paired {
             paired.differs &= self.whole.low > 1.0 || self.whole.high < 1.0;
         }
-        let top = |runs: &[Vec<CurvePoint>]| {
-            let each = runs.iter().filter_map(|run| Some(Hidden::at(runs, headline_size(run)?)));
-            each.fold(Hidden::default(), |a, b| Hidden { below: a.below.max(b.below), above: a.above.max(b.above) })
+        let top = |side: &Side, runs: &[C]| {
+            let each = runs.iter().filter_map(|run| Some(side.at(headline_size(run.as_ref())?)));
+            each.fold(Hidden::default(), Hidden::most)
         };
         // A longer time is a lower throughput.
-        self.throughput = self.throughput.map(|ratio| widened(ratio, top(second), top(first)));
+        self.throughput = self.throughput.map(|ratio| widened(ratio, top(&b, second), top(&a, first)));
         self.stretches = stretches(&self.sizes);
         self.crossovers = crossovers(&self.sizes, &self.stretches);
         self
@@ -81,7 +96,7 @@ impl Comparison {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Side;
+    use crate::Side as Runs;
 
     /// Sizes that take 10 us and `factor` times as long, all rounds read with a clock of 20 us a step over two transfers.
     fn curve(factor: f64, rounding: f64) -> Vec<CurvePoint> {
@@ -96,7 +111,7 @@ mod tests {
     fn what_a_coarse_clock_hides_is_in_every_interval_and_no_verdict_comes_of_it() {
         let runs = |factor: f64, rounding| vec![curve(factor, rounding); 3];
         let (a, b) = (runs(1.0, 5e-6), runs(1.0, 5e-6));
-        let found = Comparison::of(Side::of(&a), Side::of(&b)).unwrap();
+        let found = Comparison::of(Runs::of(&a), Runs::of(&b)).unwrap();
         for ratio in found.sizes.iter().map(|s| s.ratio).chain([found.whole, found.throughput.unwrap()]) {
             assert!(ratio.low < 0.4 && ratio.high > 2.9, "5 to 15 us against 5 to 15: {ratio:?}");
         }

@@ -3,7 +3,8 @@
 //! Two runs of one thing differ: the machine has another level each time. So a difference has two parts: how far the curves as wholes lie
 //! apart, which is judged against how far the runs' own rounds (and, with several runs a side, the runs, and earlier runs that they carry)
 //! lie apart; and what each size does beyond that, judged against its own noise and what its neighbours share with it. `ready` prepares a
-//! run, `coarse` adds what the clock's step hides, `ratio` puts all together and corrects for the many sizes, `apart` estimates how far curves lie apart by chance, `between` how far
+//! run, `ratio` puts all together and corrects for the many sizes, `coarse` adds what the clock's step hides, `apart` estimates how far
+//! curves lie apart by chance, `between` how far
 //! runs do, `machine` what of it the machine explains, `align` finds the sizes to compare at, `paired` compares two sides of one run round
 //! by round, `seen` counts the sizes at which all rounds agree where these are too few for an interval, `stretches` joins sizes of one
 //! verdict, `finding` says what all of it comes to.

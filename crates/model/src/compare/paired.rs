@@ -33,7 +33,7 @@ const FAR: f64 = 3.0;
 const OF_MIDDLE_HALF: f64 = 1.09;
 
 /// Rounds from which on fewer than one of twenty orders of the sides make all rounds go one way.
-pub(super) const TELLING_ROUNDS: usize = 6;
+const TELLING_ROUNDS: usize = 6;
 
 /// Two states of a machine lie no further apart than this, as a logarithm.
 const STATES: f64 = std::f64::consts::LN_2;
@@ -244,7 +244,7 @@ impl Comparison {
             stretches,
             crossovers,
         };
-        Some(compared.beyond_the_clock(&[first.to_vec()], &[second.to_vec()]))
+        Some(compared.beyond_the_clock(&[first], &[second]))
     }
 }
 

@@ -119,7 +119,11 @@ pub(super) fn run(
     handed: &Handed,
     stop: &AtomicBool,
 ) -> Result<Ended, MeetError> {
-    let starting = |source| MeetError::Launch { what: "the process that measures", program: command_name(), source };
+    let starting = |source| MeetError::Launch {
+        what: "the process that measures",
+        program: "pipegauge attend".to_owned(),
+        source,
+    };
     let (mut own, theirs) = UnixStream::pair().map_err(starting)?;
     let child = command.stdin(OwnedFd::from(theirs)).spawn().map_err(starting)?;
     // Its end of the pair goes with the command: only the process itself is to hold it.
@@ -156,10 +160,6 @@ impl Drop for Kept {
             let _ = self.0.wait();
         }
     }
-}
-
-fn command_name() -> String {
-    "pipegauge attend".to_owned()
 }
 
 /// How it was lost; none where it ended by itself.
