@@ -15,6 +15,7 @@ impl RunFile {
         let blocks: Vec<Taken> = path.map(|p| p.taken.iter().map(|t| t.taken).collect()).unwrap_or_default();
         let taken = Taken::over(&blocks).or_else(|| self.end.as_ref()?.taken);
         Circumstances {
+            started: self.run.started.clone(),
             calibrations: path.map(calibrations).unwrap_or_default(),
             programs: taken.map(|t| t.processes).or_else(|| self.end.as_ref()?.cpu_interference),
             stolen: taken.map(|t| t.steal),

@@ -22,6 +22,8 @@ pub(super) struct Apart {
     pub tops: StandardError,
     /// How far runs lie apart, where runs tell it.
     pub between: Option<BetweenRuns>,
+    /// Whether earlier runs that the sides carry tell that.
+    pub carried: bool,
 }
 
 /// What is known of a side: its runs, their values at the common sizes, and what surrounds them.
@@ -80,6 +82,7 @@ impl Apart {
                 .collect(),
             tops: error(rounds(&|r| r.top.map_or(0.0, |(_, size)| r.shared_at(size))), most, larger),
             between: carried.or(repeats.between),
+            carried: carried.is_some(),
         }
     }
 }

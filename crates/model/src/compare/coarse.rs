@@ -66,9 +66,9 @@ impl Comparison {
         for (size, (first, second)) in self.sizes.iter_mut().zip(&hidden) {
             let ratio = widened(size.ratio, *first, *second);
             let told = ratio.low > 1.0 || ratio.high < 1.0;
-            *size = match told || !size.significant {
+            *size = match told || !(size.significant || size.by_order) {
                 true => Compared { ratio, ..*size },
-                false => Compared { ratio, significant: false, probability: 1.0, ..*size },
+                false => Compared { ratio, significant: false, by_order: false, probability: 1.0, ..*size },
             };
         }
         let middle = |of: fn(&(Hidden, Hidden)) -> Hidden| {

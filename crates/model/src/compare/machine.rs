@@ -24,6 +24,8 @@ pub struct MachineReadings {
 /// What surrounded one run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Circumstances {
+    /// When it began, in a form that sorts by time; empty where that is not known.
+    pub started: String,
     /// Its machine's calibration; empty where the sides' machines are what is compared, or it was not read.
     pub calibrations: Vec<MachineReadings>,
     /// What other programs took of the CPUs measured on, as a share of one CPU, where known.
@@ -139,6 +141,12 @@ impl Explained {
         let low = shifts.iter().map(|s| s.ratio.ln() - s.noise).fold(0.0, f64::min);
         let high = shifts.iter().map(|s| s.ratio.ln() + s.noise).fold(0.0, f64::max);
         Self { low, high }
+    }
+
+    /// With what the machine drifted, as a logarithm.
+    pub fn and(self, drift: Option<f64>) -> Self {
+        let drift = drift.unwrap_or(0.0);
+        Self { low: self.low.min(drift), high: self.high.max(drift) }
     }
 
     /// What is left of a difference beyond that.

@@ -4,15 +4,15 @@
 //! apart, which is judged against how far the runs' own rounds (and, with several runs a side, the runs, and earlier runs that they carry)
 //! lie apart; and what each size does beyond that, judged against its own noise and what its neighbours share with it. `ready` prepares a
 //! run, `ratio` puts all together and corrects for the many sizes, `coarse` adds what the clock's step hides, `apart` estimates how far
-//! curves lie apart by chance, `between` how far
-//! runs do, `machine` what of it the machine explains, `align` finds the sizes to compare at, `paired` compares two sides of one run round
-//! by round, `seen` counts the sizes at which all rounds agree where these are too few for an interval, `stretches` joins sizes of one
-//! verdict, `finding` says what all of it comes to.
+//! curves lie apart by chance, `between` how far runs do, `machine` what of it the machine explains, `drift` what of it the order of the
+//! runs does, `align` finds the sizes to compare at, `paired` compares two sides of one run round by round, `seen` counts the sizes at which
+//! all rounds agree where these are too few for an interval, `stretches` joins sizes of one verdict, `finding` says what all of it comes to.
 
 mod align;
 mod apart;
 mod between;
 mod coarse;
+mod drift;
 mod finding;
 mod machine;
 mod paired;
@@ -78,6 +78,10 @@ pub struct Comparison {
     /// down to it: all intervals here hold them, and they make no size significant.
     #[serde(default)]
     pub machine: Vec<Shift>,
+    /// Time of the second side over that of the first by what the machine drifted, where all runs of one side came before all of the other and
+    /// their own moves from run to run tell it. Like `machine`, it is held by all intervals and makes no size significant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<f64>,
     /// Other programs took more of the CPUs on one side than on the other.
     #[serde(default)]
     pub disturbed: Option<Disturbed>,
@@ -123,6 +127,9 @@ pub struct Compared {
     pub probability: f64,
     /// Whether the difference is significant: `probability` below 5%.
     pub significant: bool,
+    /// The interval of sides that took turns leaves out 1, but the order of the sides makes so many of so few rounds go one way by chance.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub by_order: bool,
     /// A run of the first side was not measured at this size: its time lies on the straight line, on logarithmic axes, between
     /// two that were, and the intervals hold what may lie hidden between them.
     #[serde(default)]
@@ -134,6 +141,10 @@ pub struct Compared {
 
 fn none(n: &usize) -> bool {
     *n == 0
+}
+
+fn is_false(b: &bool) -> bool {
+    !b
 }
 
 /// Whether a ratio's interval is so wide that it tells little.
@@ -158,7 +169,7 @@ impl Comparison {
     /// The comparison by these runs. Where it is not `known` how far curves lie apart by chance, all errors are infinite, and nothing
     /// differs.
     fn compared(first: Side<'_>, second: Side<'_>, known: bool) -> Option<Self> {
-        let ratio::Ratios { sizes, left_out, machine, disturbed, between, few_rounds, whole, throughput } =
+        let ratio::Ratios { sizes, left_out, machine, drift, disturbed, between, few_rounds, whole, throughput } =
             ratio::ratios(first, second, known)?;
         let stretches = stretches::stretches(&sizes);
         let crossovers = stretches::crossovers(&sizes, &stretches);
@@ -170,6 +181,7 @@ impl Comparison {
             left_out,
             unvisited: 0,
             machine,
+            drift,
             disturbed,
             between,
             few_rounds,

@@ -121,6 +121,11 @@ impl Found {
         self.ln.abs() >= NOTHING && self.chance < LEVEL && self.interval.is_some_and(|i| !i.contains(1.0))
     }
 
+    /// The interval leaves out 1, and the order of few rounds may do that.
+    fn by_order(&self) -> bool {
+        self.ln.abs() >= NOTHING && self.chance >= LEVEL && self.interval.is_some_and(|i| !i.contains(1.0))
+    }
+
     fn estimate(&self) -> Estimate {
         let value = self.ln.exp();
         self.interval.map_or(Estimate::unbounded(value), |i| Estimate::new(value, i.low, i.high))
@@ -214,6 +219,7 @@ impl Comparison {
                 effect: if shared.sigma > NOTHING { f.ln / shared.sigma } else { 0.0 },
                 probability,
                 significant: probability < LEVEL,
+                by_order: f.by_order(),
                 first_interpolated: false,
                 second_interpolated: false,
             })
@@ -233,6 +239,7 @@ impl Comparison {
             left_out,
             unvisited,
             machine: Vec::new(),
+            drift: None,
             disturbed: None,
             between: None,
             few_rounds: moves.few().then_some(rounds),

@@ -7,7 +7,7 @@ use super::apart::Apart;
 use super::between::BetweenRuns;
 use super::machine::{Disturbed, Explained, Shift, shifts};
 use super::ready::Ready;
-use super::{Compared, Side};
+use super::{Compared, Side, drift};
 use crate::Estimate;
 
 /// Significance of a family of sizes.
@@ -18,6 +18,7 @@ pub(super) struct Ratios {
     pub sizes: Vec<Compared>,
     pub left_out: usize,
     pub machine: Vec<Shift>,
+    pub drift: Option<f64>,
     pub disturbed: Option<Disturbed>,
     pub between: Option<BetweenRuns>,
     pub few_rounds: Option<u32>,
@@ -41,10 +42,12 @@ pub(super) fn ratios(first: Side<'_>, second: Side<'_>, known: bool) -> Option<R
 
     let machine = shifts(first.circumstances, second.circumstances);
     let disturbed = Disturbed::of(first.circumstances, second.circumstances);
-    let explained = Explained::by(&machine);
     let rounds = [&a, &b].map(|side| side.iter().map(|r| r.rounds).sum::<u32>());
     let few_rounds = rounds.into_iter().min().filter(|rounds| (*rounds as usize) < FEWEST_ROUNDS);
     let apart = Apart::of((&a, sides.0, first), (&b, sides.1, second), &common);
+    // Earlier runs that the sides carry have what the machine does from run to run in their spread.
+    let drift = drift::between([first.circumstances, second.circumstances], sides.into()).filter(|_| !apart.carried);
+    let explained = Explained::by(&machine).and(drift);
     let unknown = StandardError { value: f64::INFINITY, degrees: 1.0 };
     let known = known && few_rounds.is_none();
     let whole = if known { apart.whole } else { unknown };
@@ -80,6 +83,7 @@ pub(super) fn ratios(first: Side<'_>, second: Side<'_>, known: bool) -> Option<R
             effect: if noise > 0.0 { explained.beyond(*d) / noise } else { 0.0 },
             probability,
             significant: probability < LEVEL,
+            by_order: false,
             first_interpolated: guessed(sides.0, i),
             second_interpolated: guessed(sides.1, i),
         },
@@ -97,6 +101,7 @@ pub(super) fn ratios(first: Side<'_>, second: Side<'_>, known: bool) -> Option<R
         sizes: compared.collect(),
         left_out: seen.len() - common.len(),
         machine,
+        drift: drift.map(f64::exp),
         disturbed,
         between: apart.between,
         few_rounds,

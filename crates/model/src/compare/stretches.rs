@@ -120,6 +120,7 @@ mod tests {
             effect: 0.0,
             probability: 1.0,
             significant: *s != 0,
+            by_order: false,
             first_interpolated: false,
             second_interpolated: false,
         };

@@ -3,16 +3,15 @@
 use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
-use measure::event::{Schedule, TimeKind};
+use measure::event::TimeKind;
 use measure::figures::cost::End;
-use model::{Circumstances, Comparison, CurvePoint, History, Side};
 use record::{PathRun, RunFile};
 use report::compare::{Basis, CpuRatio, Gated, Named, Outcome, junit, markdown, table, verdict};
 use report::words::on_one_cpu;
-use transport::Ends;
 
 use super::alike::alike;
-use super::files;
+use super::sides::{Compared, compared};
+use super::{files, sides};
 use crate::config::gate::Gate;
 use crate::document::CompareDocument;
 use crate::exit::Exit;
@@ -128,15 +127,9 @@ fn by_number<'a>(first: &'a RunFile, second: &'a RunFile) -> Vec<(&'a str, &'a s
     first.paths.iter().filter_map(|x| Some((x.opened.name(), at(x)?.opened.name()))).collect()
 }
 
-/// Whether these are the two sides of one run, whose rounds took turns.
-fn of_one_run(a: &Repeats, b: &Repeats) -> bool {
-    let ([a], [b]) = (&a.runs[..], &b.runs[..]) else { return false };
-    matches!((&a.run.side, &b.run.side), (Some(a), Some(b)) if a.of == b.of && a.number != b.number)
-}
-
-/// Whether these are paths of one run, whose rounds took turns; NetPIPE's schedule measures one path after the other, without rounds.
-fn took_turns(a: &Repeats, b: &Repeats) -> bool {
-    std::ptr::eq(a, b) && a.runs.iter().all(|run| run.run.plan.schedule != Schedule::Netpipe)
+/// Whether these are the two sides of one run.
+fn vs(a: &Repeats, b: &Repeats) -> bool {
+    matches!((&a.runs[..], &b.runs[..]), ([a], [b]) if sides::sides_of_one_run(a, b))
 }
 
 /// The paths of one run that hold times of one kind against the first of them; says what was left out.
@@ -174,7 +167,7 @@ fn between(first: &Repeats, second: &Repeats, path: Option<&str>, all: &mut Vec<
     let shared: Vec<&str> =
         a.iter().filter(|n| b.contains(n) && path.is_none_or(|p| p == *n)).map(String::as_str).collect();
     let pairs: Vec<(&str, &str)> = match (&shared[..], &a[..], &b[..], path) {
-        ([], _, _, None) if of_one_run(first, second) => by_number(&first.runs[0], &second.runs[0]),
+        ([], _, _, None) if vs(first, second) => by_number(&first.runs[0], &second.runs[0]),
         ([], [x], [y], None) => vec![(x, y)],
         ([], ..) => bail!(
             "{} (paths: {}) and {} (paths: {}) have no path in common{}",
@@ -197,7 +190,7 @@ fn between(first: &Repeats, second: &Repeats, path: Option<&str>, all: &mut Vec<
 fn named(a: &Repeats, x: &str, b: &Repeats, y: &str, names: (String, String)) -> Result<Named> {
     one_pattern(a, x)?;
     one_pattern(b, y)?;
-    let (first, second) = (curves(a, x)?, curves(b, y)?);
+    let (first, second) = (repeats(a, x)?, repeats(b, y)?);
     let ((run_a, path_a), (run_b, path_b)) = (path(a, x)?, path(b, y)?);
     let one_cpu = (on_one_cpu(run_a, path_a), on_one_cpu(run_b, path_b));
     let note = match (basis(run_a, path_a, Some(&names.0)), basis(run_b, path_b, Some(&names.1))) {
@@ -205,29 +198,8 @@ fn named(a: &Repeats, x: &str, b: &Repeats, y: &str, names: (String, String)) ->
         _ => None,
     };
     let none = || anyhow!("{} and {} have no message size in common", names.0, names.1);
-    if path_a.opened.path == path_b.opened.path && of_one_run(a, b) {
-        return Ok(Named {
-            comparison: Comparison::paired(&first[0], &second[0]).ok_or_else(none)?,
-            first: names.0,
-            second: names.1,
-            runs: (1, 1),
-            pattern: run_a.run.plan.pattern,
-            separate: false,
-            one_cpu,
-            note,
-            cpu: cpu((a, x), (b, y), true)?,
-            differences: record::differences((run_a, path_a), (run_b, path_b)),
-            gates: Vec::new(),
-        });
-    }
-    let [around_a, around_b] = circumstances((a, x), (b, y))?;
-    // Paths of one run took turns and share its level; what is modelled has no machine.
-    let separate = !std::ptr::eq(a, b) && [path_a, path_b].iter().any(|p| p.opened.transport.ends() != Ends::Modelled);
-    let [past_a, past_b] = if separate { [histories(a, x)?, histories(b, y)?] } else { Default::default() };
-    let first_side = Side { runs: &first, circumstances: &around_a, histories: &past_a };
-    let second_side = Side { runs: &second, circumstances: &around_b, histories: &past_b };
-    let compare = if took_turns(a, b) { Comparison::of_paths } else { Comparison::of };
-    let comparison = compare(first_side, second_side).ok_or_else(none)?;
+    let Compared { comparison, separate } = compared(&first, &second).ok_or_else(none)?;
+    let turns = comparison.paired.is_some() || sides::took_turns(&first, &second);
     Ok(Named {
         first: names.0,
         second: names.1,
@@ -236,7 +208,7 @@ fn named(a: &Repeats, x: &str, b: &Repeats, y: &str, names: (String, String)) ->
         separate,
         one_cpu,
         note,
-        cpu: cpu((a, x), (b, y), took_turns(a, b))?,
+        cpu: cpu((a, x), (b, y), turns)?,
         comparison,
         differences: record::differences((run_a, path_a), (run_b, path_b)),
         gates: Vec::new(),
@@ -285,10 +257,9 @@ fn path<'a>(side: &'a Repeats, name: &str) -> Result<(&'a RunFile, &'a PathRun)>
     Ok((run, &run.paths[files::one_path(run, Some(name))?]))
 }
 
-/// The curve of this path in each of the side's runs.
-fn curves(side: &Repeats, name: &str) -> Result<Vec<Vec<CurvePoint>>> {
-    let curve = |r: &RunFile, path| if r.has_score() { r.quips_curve(path) } else { r.curve(path) };
-    side.runs.iter().map(|r| Ok(curve(r, files::one_path(r, Some(name))?))).collect()
+/// This path in each of the side's runs.
+fn repeats<'a>(side: &'a Repeats, name: &str) -> Result<Vec<sides::Repeat<'a>>> {
+    side.runs.iter().map(|r| Ok((r, files::one_path(r, Some(name))?))).collect()
 }
 
 /// What the second side takes of the CPU time of the first, on each side of the path; nothing where one of them does not tell it, and of
@@ -305,27 +276,6 @@ fn cpu((a, x): (&Repeats, &str), (b, y): (&Repeats, &str), turns: bool) -> Resul
         }
     };
     Ok(End::BOTH.into_iter().filter_map(ratio).collect())
-}
-
-/// What each of the side's runs tells of other runs of this path.
-fn histories(side: &Repeats, name: &str) -> Result<Vec<History>> {
-    side.runs.iter().map(|r| Ok(r.history(files::one_path(r, Some(name))?))).collect()
-}
-
-/// What surrounded each run. Where it is not the same machines all through, they are what is compared, and their speed
-/// explains nothing away.
-fn circumstances((a, x): (&Repeats, &str), (b, y): (&Repeats, &str)) -> Result<[Vec<Circumstances>; 2]> {
-    let places = |side: &Repeats, name: &str| -> Result<Vec<usize>> {
-        side.runs.iter().map(|r| files::one_path(r, Some(name))).collect()
-    };
-    let (first, second) = (places(a, x)?, places(b, y)?);
-    let all = a.runs.iter().zip(&first).chain(b.runs.iter().zip(&second));
-    let same = record::same_machines(all.map(|(run, path)| (run, &run.paths[*path])));
-    let of = |side: &Repeats, at: &[usize]| {
-        let each = side.runs.iter().zip(at).map(|(run, path)| run.circumstances(*path));
-        each.map(|c| Circumstances { calibrations: if same { c.calibrations } else { Vec::new() }, ..c }).collect()
-    };
-    Ok([of(a, &first), of(b, &second)])
 }
 
 /// What is printed of one comparison.

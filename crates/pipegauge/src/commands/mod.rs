@@ -28,6 +28,7 @@ mod scale;
 mod schema;
 mod serve;
 mod show;
+mod sides;
 mod sweep;
 mod tables;
 mod wires;

@@ -144,6 +144,7 @@ mod tests {
             effect: 0.0,
             probability: 0.01,
             significant: true,
+            by_order: false,
             first_interpolated: false,
             second_interpolated: false,
         };
@@ -152,6 +153,7 @@ mod tests {
             left_out: 0,
             unvisited: 0,
             machine: Vec::new(),
+            drift: None,
             disturbed: None,
             between: None,
             few_rounds: None,

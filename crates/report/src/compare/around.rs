@@ -36,6 +36,13 @@ pub(super) fn machine(c: &Comparison) -> String {
             d.second * 100.0
         );
     }
+    if let Some(drift) = c.drift.filter(|drift| drift.ln().abs() > WORTH_A_WORD) {
+        text.push_str(&format!(
+            "\nAll runs of one side came before those of the other, and runs of a side moved from one to the next: what that explains \
+             ({} of the time that the first side took) is not counted as a difference. Runs that take turns leave no such doubt.",
+            percent(drift)
+        ));
+    }
     let parts: Vec<String> = told.map(|s| format!("{} {}", plain(&s.what), percent(s.ratio))).collect();
     if parts.is_empty() {
         return text;

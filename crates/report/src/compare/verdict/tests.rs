@@ -13,6 +13,7 @@ fn named(stretches: Vec<Stretch>) -> Named {
         effect: 0.0,
         probability: 1.0,
         significant: false,
+        by_order: false,
         first_interpolated: false,
         second_interpolated: i == 3,
     };
@@ -21,6 +22,7 @@ fn named(stretches: Vec<Stretch>) -> Named {
         left_out: 2,
         unvisited: 0,
         machine: Vec::new(),
+        drift: None,
         disturbed: None,
         between: None,
         few_rounds: None,
