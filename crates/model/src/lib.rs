@@ -141,7 +141,7 @@ impl Estimate {
     }
 
     /// A positive figure of which the error is unknown.
-    pub(crate) fn unbounded(value: f64) -> Self {
+    pub fn unbounded(value: f64) -> Self {
         Self::new(value, stats::Interval::UNBOUNDED.low, stats::Interval::UNBOUNDED.high)
     }
 }

@@ -36,7 +36,7 @@ pub fn history(flags: &HistoryFlags, json: bool) -> Result<Exit> {
             Some(n) => format!("{n} {} forgotten in {at}\n", if n == 1 { "path" } else { "paths" }),
             None => table(&listing.paths, &at.to_string()),
         };
-        out::text(&report::words::plain(&text))?;
+        out::text(&report::text::folded(&report::words::plain(&text), out::prose()))?;
     }
     Ok(Exit::Ok)
 }
@@ -98,7 +98,16 @@ fn common(paths: &[Listed]) -> Common<'_> {
 /// What tells a path from others of its transport and pattern: parts that not all of them have alike.
 fn unlike(key: &Key, common: &Common) -> Vec<String> {
     let alike = |name: &str| common.get(&kind(key)).is_some_and(|parts| parts.contains_key(name));
-    key.parts().filter(|(name, _)| !alike(name)).map(|(name, value)| format!("{} {}", cut(name), cut(value))).collect()
+    key.parts()
+        .filter(|(name, _)| !alike(name))
+        .map(|(name, value)| format!("{} {}", cut(&said(name)), cut(value)))
+        .collect()
+}
+
+/// A part's name as `run` has it: "sockbuf" of `plan.settings.sockbuf`, "near send buffer" of `near.send_buffer`.
+fn said(name: &str) -> String {
+    let plan = name.strip_prefix("plan.settings.").or(name.strip_prefix("plan."));
+    plan.unwrap_or(name).replace(['.', '_'], " ")
 }
 
 /// A word as it is shown: files may hold words of any length.
@@ -115,12 +124,7 @@ fn table(paths: &[Listed], at: &str) -> String {
     let common = common(paths);
     for found in paths.iter().map(|p| of(p, &common)) {
         let day = |started: &Option<String>| started.as_ref().map_or("-".to_owned(), |s| s.chars().take(16).collect());
-        let unknown = if found.runs == 1 {
-            "not known: one run"
-        } else {
-            "not known: no two of one set of sizes, of four rounds or more"
-        };
-        let spread = found.spread.map_or(unknown.to_owned(), |s| Share(s).to_string());
+        let spread = found.spread.map_or("-".to_owned(), |s| Share(s).to_string());
         text.push_str(&format!(
             "{:<ID$}  {:<10} {:<13} {:>4}  {:<31}  {spread}\n",
             &found.id[..ID],
@@ -133,5 +137,9 @@ fn table(paths: &[Listed], at: &str) -> String {
             text.push_str(&format!("{:<ID$}  {}\n", "", found.unlike.join(", ")));
         }
     }
-    format!("{text}Runs differ by: standard deviation of whole curves' levels. Kept in {at}.\n")
+    let unknown = match paths.iter().any(|p| p.spread().is_none()) {
+        true => " (-: it takes two runs of one set of sizes, of four rounds or more)",
+        false => "",
+    };
+    format!("{text}Runs differ by: standard deviation of whole curves' levels{unknown}. Kept in {at}.\n")
 }

@@ -1,7 +1,7 @@
 //! `--fail-if`: a limit on a comparison, parsed and held against it.
 
 use anyhow::{Result, anyhow, bail};
-use model::{Estimate, Finding};
+use model::{Compared, Estimate, Finding};
 use report::compare::{Gated, Named};
 use units::Bytes;
 
@@ -57,11 +57,12 @@ impl Gate {
     /// differ by, a change beyond the limit is not judged.
     pub fn hold(&self, named: &Named) -> Result<Gated> {
         let c = &named.comparison;
-        let (what, ratio): (String, Estimate) = match self.metric {
-            Metric::Latency => (format!("time of {}", Bytes(c.sizes[0].size)), c.sizes[0].ratio),
-            Metric::Time => ("time over all sizes".to_owned(), c.whole),
+        let of = |s: &Compared| (format!("time of {}", Bytes(s.size)), s.ratio, s.by_order);
+        let (what, ratio, by_order): (String, Estimate, bool) = match self.metric {
+            Metric::Latency => of(&c.sizes[0]),
+            Metric::Time => ("time over all sizes".to_owned(), c.whole, false),
             Metric::TimeAt(size) => match c.sizes.iter().find(|s| s.size == size) {
-                Some(s) => (format!("time of {}", Bytes(size)), s.ratio),
+                Some(s) => of(s),
                 None => {
                     let nearest = c.sizes.iter().min_by_key(|s| s.size.abs_diff(size)).map_or(0, |s| s.size);
                     bail!(
@@ -73,7 +74,7 @@ impl Gate {
                 }
             },
             Metric::Throughput => match c.throughput {
-                Some(ratio) => ("highest throughput".to_owned(), ratio),
+                Some(ratio) => ("highest throughput".to_owned(), ratio, false),
                 None => bail!("--fail-if '{}': one of the runs has no throughput", self.text),
             },
         };
@@ -87,8 +88,8 @@ impl Gate {
             v => format!("{:+.1}%", v * 100.0),
         };
         let range = match c.few_rounds {
-            Some(_) => String::new(),
-            None => format!(" [{}, {}]", percent(ratio.low - 1.0), percent(ratio.high - 1.0)),
+            None if ratio.high.is_finite() => format!(" [{}, {}]", percent(ratio.low - 1.0), percent(ratio.high - 1.0)),
+            _ => String::new(),
         };
         // A single size varies more between runs than all together.
         let alone = !(named.judges(ratio) && named.judges(c.whole));
@@ -107,7 +108,7 @@ impl Gate {
                 "beyond the limit in these runs, but too few runs tell how far runs of one thing lie apart; measure both in one run (run \
                  --vs), or each at least three times",
             ),
-            _ if finding == Finding::RoundsByChance => {
+            _ if finding == Finding::RoundsByChance || by_order => {
                 (false, "as many of so few rounds go one way by chance; measure longer (--budget)")
             }
             (true, false) if finding == Finding::WholeAlone => (
@@ -132,7 +133,7 @@ impl Gate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{BetweenRuns, Compared, Comparison, Paired};
+    use model::{BetweenRuns, Comparison, Paired};
 
     fn comparison(value: f64, low: f64, high: f64) -> Comparison {
         let ratio = Estimate { value, low, high };

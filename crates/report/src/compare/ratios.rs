@@ -38,6 +38,8 @@ pub(super) fn interval(e: Estimate) -> String {
     let (number, unit): (fn(f64) -> String, _) = if e.value < MANY { (percent, "") } else { (times, " times") };
     if bounded(e) {
         format!("{} [{}, {}]{unit}", number(e.value), number(e.low), number(e.high))
+    } else if e.high.is_finite() && e.low > 0.0 {
+        format!("{} (too wide an interval)", ratio(e.value))
     } else {
         format!("{} (no interval)", ratio(e.value))
     }

@@ -45,7 +45,7 @@ pub fn table(named: &Named) -> String {
         let judgement = [
             format!("{:+.1}", s.effect),
             // Without an interval the probability of a difference is not known.
-            if !bounded(s.ratio) {
+            if !(s.ratio.high.is_finite() && s.ratio.low > 0.0) {
                 "-".to_owned()
             } else if s.probability < 0.001 {
                 "<0.001".to_owned()
@@ -92,6 +92,12 @@ pub(super) fn time(seconds: f64, interpolated: bool) -> String {
 /// What a reader must know of the sizes: which were interpolated, how many are missing. Empty where all were measured by all.
 pub(super) fn about(c: &Comparison) -> String {
     let mut text = String::new();
+    if c.sizes.len() > 1 {
+        text.push_str(match in_pairs(c) {
+            true => "Over all sizes: the mean of the middle half of the ratios; of a stretch of sizes: their median.\n",
+            false => "Over all sizes, and of a stretch of sizes: the median of the ratios.\n",
+        });
+    }
     if in_pairs(c) {
         text.push_str(
             "Ratio in turns: the median over rounds of both times in one round, so that what the machine did to both cancels; the \

@@ -1,6 +1,6 @@
 //! The verdict on two sides of one run, which took turns.
 
-use model::{Finding, Paired};
+use model::{Comparison, Finding, Paired};
 
 use super::Named;
 use super::ratios::{how, interval, of_time, ratio};
@@ -64,7 +64,13 @@ pub(super) fn in_turns(named: &Named, paired: Paired) -> String {
     if paired.differs && (c.one_factor().is_some() || !stretches) {
         text.push_str(&by_itself(named));
     } else if stretches && !alone {
-        text.push_str(&format!("\nIt is {}.", parts(named)));
+        text.push_str(&match &c.stretches[..] {
+            // Its median beside the factor of all sizes would be two figures of one thing.
+            [_] if paired.differs => {
+                format!("\nTaken by themselves, {} of {} sizes are sure to differ.", significant(c), c.sizes.len())
+            }
+            _ => format!("\nIt is {}.", parts(named)),
+        });
     } else if !paired.differs {
         let share = |share: f64| match share {
             small if small < 1.0 => format!("{:.1}%", small * 100.0),
@@ -85,6 +91,11 @@ pub(super) fn in_turns(named: &Named, paired: Paired) -> String {
         text.push_str(&format!("\nBoth took turns, and {} rounds of each were compared in pairs.", paired.rounds));
     }
     text
+}
+
+/// Sizes that are sure to differ, each by itself.
+fn significant(c: &Comparison) -> usize {
+    c.sizes.iter().filter(|s| s.significant).count()
 }
 
 /// Most single sizes that are named.

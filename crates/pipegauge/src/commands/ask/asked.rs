@@ -1,7 +1,7 @@
 //! The paths that are asked.
 
 use measure::Pattern;
-use measure::event::{Schedule, TimeKind, Trial};
+use measure::event::{TimeKind, Trial};
 use measure::figures::cost::End;
 use measure::figures::{Lost, Singles};
 use measure::pattern::InGroup;
@@ -15,7 +15,7 @@ use report::compare::Basis;
 use transport::Wait;
 use units::thousands;
 
-use super::wires;
+use crate::commands::{sides, wires};
 use crate::config::question::size_words;
 use crate::config::retyped;
 use crate::flags::WireFlags;
@@ -189,16 +189,14 @@ impl Asked<'_> {
         self.label.split_once(':').map_or("", |(_, set)| set)
     }
 
-    /// Whether both are one path on the two sides of one run (`--vs`), whose rounds took turns.
-    pub fn in_turns(&self, other: &Asked<'_>) -> bool {
-        let sides = (&self.run.run.side, &other.run.run.side);
-        let one_run = matches!(sides, (Some(a), Some(b)) if a.of == b.of && a.number != b.number);
-        one_run && self.number() == other.number()
+    /// This path against another, as `compare` holds them; none where they have no size in common.
+    pub fn compared_with(&self, other: &Asked<'_>) -> Option<sides::Compared> {
+        sides::compared(&[(other.run, other.index)], &[(self.run, self.index)])
     }
 
-    /// Whether both are paths of one run whose rounds took turns.
-    pub fn beside(&self, other: &Asked<'_>) -> bool {
-        std::ptr::eq(self.run, other.run) && self.run.run.plan.schedule != Schedule::Netpipe
+    /// Whether both are one path on the two sides of one run (`--vs`), whose rounds took turns.
+    pub fn in_turns(&self, other: &Asked<'_>) -> bool {
+        sides::sides_of_one_run(self.run, other.run) && self.number() == other.number()
     }
 
     /// Whether a name means this path.

@@ -11,6 +11,7 @@ mod costs;
 mod counts;
 mod cpu;
 mod deadlines;
+mod held;
 mod kept;
 mod link;
 mod load;

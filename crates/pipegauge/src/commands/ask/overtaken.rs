@@ -4,11 +4,10 @@ use model::Estimate;
 use model::answer::{Held, Overtaken};
 use units::Bytes;
 
-use super::asked::{self, Asked, figure};
+use super::asked::{Asked, figure};
+use super::held::{Held as Both, Sure};
 use super::pairs;
 use super::reply::{cannot, sharpen_both, yes};
-use super::rounds::every_round;
-use super::times::of;
 use crate::config::question::Named;
 use crate::document::Answered;
 
@@ -69,9 +68,11 @@ fn passed(a: &Asked<'_>, b: &Asked<'_>, times: f64) -> Answered {
     if let Some(answer) = pairs::unlike(a, b, &[]) {
         return answer;
     }
-    let held: Vec<Held> = pairs::common(a, b).into_iter().filter_map(|size| times_as_long(a, b, size, times)).collect();
+    let both = Both::of(a, b);
+    let held: Vec<Held> =
+        pairs::common(a, b).into_iter().filter_map(|size| times_as_long(&both, size, times)).collect();
     let sizes: Vec<u64> = held.iter().map(|h| h.size).collect();
-    let ratio = |size: u64| Some(of(a, size).ok()?.seconds.value / of(b, size).ok()?.seconds.value);
+    let ratio = |size: u64| Some(both.at(size)?.ratio.value);
     let nearest = sizes
         .iter()
         .filter_map(|s| Some((*s, ratio(*s)?)))
@@ -85,12 +86,13 @@ fn passed(a: &Asked<'_>, b: &Asked<'_>, times: f64) -> Answered {
     };
     // The first of what is held is here that the slow path takes more.
     let (near, far) = if found.first { ("more", "less") } else { ("less", "more") };
+    let doubt = both.doubt();
     let sure = format!("{} of {} sizes surely lie on one side", found.sure, held.len());
     match found.between {
         Some((last, next)) => {
             let size = crossing(last, next);
             let text = format!(
-                "{} takes {near} than {times} times as long as {} up to {}, {far} from {} on: at {} it is that much ({}; {sure}){}",
+                "{} takes {near} than {times} times as long as {} up to {}, {far} from {} on: at {} it is that much ({}; {sure}){}{doubt}",
                 a.name,
                 b.name,
                 Bytes(last),
@@ -103,7 +105,7 @@ fn passed(a: &Asked<'_>, b: &Asked<'_>, times: f64) -> Answered {
         }
         None => {
             let text = format!(
-                "no size is seen{} at which {} takes {times} times as long as {}: where it is sure, it takes {near} than that ({}; {sure}){}{nearest}",
+                "no size is seen{} at which {} takes {times} times as long as {}: where it is sure, it takes {near} than that ({}; {sure}){}{nearest}{doubt}",
                 range(&sizes),
                 a.name,
                 b.name,
@@ -116,22 +118,22 @@ fn passed(a: &Asked<'_>, b: &Asked<'_>, times: f64) -> Answered {
 }
 
 /// Whether one path takes more than so many times as long as the other at a size.
-fn times_as_long(a: &Asked<'_>, b: &Asked<'_>, size: u64, times: f64) -> Option<Held> {
-    let (x, y) = (of(a, size).ok()?.seconds, asked::times(of(b, size).ok()?.seconds, times));
-    let apart = model::difference(x, y);
+fn times_as_long(both: &Both<'_, '_>, size: u64, times: f64) -> Option<Held> {
+    let ratio = both.at(size)?.ratio;
     let sure = match () {
-        () if apart.low > 0.0 => Some(true),
-        () if apart.high < 0.0 => Some(false),
+        () if ratio.low > times => Some(true),
+        () if ratio.high < times => Some(false),
         () => None,
     };
-    Some(Held { size, first: x.value > y.value, sure })
+    Some(Held { size, first: ratio.value > times, sure })
 }
 
 fn pair(a: &Asked<'_>, b: &Asked<'_>) -> Answered {
     if let Some(answer) = pairs::unlike(a, b, &[]) {
         return answer;
     }
-    let held: Vec<Held> = pairs::common(a, b).into_iter().filter_map(|size| held(a, b, size)).collect();
+    let both = Both::of(a, b);
+    let held: Vec<Held> = pairs::common(a, b).into_iter().filter_map(|size| held(&both, size)).collect();
     let sizes: Vec<u64> = held.iter().map(|h| h.size).collect();
     let Some(found) = Overtaken::of(&held).filter(|found| !by_chance(found.sure, held.len())) else {
         let by_median = held.iter().filter(|h| h.first).count();
@@ -146,12 +148,13 @@ fn pair(a: &Asked<'_>, b: &Asked<'_>) -> Answered {
     };
     let (near, far) = if found.first { (a, b) } else { (b, a) };
     let but = but(&found);
+    let doubt = both.doubt();
     let sure = format!("{} of {} sizes surely tell them apart", found.sure, held.len());
     match found.between {
         Some((last, next)) => {
             let size = crossing(last, next);
             let text = format!(
-                "{} is faster up to {}, {} from {} on: they cross at {} ({}; {sure}){but}",
+                "{} is faster up to {}, {} from {} on: they cross at {} ({}; {sure}){but}{doubt}",
                 near.name,
                 Bytes(last),
                 far.name,
@@ -163,7 +166,7 @@ fn pair(a: &Asked<'_>, b: &Asked<'_>) -> Answered {
         }
         None => {
             let text = format!(
-                "no crossing is seen{}: where it is sure, {} is faster ({}; {sure}){but}",
+                "no crossing is seen{}: where it is sure, {} is faster ({}; {sure}){but}{doubt}",
                 range(&sizes),
                 near.name,
                 near.time
@@ -174,15 +177,14 @@ fn pair(a: &Asked<'_>, b: &Asked<'_>) -> Answered {
 }
 
 /// Which of two paths is the faster one at a size.
-fn held(a: &Asked<'_>, b: &Asked<'_>, size: u64) -> Option<Held> {
-    let (x, y) = (of(a, size).ok()?.seconds, of(b, size).ok()?.seconds);
-    let apart = model::difference(x, y);
-    let sure = match () {
-        () if apart.high < 0.0 => Some(true),
-        () if apart.low > 0.0 => Some(false),
+fn held(both: &Both<'_, '_>, size: u64) -> Option<Held> {
+    let extra = both.at(size)?;
+    let first = extra.seconds.value < 0.0;
+    let sure = match extra.sure {
+        Sure::Yes | Sure::InTheseRuns => Some(first),
         // What an interval does not tell apart, rounds do not either.
-        () if apart.low.is_finite() && apart.high.is_finite() => None,
-        () => every_round(&a.curve, &b.curve, size),
+        Sure::EveryRound if !(extra.seconds.low.is_finite() && extra.seconds.high.is_finite()) => both.every(size),
+        Sure::EveryRound | Sure::ByOrder | Sure::No => None,
     };
-    Some(Held { size, first: x.value < y.value, sure })
+    Some(Held { size, first, sure })
 }

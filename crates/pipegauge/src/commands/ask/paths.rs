@@ -5,6 +5,7 @@ use model::answer::{self, Unanswered};
 use units::{Bytes, Kind};
 
 use super::asked::{Asked, figure};
+use super::held::Held;
 use super::rates::{each, moved};
 use super::reply::{cannot, needs, no, nobody, yes};
 use super::rounds::every_round;
@@ -46,6 +47,7 @@ pub fn fastest(paths: &[&Asked<'_>], size: u64) -> Answered {
         }
     }
     text.push_str(&notes.concat());
+    text.push_str(doubt(best, found[1..].iter().map(|f| f.0)));
     text.push_str(&unknown(&others));
     yes(best, text, time.seconds, "s", time.rests_on.clone())
 }
@@ -100,6 +102,12 @@ fn unranked<T>(found: &mut Vec<(&Asked<'_>, T)>) -> Others {
     streams
 }
 
+/// What keeps the best of these from being so of more than these runs, as [`Held::doubt`].
+fn doubt<'a, 'b: 'a>(best: &'a Asked<'b>, others: impl Iterator<Item = &'a Asked<'b>>) -> &'static str {
+    let like = others.filter(|p| best.against(p).is_ok());
+    like.map(|p| Held::of(p, best).doubt()).find(|doubt| !doubt.is_empty()).unwrap_or("")
+}
+
 /// A time and how it lies to the least: the factor only where it surely is one, by the intervals or in `every` round.
 fn longer(time: Estimate, least: Estimate, every: bool) -> String {
     let own = figure(time, Kind::Seconds);
@@ -137,6 +145,7 @@ pub fn strongest(paths: &[&Asked<'_>]) -> Answered {
         let sure = if e.high < most.low { "" } else { ", which is not surely less" };
         text.push_str(&format!("\n  {}: {} at {}{sure}", p.name, figure(*e, Kind::BitsPerSecond), Bytes(*at)));
     }
+    text.push_str(doubt(best, found[1..].iter().map(|f| f.0)));
     text.push_str(&unknown(&others));
     yes(best, text, *most, "bit/s", vec![*at])
 }
@@ -174,6 +183,7 @@ pub fn strongest_at(paths: &[&Asked<'_>], size: u64) -> Answered {
         let other = if each(p) == each(best) { String::new() } else { format!(" ({})", each(p)) };
         text.push_str(&format!("\n  {}: {}{other}{sure}{how}", p.name, figure(*e, Kind::BitsPerSecond)));
     }
+    text.push_str(doubt(best, found[1..].iter().map(|f| f.0)));
     text.push_str(&unknown(&others));
     yes(best, text, *most, "bit/s", rests_on.clone())
 }

@@ -4,8 +4,9 @@ use model::Estimate;
 use units::Kind;
 
 use super::asked::{Asked, figure, inverse, times};
+use super::held::ratio;
 use super::multiple;
-use super::pairs::{ratio, times_words};
+use super::pairs::times_words;
 use super::reply::{cannot, no, yes};
 use super::times::{Timed, of};
 use crate::config::question::{Multiple, size_words};

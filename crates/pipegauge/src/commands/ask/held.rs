@@ -1,0 +1,259 @@
+//! Two paths held against each other at any size, by what `compare` says of them.
+
+use model::{Estimate, Finding};
+use stats::{CONFIDENCE, holm, student_p, student_t};
+
+use super::asked::{Asked, inverse};
+use super::kept;
+use super::rounds::every_round;
+use super::times::of as time;
+use crate::commands::sides::Compared;
+
+/// Two paths held against each other at any size.
+pub struct Held<'a, 'b> {
+    pub a: &'a Asked<'b>,
+    pub b: &'a Asked<'b>,
+    compared: Option<Compared>,
+}
+
+/// What the first path takes more than the second.
+pub struct Extra {
+    pub seconds: Estimate,
+    /// Times as long as the second.
+    pub ratio: Estimate,
+    /// How it was found, where it was not measured there.
+    pub how: String,
+    /// How sure the difference in seconds is.
+    pub sure: Sure,
+    /// How sure the factor is.
+    pub sure_ratio: Sure,
+}
+
+impl Extra {
+    /// How many times as fast the first path is as the second.
+    pub fn factor(&self) -> Estimate {
+        inverse(self.ratio, 1.0)
+    }
+
+    /// The same for a limit that it is held against: nothing where the order of few rounds may have made it.
+    pub fn judged(&self) -> Estimate {
+        let factor = self.factor();
+        if self.sure_ratio == Sure::ByOrder { Estimate::unbounded(factor.value) } else { factor }
+    }
+}
+
+/// How sure it is that two paths differ at a size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sure {
+    /// By the interval.
+    Yes,
+    /// By the interval, of these runs alone: nothing tells how far separate runs of one thing lie apart, or others took CPU time of one side.
+    InTheseRuns,
+    /// By the order of the rounds alone: all of one path lie beyond all of the other.
+    EveryRound,
+    /// The interval leaves no difference out, but the order of the two in so few rounds may do that by chance.
+    ByOrder,
+    /// Not surely different.
+    No,
+}
+
+impl Sure {
+    /// What is said of it; nothing of what is surely so.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Yes => "",
+            Self::InTheseRuns => "in these runs",
+            Self::EveryRound => "in every round",
+            Self::ByOrder => "so few rounds may do that by chance",
+            Self::No => "not surely different",
+        }
+    }
+}
+
+impl<'a, 'b> Held<'a, 'b> {
+    pub fn of(a: &'a Asked<'b>, b: &'a Asked<'b>) -> Self {
+        Self { a, b, compared: a.compared_with(b) }
+    }
+
+    /// Whether the rounds of both took turns, and were compared one by one.
+    pub fn in_turns(&self) -> bool {
+        self.compared.as_ref().is_some_and(|c| c.comparison.paired.is_some())
+    }
+
+    /// Time of the first path over that of the second, over all sizes together, where the rounds took turns.
+    pub fn whole(&self) -> Option<Estimate> {
+        self.compared.as_ref().filter(|_| self.in_turns()).map(|c| c.comparison.whole)
+    }
+
+    /// Highest throughput of the first path over that of the second, as `compare` has it.
+    pub fn most(&self) -> Option<Estimate> {
+        self.compared.as_ref().filter(|_| self.in_turns())?.comparison.throughput
+    }
+
+    /// Why these are runs of which no difference holds for what was measured; begins with a line of its own, and is empty where one may.
+    pub fn doubt(&self) -> &'static str {
+        match self.compared.as_ref().filter(|c| c.separate).map(|c| c.comparison.finding(true)) {
+            Some(Finding::FewRuns) => {
+                "\n  (separate runs: nothing tells how far runs of one thing lie apart; run --vs measures both in one, in turns)"
+            }
+            Some(Finding::Disturbed) => {
+                "\n  (others took more of the CPUs in one of these separate runs than in the other)"
+            }
+            _ => "",
+        }
+    }
+
+    fn at_size(&self, size: u64) -> Option<&model::Compared> {
+        self.compared.as_ref()?.comparison.sizes.iter().find(|s| s.size == size)
+    }
+
+    pub fn at(&self, size: u64) -> Option<Extra> {
+        let (over, under) = (time(self.a, size).ok()?, time(self.b, size).ok()?);
+        let how = if over.how.is_empty() { under.how } else { over.how };
+        let (over, under) = (over.seconds, under.seconds);
+        let apart_alone = model::difference(over, under);
+        let (seconds, ratio, how) = match self.at_size(size) {
+            Some(found) if self.in_turns() => (apart(over, under, found.ratio), found.ratio, String::new()),
+            Some(found) if self.knows_runs() => (of_runs(apart_alone, under, found.ratio), found.ratio, how),
+            _ => (apart_alone, ratio(over, under), how),
+        };
+        let sure = self.sure(size, seconds.low > 0.0 || seconds.high < 0.0, ratio);
+        let sure_ratio = self.sure(size, ratio.low > 1.0 || ratio.high < 1.0, ratio);
+        Some(Extra { seconds, ratio, how, sure, sure_ratio })
+    }
+
+    /// How sure a difference is that an interval tells, or does not.
+    fn sure(&self, size: u64, told: bool, ratio: Estimate) -> Sure {
+        match () {
+            () if self.at_size(size).is_some_and(|s| s.by_order) => Sure::ByOrder,
+            () if told && self.tells(ratio) => Sure::Yes,
+            () if told => Sure::InTheseRuns,
+            // Where no interval tells the two apart, all rounds of one may still lie beyond all of the other.
+            () if every_round(&self.a.curve, &self.b.curve, size).is_some() => Sure::EveryRound,
+            () => Sure::No,
+        }
+    }
+
+    /// Whether these are separate runs, and it is known how far runs of one thing lie apart.
+    fn knows_runs(&self) -> bool {
+        let known = |c: &Compared| c.comparison.between.is_some_and(|b| b.sure()) && !undecided(c);
+        self.compared.as_ref().is_some_and(|c| c.separate && known(c))
+    }
+
+    /// How sure a factor of no single size is.
+    pub fn sure_of(&self, factor: Estimate) -> Sure {
+        match factor.low > 1.0 || factor.high < 1.0 {
+            false => Sure::No,
+            true if self.compared.as_ref().is_some_and(|c| !c.separate && c.comparison.by_order()) => Sure::ByOrder,
+            true if self.tells(factor) => Sure::Yes,
+            true => Sure::InTheseRuns,
+        }
+    }
+
+    /// Whether a ratio of separate runs holds for what was measured.
+    fn tells(&self, ratio: Estimate) -> bool {
+        self.compared.as_ref().is_none_or(|c| !c.separate || c.comparison.tells(ratio) && !undecided(c))
+    }
+
+    /// Whether the first is the faster one in every round (true), or the second.
+    pub fn every(&self, size: u64) -> Option<bool> {
+        every_round(&self.a.curve, &self.b.curve, size)
+    }
+
+    /// The sizes with what is more there, and whether that is sure of all of them together (Holm 1979): for what was measured, or where these
+    /// are separate runs of which that is not known ([`Held::doubt`]), for these runs.
+    pub fn all(&self, sizes: &[u64]) -> Vec<(u64, Estimate, bool)> {
+        let all: Vec<(u64, Estimate)> = sizes.iter().filter_map(|s| Some((*s, self.at(*s)?.seconds))).collect();
+        let corrected = holm(&all.iter().map(|(_, e)| by_chance(*e)).collect::<Vec<_>>());
+        let sure = |size: u64, p: f64| match self.in_turns() {
+            true => self.at_size(size).is_some_and(|s| s.significant),
+            false => p < CHANCE,
+        };
+        all.iter().zip(corrected).map(|((size, e), p)| (*size, *e, sure(*size, p))).collect()
+    }
+}
+
+/// How many times as long the one takes as the other. The two errors are independent, as in [`model::difference`].
+pub fn ratio(long: Estimate, short: Estimate) -> Estimate {
+    kept::longer(long, inverse(short, 1.0))
+}
+
+/// Of separate runs whose level differs anyway, by the ratio that holds it: no nearer than both times allow.
+fn of_runs(apart: Estimate, under: Estimate, ratio: Estimate) -> Estimate {
+    let more = |times: f64| (times - 1.0) * under.value;
+    Estimate { value: apart.value, low: apart.low.min(more(ratio.low)), high: apart.high.max(more(ratio.high)) }
+}
+
+/// Whether what differs may come of others that took CPU time of one side.
+fn undecided(c: &Compared) -> bool {
+    c.comparison.disturbed.is_some_and(|d| d.undecided)
+}
+
+/// How much longer one time is than another, with the interval that `layers` gives it, and so the same both ways round. Where only their
+/// `ratio`, found round by round, tells which is longer, it ends on that side of nothing: no nearer than both times allow.
+fn apart(over: Estimate, under: Estimate, ratio: Estimate) -> Estimate {
+    let d = model::difference(over, under);
+    // The least that is surely more, by the shorter and by the longer of the two times.
+    let least = |base: Estimate, long: Estimate, ratio: Estimate| {
+        ((ratio.low - 1.0) * base.low).max((1.0 - 1.0 / ratio.low) * long.low).max(0.0)
+    };
+    match () {
+        () if ratio.low > 1.0 && d.low <= 0.0 => {
+            let low = least(under, over, ratio);
+            let value = if d.value > low { d.value } else { ((ratio.value - 1.0) * under.value).max(low) };
+            Estimate { value, low, high: d.high.max(value) }
+        }
+        () if ratio.high < 1.0 && d.high >= 0.0 => negated(apart(under, over, inverse(ratio, 1.0))),
+        () => d,
+    }
+}
+
+/// Chance that any of many sizes falsely is a sure one.
+const CHANCE: f64 = 0.05;
+
+/// How probable a figure so far from nothing is where there is none, by its 95% interval.
+fn by_chance(e: Estimate) -> f64 {
+    let reach = if e.value > 0.0 { e.value - e.low } else { e.high - e.value };
+    student_p(student_t(CONFIDENCE, f64::INFINITY) * e.value / reach, f64::INFINITY)
+}
+
+pub fn negated(e: Estimate) -> Estimate {
+    Estimate { value: -e.value, low: -e.high, high: -e.low }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_in_seconds_is_the_same_both_ways_round() {
+        let e = |value, low, high| Estimate { value, low, high };
+        let turned = |over, under, ratio| negated(apart(under, over, inverse(ratio, 1.0)));
+        let near = |a: Estimate, b: Estimate| {
+            [(a.value, b.value), (a.low, b.low), (a.high, b.high)].iter().all(|(a, b)| (a - b).abs() < 1e-9)
+        };
+        // The ratio is close, and the time of the base is not: "saves 17.9 us [17.8, 18.2]", but "costs 17.7 us [16, 90]".
+        let (unix, shm) = (e(18.2, 17.4, 48.0), e(0.3, 0.28, 0.31));
+        let ratio = e(60.0, 52.0, 300.0);
+        let found = apart(unix, shm, ratio);
+        assert!(near(found, model::difference(unix, shm)) && near(found, turned(unix, shm, ratio)), "{found:?}");
+        // Rounds tell which is longer where the two times do not.
+        let (a, b, ratio) = (e(10.5, 9.0, 12.0), e(10.0, 8.5, 11.5), e(1.05, 1.03, 1.07));
+        let found = apart(a, b, ratio);
+        assert!(found.low > 0.0 && found.value > found.low && found.high > found.value, "{found:?}");
+        assert!(near(found, turned(a, b, ratio)), "{found:?} {:?}", turned(a, b, ratio));
+        // So they do where the medians lie the other way round.
+        let found = apart(b, a, ratio);
+        assert!(found.low > 0.0 && found.value > found.low && found.high >= found.value, "{found:?}");
+    }
+
+    #[test]
+    fn what_is_sure_at_one_of_many_sizes_need_not_be_of_all() {
+        let e = |value: f64, reach: f64| Estimate { value, low: value - reach, high: value + reach };
+        assert!((by_chance(e(1.0, 1.0)) - 0.05).abs() < 1e-9 && (by_chance(e(-1.0, 1.0)) - 0.05).abs() < 1e-9);
+        assert_eq!(by_chance(Estimate { value: 3.0, low: f64::NEG_INFINITY, high: f64::INFINITY }), 1.0);
+        assert_eq!((by_chance(e(1.0, 0.0)), by_chance(e(0.0, 0.0))), (0.0, 1.0), "what is exact");
+        let of_47: Vec<f64> = (0..47).map(|i| by_chance(e(if i == 9 { 1.2 } else { 0.1 }, 1.0))).collect();
+        assert!(of_47[9] < CHANCE && holm(&of_47)[9] > CHANCE);
+    }
+}
