@@ -28,6 +28,7 @@
 //! | [`scaling`] | what a run says of another wire, against a run over that |
 //! | [`shapes`] | curves that no straight line follows |
 //! | [`sides`] | several runs a side |
+//! | [`series`] | the same one after the other, on a machine that changes from run to run |
 //! | [`sections`] | the sections of the document |
 //! | [`table`](mod@table) | Markdown |
 
@@ -48,6 +49,7 @@ pub mod repeats;
 pub mod runs;
 pub mod scaling;
 pub mod sections;
+pub mod series;
 pub mod shapes;
 pub mod sides;
 pub mod sustained;

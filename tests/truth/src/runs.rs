@@ -6,7 +6,7 @@ use measure::Event;
 use measure::earlier::{Earlier, EarlierRun};
 use measure::figures::Singles;
 use model::scale::{Held, Scaled, Target, Wire};
-use model::{Comparison, Estimate, Finding, History, LogGp, Patterns, Side, answer};
+use model::{Circumstances, Comparison, Estimate, Finding, History, LogGp, Patterns, Side, answer};
 use record::{Analysis, RunFile};
 
 pub use model::CurvePoint;
@@ -317,13 +317,25 @@ pub fn ratios(first: &Compares, second: &Compares) -> Option<Ratios> {
 pub struct Compares {
     runs: Vec<Vec<CurvePoint>>,
     histories: Vec<History>,
+    circumstances: Vec<Circumstances>,
 }
 
 impl Compares {
     /// Runs of one thing, with what they carry of earlier ones.
     pub fn of<'a>(runs: impl IntoIterator<Item = &'a Measured>) -> Self {
         let (runs, histories) = runs.into_iter().map(|r| (r.file.curve(0), r.file.history(0))).unzip();
-        Self { runs, histories }
+        Self { runs, histories, circumstances: Vec::new() }
+    }
+
+    /// Runs that were measured one after the other, `from` others before them, at so many times their own level.
+    pub fn in_series(runs: &[Measured], levels: &[f64], from: usize) -> Self {
+        let started =
+            |i: usize| Circumstances { started: format!("2026-01-01T00:{i:02}:00Z"), ..Circumstances::default() };
+        Self {
+            runs: runs.iter().zip(levels).map(|(run, level)| times(&run.file.curve(0), *level)).collect(),
+            histories: Vec::new(),
+            circumstances: (from..from + runs.len()).map(started).collect(),
+        }
     }
 
     /// The same of a thing that takes so many times as long, measured in the same moments.
@@ -334,11 +346,15 @@ impl Compares {
             curve: longer(&h.curve),
             earlier: h.earlier.iter().map(|(started, curve)| (started.clone(), longer(curve))).collect(),
         });
-        Self { runs: self.runs.iter().map(|curve| times(curve, factor)).collect(), histories: histories.collect() }
+        Self {
+            runs: self.runs.iter().map(|curve| times(curve, factor)).collect(),
+            histories: histories.collect(),
+            circumstances: self.circumstances.clone(),
+        }
     }
 
     fn side(&self) -> Side<'_> {
-        Side { runs: &self.runs, circumstances: &[], histories: &self.histories }
+        Side { runs: &self.runs, circumstances: &self.circumstances, histories: &self.histories }
     }
 }
 

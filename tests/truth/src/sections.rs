@@ -11,7 +11,9 @@ use crate::noise::{Demand, Noise};
 use crate::sides::{self, Held};
 use crate::tally::few;
 use crate::world::Shape;
-use crate::{comparing, coverage, percentiles, periods, repeats as repeated, scaling, shapes, sustained, table, turns};
+use crate::{
+    comparing, coverage, percentiles, periods, repeats as repeated, scaling, series, shapes, sustained, table, turns,
+};
 
 /// A section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -26,6 +28,8 @@ pub enum Section {
     Repeats,
     /// False alarms and power of comparisons.
     Compare,
+    /// The same of sides one after the other, on a machine that changes from run to run.
+    Series,
     /// The same of sides in turns.
     Turns,
     /// Dips and steps.
@@ -82,6 +86,7 @@ impl Section {
             Self::Shapes => Ok(of_shapes(job)),
             Self::Repeats => Ok(repeats(job)),
             Self::Compare => Ok(compare(job)),
+            Self::Series => Ok(in_series(job)),
             Self::Turns => Ok(in_turns(job)),
             Self::Breaks => Ok(breaks(job)),
             Self::Periods => Ok(jitter(job)),
@@ -251,6 +256,33 @@ fn several(job: &Job) -> String {
         };
         let rows: Vec<Vec<String>> = job.noises.iter().chain(&job.of_sizes).chain(&job.of_each).map(row).collect();
         let _ = write!(text, "### {}, several a side\n\n{}\n", heading(&shape, runs), table::table(&header, &rows));
+    }
+    text
+}
+
+fn in_series(job: &Job) -> String {
+    let mut text = format!(
+        "## Comparisons of sides in series\n\nAll runs of one side before all of the other, on a machine that changes from run to run: comparisons \
+        of the same thing that say that the sides differ (target: at most {}), and of a second side that takes so many times as long.\n\n",
+        table::percent(series::FALSE)
+    );
+    let kinds = series::RUNS.iter().flat_map(|runs| series::FACTORS.map(|factor| (runs, factor)));
+    let columns = kinds.map(|(runs, factor)| match factor {
+        1.0 => format!("same, {runs} a side"),
+        _ => format!("x{factor}, {runs} a side"),
+    });
+    let header: Vec<String> = table::cells(["change", "target"]).into_iter().chain(columns).collect();
+    for shape in job.shapes([(9, 40)]) {
+        let runs = job.runs(&shape);
+        let row = |change: series::Change| {
+            let said = series::row(change, &shape, runs, job.seed, job.threads);
+            let cells = said.iter().flat_map(|of| {
+                of.iter().enumerate().map(|(place, n)| table::count(*n, place > 0 || few(*n, series::FALSE, runs)))
+            });
+            [change.name(), table::verdict(series::met(&said, runs))].into_iter().chain(cells).collect()
+        };
+        let rows: Vec<Vec<String>> = series::Change::ALL.into_iter().map(row).collect();
+        let _ = write!(text, "### {}, in series\n\n{}\n", heading(&shape, runs), table::table(&header, &rows));
     }
     text
 }

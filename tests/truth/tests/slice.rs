@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use truth::noise::{Demand, Noise};
 use truth::world::Shape;
 use truth::{
-    comparing, coverage, finding, percentiles, periods, repeats, scaling, shapes, sides, sustained, table, turns,
+    comparing, coverage, finding, percentiles, periods, repeats, scaling, series, shapes, sides, sustained, table,
+    turns,
 };
 
 /// Seed of all slices.
@@ -186,6 +187,16 @@ fn sizes_with_levels_of_their_own_in_each_run_are_held_by_the_intervals_of_sever
             assert!((0.92..=0.995).contains(&found), "{}, {runs} a side: {found}", noise.name());
             assert!(held.failed <= 2 && held.differ <= 1, "{}, {runs} a side: {held:?}", noise.name());
         }
+    }
+}
+
+#[test]
+fn sides_in_series_do_not_differ_by_what_the_machine_drifts_from_run_to_run() {
+    for change in [series::Change::Drift(0.03), series::Change::Sine(0.1)] {
+        let said = series::row(change, &Shape::of(9, 40), 20, SEED, 2);
+        assert!(series::met(&said, 20), "{}: {said:?}", change.name());
+        let found: Vec<u64> = said.iter().map(|of| of[2]).collect();
+        assert!(found.iter().all(|n| *n >= 12), "{}: a factor of 1.3 is found in {found:?} of 20", change.name());
     }
 }
 
