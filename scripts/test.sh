@@ -45,17 +45,19 @@ part() { # part NAME COMMAND...
   return "$code"
 }
 
-# beside NAME FUNCTION: begins the parts of FUNCTION while others go on; joined NAME waits for them and shows what they said.
+# beside FUNCTION: begins its parts while others go on; joined FUNCTION waits for them and shows what they said.
+declare -A beside
 beside() {
+  rm -f "$logs/$1.sum"
   (
     passed=0 failed=0 skipped=0
-    "$2"
+    "$1"
     echo "$passed $failed $skipped" >"$logs/$1.sum"
   ) >"$logs/$1.out" 2>&1 &
-  beside=$!
+  beside[$1]=$!
 }
 joined() {
-  wait "$beside"
+  wait "${beside[$1]}"
   cat "$logs/$1.out"
   local p=0 f=1 s=0
   read -r p f s <"$logs/$1.sum"
@@ -131,25 +133,33 @@ fi
 # Before the tests, which build the same command with all features, so that nothing is built twice for the parts behind them.
 bare() { cargo build --locked --quiet --no-default-features -p pipegauge && scripts/test-bare.sh "$target/debug/pipegauge"; }
 part "without features" bare
-# --show-output: a skipped test says why on its standard output.
-part "cargo test" python3 scripts/test-rust.py --features pipegauge/full --locked
-# Builds of their own, and a browser: they leave a CPU idle as often as the documents' runs do, whose shapes don't depend on time.
-others() {
-  part "loom" env RUSTFLAGS="--cfg loom" cargo test --locked --quiet --release --target-dir "$target/loom" \
-    -p pipegauge-transport --lib shm::model
-  pure
-  web
-}
-rm -f "$logs/others.sum"
-beside others others
-parquet
-recipes
-part "links of the documents" python3 scripts/links.py
-part "import circles" python3 scripts/circles.py
-part "commands of the documents" python3 scripts/docs.py --check "$target/debug/pipegauge"
-part "make install" scripts/test-install.sh "$target/debug/pipegauge"
-part "the papers' figures" scripts/test-figures.sh "$target/debug/pipegauge"
-joined others
+# Building is no test, but failing at it is a failure, of which one account is enough.
+built() { cargo test --workspace --features pipegauge/full --locked --no-run --quiet; }
+if part "build of the tests" built; then
+  passed=$((passed - 1))
+  # What needs the built command, and builds of their own with a browser: they wait as often as the tests do, and no time decides any of them.
+  documents() {
+    parquet
+    recipes
+    part "links of the documents" python3 scripts/links.py
+    part "import circles" python3 scripts/circles.py
+    part "commands of the documents" python3 scripts/docs.py --check "$target/debug/pipegauge"
+    part "make install" scripts/test-install.sh "$target/debug/pipegauge"
+    part "the papers' figures" scripts/test-figures.sh "$target/debug/pipegauge"
+  }
+  others() {
+    web
+    part "loom" env RUSTFLAGS="--cfg loom" cargo test --locked --quiet --release --target-dir "$target/loom" \
+      -p pipegauge-transport --lib shm::model
+    pure
+  }
+  beside documents
+  beside others
+  # --show-output: a skipped test says why on its standard output.
+  part "cargo test" python3 scripts/test-rust.py --features pipegauge/full --locked
+  joined documents
+  joined others
+fi
 
 echo "logs: $logs; $((SECONDS - began)) s in all"
 echo "$passed passed, $failed failed, $skipped skipped"
