@@ -3,8 +3,19 @@
 
 mod noisy;
 
-use model::{Comparison, CurvePoint, History, Side};
+use model::{Comparison, CurvePoint, Finding, History, Side};
 use noisy::{Noisy, sizes};
+
+/// Whether the sides are said to differ, as separate runs are.
+trait Differs {
+    fn differs(&self) -> bool;
+}
+
+impl Differs for Comparison {
+    fn differs(&self) -> bool {
+        self.finding(true) == Finding::Differ
+    }
+}
 
 type Machine = fn(&mut Noisy) -> f64;
 

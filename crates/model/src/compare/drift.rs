@@ -4,10 +4,10 @@
 //! the runs of each side holds only a part of it. How far runs of one side move from one to the next tells how much: the slope of the runs'
 //! levels within the sides, over the distance of the sides' means. Sides whose runs took turns have no such distance.
 
-use stats::{mean, median};
+use stats::mean;
 
 use super::Circumstances;
-use super::align::Value;
+use super::align::{Value, levels};
 
 /// Logarithm of the second side's time over that of the first by drift alone. None where the runs took turns, where nothing tells their order,
 /// and where no side has two runs.
@@ -15,7 +15,7 @@ pub(super) fn between(circumstances: [&[Circumstances]; 2], values: [&[Vec<Value
     let places = places(circumstances)?;
     let (mut products, mut squares) = (0.0, 0.0);
     for (places, runs) in places.iter().zip(values).filter(|(places, runs)| places.len() == runs.len()) {
-        let levels = levels(runs);
+        let (_, levels) = levels(runs);
         let middle = mean(places);
         products += places.iter().zip(&levels).map(|(x, y)| (x - middle) * y).sum::<f64>();
         squares += places.iter().map(|x| (x - middle).powi(2)).sum::<f64>();
@@ -36,14 +36,6 @@ fn places(circumstances: [&[Circumstances]; 2]) -> Option<[Vec<f64>; 2]> {
     let (others_last, others_next) = (second.iter().max()?, first.iter().min()?);
     let place = |start: &&str| all.partition_point(|s| s < start) as f64;
     (last < next || others_last < others_next).then(|| starts.each_ref().map(|side| side.iter().map(place).collect()))
-}
-
-/// Level of each run of a side, as a logarithm about the side's mean at each size: the median over the sizes.
-fn levels(runs: &[Vec<Value>]) -> Vec<f64> {
-    let sizes = runs.first().map_or(0, Vec::len);
-    let middles: Vec<f64> = (0..sizes).map(|i| mean(&runs.iter().map(|run| run[i].ln).collect::<Vec<_>>())).collect();
-    let about = |run: &Vec<Value>| -> Vec<f64> { run.iter().zip(&middles).map(|(v, m)| v.ln - m).collect() };
-    runs.iter().map(|run| median(&about(run))).collect()
 }
 
 #[cfg(test)]

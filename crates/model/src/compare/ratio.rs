@@ -1,17 +1,14 @@
 //! Ratios of two sides at each size, their errors, and their significance.
 
-use stats::{FEWEST_ROUNDS, StandardError, holm, mean, median, student_p, student_t};
+use stats::{CONFIDENCE, FEWEST_ROUNDS, StandardError, holm, mean, median, student_p};
 
 use super::align::{Value, align};
 use super::apart::Apart;
 use super::between::BetweenRuns;
 use super::machine::{Disturbed, Explained, Shift, shifts};
 use super::ready::Ready;
-use super::{Compared, Side, drift};
+use super::{Compared, LEVEL, Side, drift};
 use crate::Estimate;
-
-/// Significance of a family of sizes.
-const LEVEL: f64 = 0.05;
 
 /// What [`super::Comparison`] is made of.
 pub(super) struct Ratios {
@@ -112,7 +109,7 @@ pub(super) fn ratios(first: Side<'_>, second: Side<'_>, known: bool) -> Option<R
 
 /// A ratio from its logarithm, the error of that, and what of it the machine may have added.
 fn estimate(ln_ratio: f64, error: StandardError, explained: Explained) -> Estimate {
-    let reach = if error.value > 0.0 { student_t(0.95, error.degrees) * error.value } else { 0.0 };
+    let reach = error.reach(CONFIDENCE);
     Estimate::new(ln_ratio.exp(), (ln_ratio - explained.high - reach).exp(), (ln_ratio - explained.low + reach).exp())
 }
 

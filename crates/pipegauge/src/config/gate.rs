@@ -102,7 +102,9 @@ impl Gate {
         let (judged, why) = match (beyond, chance) {
             _ if finding == Finding::Disturbed => (false, "more was taken of the CPUs on one side"),
             _ if finding == Finding::FewRounds => (false, "fewer than four rounds"),
-            _ if !ratio.high.is_finite() => (false, "no interval: too few rounds, or they changed too slowly"),
+            _ if finding == Finding::NoInterval || !ratio.high.is_finite() => {
+                (false, "no interval: too few rounds, or they changed too slowly")
+            }
             (true, false) if alone => (
                 false,
                 "beyond the limit in these runs, but too few runs tell how far runs of one thing lie apart; measure both in one run (run \

@@ -30,13 +30,6 @@ pub(super) fn in_turns(named: &Named, paired: Paired) -> String {
         );
     };
     let stretches = c.stretches.iter().any(|s| s.differs);
-    if c.sizes.iter().all(|s| s.ratio.high.is_infinite()) {
-        return format!(
-            "No verdict: {b} took {whole} of {a}, and none of the {} sizes was visited by enough rounds of both for an interval; \
-             measure longer (--budget), or fewer sizes (--to).",
-            c.sizes.len()
-        );
-    }
     let (over, alone) = match &c.sizes[..] {
         [one] => (format!("at {}", named.size(one.size)), true),
         all => match all.iter().filter(|s| s.ratio.high.is_finite()).count() {
@@ -59,7 +52,16 @@ pub(super) fn in_turns(named: &Named, paired: Paired) -> String {
             singles(named)
         ),
         Finding::NoDifference => format!("No difference found between {a} and {b}: {over} {b} takes {whole}."),
-        _ => format!("No verdict: {over} {b} took {whole} of {a}, which tells too little; measure longer (--budget)."),
+        Finding::NoInterval | Finding::FewRounds => {
+            return format!(
+                "No verdict: {b} took {whole} of {a}, and none of the {} sizes was visited by enough rounds of both for an interval; \
+                 measure longer (--budget), or fewer sizes (--to).",
+                c.sizes.len()
+            );
+        }
+        Finding::Vague | Finding::Disturbed | Finding::FewRuns | Finding::WholeAlone => {
+            format!("No verdict: {over} {b} took {whole} of {a}, which tells too little; measure longer (--budget).")
+        }
     };
     if paired.differs && (c.one_factor().is_some() || !stretches) {
         text.push_str(&by_itself(named));
