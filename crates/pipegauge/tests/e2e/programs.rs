@@ -83,7 +83,7 @@ fn what_an_echo_cannot_do_is_refused_before_anything_runs() {
     let dir = Scratch::new();
     for (more, why) in [
         (&["--pattern", "stream"][..], "--pattern ping-pong"),
-        (&["--pattern", "put"], "one-sided"),
+        (&["--pattern", "put"], "its other end is an echo"),
         (&["--flows", "2"], "leave out --flows"),
         (&["--pairs", "2"], "leave out --flows"),
         (&["--load", "1"], "leave out --flows"),

@@ -114,7 +114,8 @@ impl<'a, 'b> Held<'a, 'b> {
         let apart_alone = model::difference(over, under);
         let (seconds, ratio, how) = match self.at_size(size) {
             Some(found) if self.in_turns() => (apart(over, under, found.ratio), found.ratio, String::new()),
-            Some(found) if found.ratio.high.is_finite() => (of_runs(apart_alone, under, found.ratio), found.ratio, how),
+            Some(found) if self.knows_runs() => (of_runs(apart_alone, under, found.ratio), found.ratio, how),
+            Some(found) if found.ratio.high.is_finite() => (apart_alone, found.ratio, how),
             _ => (apart_alone, ratio(over, under), how),
         };
         let sure = self.sure(size, seconds.low > 0.0 || seconds.high < 0.0, ratio);
@@ -132,6 +133,12 @@ impl<'a, 'b> Held<'a, 'b> {
             () if every_round(&self.a.curve, &self.b.curve, size).is_some() => Sure::EveryRound,
             () => Sure::No,
         }
+    }
+
+    /// Whether these are separate runs, and it is known how far runs of one thing lie apart.
+    fn knows_runs(&self) -> bool {
+        let known = |c: &Compared| c.comparison.between.is_some_and(|b| b.sure()) && !undecided(c);
+        self.compared.as_ref().is_some_and(|c| c.separate && known(c))
     }
 
     /// How sure a factor of no single size is.
@@ -167,7 +174,7 @@ pub fn ratio(long: Estimate, short: Estimate) -> Estimate {
     kept::longer(long, inverse(short, 1.0))
 }
 
-/// Of paths whose rounds took no turns, by their ratio, which holds what runs differ by anyway: no nearer than both times allow.
+/// Of separate runs, by their ratio, which holds what runs differ by anyway: no nearer than both times allow.
 fn of_runs(apart: Estimate, under: Estimate, ratio: Estimate) -> Estimate {
     let more = |times: f64| (times - 1.0) * under.value;
     Estimate { value: apart.value, low: apart.low.min(more(ratio.low)), high: apart.high.max(more(ratio.high)) }
