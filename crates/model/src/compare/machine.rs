@@ -24,8 +24,8 @@ pub struct MachineReadings {
 /// What surrounded one run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Circumstances {
-    /// When it began, in a form that sorts by time; empty where that is not known.
-    pub started: String,
+    /// When it began, seconds since any moment; none where that is not known.
+    pub started: Option<f64>,
     /// Its machine's calibration; empty where the sides' machines are what is compared, or it was not read.
     pub calibrations: Vec<MachineReadings>,
     /// What other programs took of the CPUs measured on, as a share of one CPU, where known.

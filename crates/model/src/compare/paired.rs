@@ -63,8 +63,8 @@ struct Pairs<'a> {
 impl Pairs<'_> {
     /// Logarithm of the median ratio; none without a round.
     fn typical(&self) -> Option<f64> {
-        let rounds: Vec<f64> = self.ratios.iter().map(|(_, ratio)| *ratio).collect();
-        (!rounds.is_empty()).then(|| median(&rounds).ln())
+        let rounds: Vec<f64> = self.ratios.iter().map(|(_, ratio)| ratio.ln()).collect();
+        (!rounds.is_empty()).then(|| median(&rounds))
     }
 }
 
@@ -201,10 +201,19 @@ impl Comparison {
         let mut found: Vec<Found> =
             pairs.iter().zip(&local).map(|(p, local)| at_size(p, &shared, local.as_ref())).collect();
         let whole = over_all(&found, &shared, &wholes);
-        if whole.chance >= LEVEL && whole.interval.is_some_and(|i| !i.contains(1.0)) {
-            // What chance does to all sizes it does to each that says no more than they.
-            let alike = |f: &&mut Found| f.interval.is_some_and(|i| i.contains(whole.ln.exp()));
-            found.iter_mut().filter(alike).for_each(|f| f.chance = f.chance.max(whole.chance));
+        if let Some(level) = whole.interval {
+            let alike = |f: &Found| f.interval.is_some_and(|i| i.contains(whole.ln.exp()));
+            for f in found.iter_mut() {
+                // What chance does to all sizes it does to each that says no more than they.
+                if whole.chance >= LEVEL && alike(f) {
+                    f.chance = f.chance.max(whole.chance);
+                }
+                // What is not known of the level is not known of any size.
+                f.interval = f.interval.map(|i| stats::Interval {
+                    low: i.low.min((f.ln - whole.ln).exp() * level.low),
+                    high: i.high.max((f.ln - whole.ln).exp() * level.high),
+                });
+            }
         }
         let probabilities = holm(&found.iter().map(Found::probability).collect::<Vec<_>>());
         let sizes: Vec<Compared> = (pairs.iter().zip(&found).zip(probabilities))
@@ -326,7 +335,8 @@ fn at_size(pairs: &Pairs<'_>, shared: &Shared, local: Option<&Local>) -> Found {
     let error = own.map(|own| {
         StandardError::of_sum(&[(own.value.powi(2), own.degrees), (moves.error.value.powi(2), moves.error.degrees)])
     });
-    let ln = median(&rounds).ln();
+    // Of an even number of rounds the middle of two is that of their logarithms, so that both sides see the same.
+    let ln = median(&rounds.iter().map(|ratio| ratio.ln()).collect::<Vec<_>>());
     Found { ln, shift: moves.mean, error, interval, rounds: rounds.len(), chance: by_chance(rounds.len(), ln) }
 }
 

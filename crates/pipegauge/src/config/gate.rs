@@ -105,7 +105,7 @@ impl Gate {
             _ if finding == Finding::NoInterval || !ratio.high.is_finite() => {
                 (false, "no interval: too few rounds, or they changed too slowly")
             }
-            (true, false) if alone => (
+            (true, _) if alone => (
                 false,
                 "beyond the limit in these runs, but too few runs tell how far runs of one thing lie apart; measure both in one run (run \
                  --vs), or each at least three times",
@@ -119,7 +119,14 @@ impl Gate {
             ),
             _ if open => (
                 false,
-                "the interval reaches beyond the limit and is too wide to tell; measure longer, or both in one run (run --vs)",
+                match c.paired {
+                    Some(_) => {
+                        "the interval reaches beyond the limit and is too wide to tell; measure longer (--budget)"
+                    }
+                    None => {
+                        "the interval reaches beyond the limit and is too wide to tell; measure longer, or both in one run (run --vs)"
+                    }
+                },
             ),
             (true, true) => (true, "beyond the limit but within what runs of one thing differ by"),
             (true, false) => (true, "beyond the limit"),

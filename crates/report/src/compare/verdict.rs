@@ -26,7 +26,7 @@ fn difference(named: &Named) -> String {
     let lone = || lone(c.sizes.iter().filter(|s| s.significant).count());
     match named.finding() {
         Finding::Differ if named.separate && !c.between.is_some_and(|b| b.sure()) => format!(
-            "{b} is {}: over all sizes it takes {whole} of {a}.\nSingle sizes and smaller differences have no verdict: {}, but \
+            "{b} is {}: over all sizes it takes {whole} of {a}.\nSmaller differences, of single sizes too, have no verdict: {}, but \
              hardly ever by a factor of four.",
             how(c.whole.value),
             known(c)
@@ -49,7 +49,7 @@ fn difference(named: &Named) -> String {
         ),
         Finding::FewRuns => format!(
             "No verdict: {}. These runs alone tell that {b} took {whole} of {a} over all sizes. For a verdict, measure both in one \
-             run, where they take turns (run --vs), or each at least three times.",
+             run, where they take turns (run --vs), or each at least three times, in turns.",
             known(c)
         ),
         Finding::NoInterval => format!(

@@ -118,8 +118,10 @@ impl<'a, 'b> Held<'a, 'b> {
             Some(found) if found.ratio.high.is_finite() => (apart_alone, found.ratio, how),
             _ => (apart_alone, ratio(over, under), how),
         };
-        let sure = self.sure(size, seconds.low > 0.0 || seconds.high < 0.0, ratio);
-        let sure_ratio = self.sure(size, ratio.low > 1.0 || ratio.high < 1.0, ratio);
+        let told = ratio.low > 1.0 || ratio.high < 1.0;
+        // Where rounds took turns, two medians that lie apart by themselves may be of one moment each.
+        let sure = self.sure(size, (seconds.low > 0.0 || seconds.high < 0.0) && (told || !self.in_turns()), ratio);
+        let sure_ratio = self.sure(size, told, ratio);
         Some(Extra { seconds, ratio, how, sure, sure_ratio })
     }
 
@@ -145,7 +147,7 @@ impl<'a, 'b> Held<'a, 'b> {
     pub fn sure_of(&self, factor: Estimate) -> Sure {
         match factor.low > 1.0 || factor.high < 1.0 {
             false => Sure::No,
-            true if self.compared.as_ref().is_some_and(|c| !c.separate && c.comparison.by_order()) => Sure::ByOrder,
+            true if self.by_order() => Sure::ByOrder,
             true if self.tells(factor) => Sure::Yes,
             true => Sure::InTheseRuns,
         }
@@ -153,7 +155,13 @@ impl<'a, 'b> Held<'a, 'b> {
 
     /// Whether a ratio of separate runs holds for what was measured.
     fn tells(&self, ratio: Estimate) -> bool {
-        self.compared.as_ref().is_none_or(|c| !c.separate || c.comparison.tells(ratio) && !undecided(c))
+        let tells = |c: &Compared| c.comparison.tells(c.comparison.whole) && c.comparison.tells(ratio) && !undecided(c);
+        self.compared.as_ref().is_none_or(|c| !c.separate || tells(c))
+    }
+
+    /// Whether so few rounds of both in turns go one way that their order may have made the difference over all sizes.
+    pub fn by_order(&self) -> bool {
+        self.compared.as_ref().is_some_and(|c| c.comparison.by_order())
     }
 
     /// Whether the first is the faster one in every round (true), or the second.
