@@ -4,7 +4,7 @@ use model::{Comparison, Finding, Paired};
 
 use super::Named;
 use super::ratios::{how, interval, of_time, ratio};
-use super::stretches::{by_itself, held, parts, rounds, seen};
+use super::stretches::{by_itself, held, parts, rounds, seen, singles};
 use crate::words::plain;
 
 /// The verdict on two sides of one run: the curves as wholes first, then the sizes, then the least difference that could have been found.
@@ -98,21 +98,6 @@ pub(super) fn in_turns(named: &Named, paired: Paired) -> String {
 /// Sizes that are sure to differ, each by itself.
 fn significant(c: &Comparison) -> usize {
     c.sizes.iter().filter(|s| s.significant).count()
-}
-
-/// Most single sizes that are named.
-const NAMED: usize = 4;
-
-/// The sizes that surely differ, each by itself, the largest difference first: `8 MiB (6.63 times slower)`.
-fn singles(named: &Named) -> String {
-    let mut clear: Vec<_> = named.comparison.sizes.iter().filter(|s| s.significant).collect();
-    clear.sort_by(|a, b| b.ratio.value.ln().abs().total_cmp(&a.ratio.value.ln().abs()));
-    let told: Vec<String> =
-        clear.iter().take(NAMED).map(|s| format!("{} ({})", named.size(s.size), how(s.ratio.value))).collect();
-    match clear.len() - told.len() {
-        0 => told.join(", "),
-        more => format!("{} and {more} more", told.join(", ")),
-    }
 }
 
 /// The sizes that too few rounds visited for an interval, and whether these rounds agree: not part of the verdict. Empty where each has

@@ -26,8 +26,8 @@ fn difference(named: &Named) -> String {
     let lone = || lone(c.sizes.iter().filter(|s| s.significant).count());
     match named.finding() {
         Finding::Differ if named.separate && !c.between.is_some_and(|b| b.sure()) => format!(
-            "{b} is {}: over all sizes it takes {whole} of {a}.\nSmaller differences, of single sizes too, have no verdict: {}, but \
-             hardly ever by a factor of four.",
+            "{b} is {}: over all sizes it takes {whole} of {a}.\nSmaller differences, of single sizes too, have no verdict: {}; \
+             it is hardly ever a factor of four.",
             how(c.whole.value),
             known(c)
         ),

@@ -91,7 +91,7 @@ fn what_lies_further_apart_than_runs_of_one_thing_ever_do_has_a_verdict_without_
     let first = "is 6.00 times slower: over all sizes it takes 600.0% [500.0%, 700.0%] of the time of a.\n";
     assert!(said.starts_with('b') && said.contains(first), "{said}");
     assert!(
-        n.finding().is_verdict() && said.contains("Single sizes and smaller differences have no verdict"),
+        n.finding().is_verdict() && said.contains("Smaller differences, of single sizes too, have no verdict"),
         "{said}"
     );
     assert!(!n.judges(Estimate { value: 1.2, low: 1.1, high: 1.3 }));
