@@ -17,6 +17,7 @@ mod fabrics;
 mod far_side;
 mod files;
 mod flows;
+mod grpc;
 mod groups;
 mod hinting;
 mod history;
