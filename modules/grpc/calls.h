@@ -20,6 +20,8 @@ typedef struct pipegauge_terms terms;
 
 /* How long a side that closes waits for the other where it sent last: what was sent may be on its way. Milliseconds. */
 enum { LEAVES = 20 };
+/* How long a call that was cancelled may take to end before its socket is shut down, milliseconds. */
+enum { ENDS = 100 };
 
 enum { STREAM, UNARY };
 
@@ -38,6 +40,8 @@ struct operation {
 struct pipegauge_link {
     struct peer peer;
     struct wanted wanted;
+    /* The server's port, and the socket below (socket.h): -1 where it is not known. */
+    int port, socket;
     grpc_completion_queue *queue;
     /* The side that calls has a channel, and the side that is called a server; each knows the one method by a handle. */
     grpc_channel *channel;

@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 
+#include "socket.h"
 #include "stream.h"
 #include "unary.h"
 
@@ -229,24 +230,35 @@ static void let_leave(pipegauge_link *link)
         something_done(link, 1);
 }
 
+static int under_way(const pipegauge_link *link)
+{
+    return link->opening.pending || link->sending.pending || link->receiving.pending || link->ending.pending;
+}
+
+/* Waits until all that was started is over, and shuts the socket down where that takes long. */
+static void all_over(pipegauge_link *link, const struct operation *shutdown_of_server)
+{
+    for (const double since = now(); under_way(link) || shutdown_of_server->pending;) {
+        something_done(link, 10);
+        if (link->socket >= 0 && now() - since > ENDS * 1e-3)
+            shutdown(link->socket, SHUT_RDWR);
+    }
+}
+
 static void close_link(pipegauge_link *link)
 {
-    struct operation shutdown = {1, 0};
+    struct operation shutdown_of_server = {0, 0};
     if (!link)
         return;
     let_leave(link);
-    close(link->peer.fd);
     if (link->call)
         grpc_call_cancel(link->call, NULL);
     if (link->server) {
-        grpc_server_shutdown_and_notify(link->server, link->queue, &shutdown);
+        shutdown_of_server.pending = 1;
+        grpc_server_shutdown_and_notify(link->server, link->queue, &shutdown_of_server);
         grpc_server_cancel_all_calls(link->server);
-        while (shutdown.pending)
-            something_done(link, SLICE);
     }
-    /* A call that was cancelled ends at once, and what was started on it. */
-    while (link->opening.pending || link->sending.pending || link->receiving.pending || link->ending.pending)
-        something_done(link, SLICE);
+    all_over(link, &shutdown_of_server);
     call_left(link);
     grpc_byte_buffer_destroy(link->out);
     grpc_byte_buffer_destroy(link->in);
@@ -258,6 +270,11 @@ static void close_link(pipegauge_link *link)
     while (grpc_completion_queue_next(link->queue, gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL).type != GRPC_QUEUE_SHUTDOWN)
         continue;
     grpc_completion_queue_destroy(link->queue);
+    if (link->socket >= 0) {
+        shutdown(link->socket, SHUT_RDWR);
+        close(link->socket);
+    }
+    close(link->peer.fd);
     grpc_shutdown();
     free(link);
 }
@@ -273,6 +290,7 @@ static pipegauge_link *link_of(struct wanted wanted, int fd, const terms *terms,
     }
     grpc_init();
     link->peer = (struct peer){fd, terms, 0};
+    link->socket = -1;
     link->wanted = wanted;
     link->queue = grpc_completion_queue_create_for_next(NULL);
     grpc_metadata_array_init(&link->first);
@@ -302,14 +320,14 @@ static int serve(pipegauge_link *link, const char *host, error *e)
     link->method = grpc_server_register_method(link->server, method, NULL, payload, 0);
     snprintf(place, sizeof place, strchr(host, ':') ? "[%.63s]:0" : "%.63s:0", host);
     grpc_server_credentials *credentials = grpc_insecure_server_credentials_create();
-    const int port = grpc_server_add_http2_port(link->server, place, credentials);
+    link->port = grpc_server_add_http2_port(link->server, place, credentials);
     grpc_server_credentials_release(credentials);
-    if (!link->method || port <= 0) {
+    if (!link->method || link->port <= 0) {
         snprintf(e->text, sizeof e->text, "opening a gRPC server at %s: the library gives no port (is it an address of this host?)", place);
         return PIPEGAUGE_SYSTEM;
     }
     grpc_server_start(link->server);
-    memmove(name + sprintf(name, "%d", port), method, (size_t)len + 1);
+    memmove(name + sprintf(name, "%d", link->port), method, (size_t)len + 1);
     return tell(link->peer.fd, SERVER, name, strlen(name), link->peer.terms, e);
 }
 
@@ -327,6 +345,7 @@ static int reach(pipegauge_link *link, const char *host, error *e)
     const size_t digits = strspn(name, "0123456789");
     if (digits < 1 || digits > 5 || name[digits] != '/' || strlen(name) != len)
         return failed(e, PIPEGAUGE_PROTOCOL, "what the peer told is not the port and the method of a gRPC server");
+    link->port = atoi(name);
     snprintf(place, sizeof place, strchr(host, ':') ? "ipv6:[%.50s]:%.*s" : "ipv4:%.50s:%.*s", host, (int)digits, name);
     grpc_channel_credentials *credentials = grpc_insecure_credentials_create();
     link->channel = grpc_channel_create(place, credentials, &args);
@@ -344,6 +363,14 @@ static int first_call(pipegauge_link *link, error *e)
     if (code != PIPEGAUGE_OK)
         return code;
     return link->channel ? receive_message(link, NULL, 0, e) : send_message(link, "", 0, e);
+}
+
+static int joined(pipegauge_link *link, error *e)
+{
+    const int code = first_call(link, e);
+    if (code == PIPEGAUGE_OK)
+        link->socket = socket_of(link->port, link->server != NULL);
+    return code;
 }
 
 /* ---- Meeting. ---- */
@@ -385,7 +412,7 @@ static int accept_next(pipegauge_listener *listener, pipegauge_link **out, error
         return PIPEGAUGE_SYSTEM;
     code = serve(link, listener->host, e);
     if (code == PIPEGAUGE_OK)
-        code = first_call(link, e);
+        code = joined(link, e);
     if (code == PIPEGAUGE_OK)
         *out = link;
     else
@@ -403,7 +430,7 @@ static int connect_to(const settings *set, const char *at, const char *host, con
         return PIPEGAUGE_SYSTEM;
     code = reach(link, host, e);
     if (code == PIPEGAUGE_OK)
-        code = first_call(link, e);
+        code = joined(link, e);
     if (code == PIPEGAUGE_OK)
         *out = link;
     else
