@@ -100,8 +100,9 @@ impl Turn {
             let before = now;
             now = Instant::now();
             let over = now.duration_since(begun) >= budget || until.is_some_and(|until| now >= until);
+            let same_cpu = self.cpu != 0 && peers.cpu.load(Ordering::Relaxed) == self.cpu;
             if self.never_sleeps {
-                if over {
+                if over || same_cpu {
                     rustix::thread::sched_yield();
                     self.care = now.duration_since(*self.cared.get_or_insert(now)) >= CARE;
                     if self.care {
@@ -112,7 +113,6 @@ impl Turn {
                 continue;
             }
             let lost = waiter.guard.jumped(before.duration_since(waiter.epoch), now.duration_since(waiter.epoch));
-            let same_cpu = self.cpu != 0 && peers.cpu.load(Ordering::Relaxed) == self.cpu;
             if over || lost || same_cpu {
                 waiter.guard.failed(now.duration_since(waiter.epoch));
                 self.budget = None;
