@@ -137,6 +137,7 @@ part "cargo test" python3 scripts/test-rust.py --features pipegauge/full --locke
 others() {
   part "loom" env RUSTFLAGS="--cfg loom" cargo test --locked --quiet --release --target-dir "$target/loom" \
     -p pipegauge-transport --lib shm::model
+  part "loom: am" env RUSTFLAGS="--cfg loom" cargo test --locked --quiet --release --target-dir "$target/loom" -p am --lib model
   pure
   web
 }
