@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         group.poll(Duration::from_millis(10))?;
     }
     let (mut total, mut began, mut latencies) = (0usize, Instant::now(), Vec::new());
-    let mut digest = 0u64;
+    let (mut digest, mut full) = (0u64, false);
     let warm = rounds / 10;
     // A message: when it was cast, where there is room, and the filling. What is cast in a round may come while another still waits for the round before.
     for round in 0..rounds + warm {
@@ -85,6 +85,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                     digest = (digest ^ m.from.born).rotate_left(7).wrapping_mul(0x9e37_79b9_7f4a_7c15);
                     total += 1;
                 }
+                // The views of the members' coming are still among the events.
+                Event::View(view) if !full => full = view.members.len() == members,
                 Event::View(view) => return Err(format!("the view changed to {view:?}").into()),
                 _ => {}
             }

@@ -29,7 +29,7 @@ pub mod wire;
 pub use addr::{Addr, Endpoint};
 pub use config::Config;
 pub use event::{Cast, Delivery, Down, Input, Output, To, Up};
-pub use key::Key;
+pub use key::{Key, NoKey};
 pub use layer::{Cx, Layer};
 pub use member::{Member, Refused, Unbuilt};
 pub use message::{HEADROOM, Msg};

@@ -4,6 +4,7 @@
 mod causal;
 mod chksum;
 mod com;
+mod crypt;
 mod fc;
 mod frag;
 mod mbrship;
@@ -11,6 +12,7 @@ mod merge;
 mod nak;
 mod safe;
 mod seq;
+mod sign;
 mod stable;
 mod total;
 mod trace;
@@ -27,7 +29,8 @@ pub fn header(kind: Kind) -> usize {
         Kind::Nak => nak::HEADER,
         Kind::Frag | Kind::Stable | Kind::Seq | Kind::Fc => 1,
         Kind::Chksum => chksum::HEADER,
-        Kind::Sign | Kind::Crypt => 32,
+        Kind::Sign => sign::HEADER,
+        Kind::Crypt => crypt::HEADER,
         Kind::Total => total::HEADER,
         Kind::Causal => 4,
         Kind::Mbrship | Kind::Safe | Kind::Merge | Kind::Trace => 0,
@@ -52,7 +55,8 @@ fn one(kind: Kind, spec: &Spec, config: &Config, below: usize) -> Result<Box<dyn
     Ok(match kind {
         Kind::Com => Box::new(com::Com::new(spec, config)),
         Kind::Chksum => Box::new(chksum::Chksum),
-        Kind::Sign | Kind::Crypt => return Err(Unbuilt::Key(kind)),
+        Kind::Sign => Box::new(sign::Sign::new(config.key.as_ref().ok_or(Unbuilt::Key(kind))?)),
+        Kind::Crypt => Box::new(crypt::Crypt::new(config.key.as_ref().ok_or(Unbuilt::Key(kind))?)),
         Kind::Nak => Box::new(nak::Nak::default()),
         Kind::Frag => Box::new(frag::Frag::new(config.datagram - below - 1)),
         Kind::Mbrship => Box::new(mbrship::Mbrship::default()),

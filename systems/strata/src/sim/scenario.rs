@@ -9,7 +9,7 @@ use crate::rng::Rng;
 use crate::stack::{Kind, Spec, check};
 
 /// Stacks that are tried. Each has MERGE, so that a run can end in one view; the first three have a fixed view.
-const STACKS: [&str; 16] = [
+const STACKS: [&str; 18] = [
     "NAK:COM:sim",
     "FRAG:NAK:CHKSUM:COM:sim",
     "FC:FRAG:NAK:COM:sim",
@@ -26,6 +26,8 @@ const STACKS: [&str; 16] = [
     "FC:MERGE:SEQ:MBRSHIP:FRAG*3:NAK:COM:sim",
     "FC:MERGE:CAUSAL:MBRSHIP:FRAG:NAK:CHKSUM:COM:sim",
     "MERGE:MBRSHIP:FRAG*2:NAK:COM:sim",
+    "MERGE:TOTAL:MBRSHIP:FRAG:NAK:CRYPT:COM:sim",
+    "MERGE:MBRSHIP:FRAG:NAK:SIGN:COM:sim",
 ];
 
 /// Something that goes wrong.
@@ -108,7 +110,7 @@ pub struct Scenario {
     pub loss: f64,
     /// Repeated.
     pub repeat: f64,
-    /// Damaged; only where the stack has CHKSUM.
+    /// Damaged; only where the stack has CHKSUM, SIGN or CRYPT.
     pub damage: f64,
     /// Shortest delay in nanoseconds, and what is added at most.
     pub delay: (u64, u64),
@@ -143,7 +145,8 @@ impl Scenario {
         let some = |rng: &mut Rng, list: &[f64]| list[rng.below(list.len() as u64) as usize];
         let mut loss = some(&mut rng, &[0.0, 0.0, 0.01, 0.05, 0.2]);
         let mut repeat = some(&mut rng, &[0.0, 0.01, 0.1]);
-        let mut damage = if spec.layers.contains(&Kind::Chksum) { 0.02 } else { 0.0 };
+        let sees = [Kind::Chksum, Kind::Sign, Kind::Crypt];
+        let mut damage = if sees.iter().any(|k| spec.layers.contains(k)) { 0.02 } else { 0.0 };
         let delay = (rng.between(20_000, 500_000), rng.between(0, 3 * MS));
         let heal = rng.between(1500, 3000) * MS;
         let mut casts = Self::casts(&mut rng, members, heal, spec.layers.contains(&Kind::Frag));
@@ -162,6 +165,7 @@ impl Scenario {
             suspect: Duration::from_millis(300),
             flush: Duration::from_millis(200),
             probe: Duration::from_millis(200),
+            key: Some(crate::Key([7; 32])),
             ..Config::default()
         };
         Ok(Self {

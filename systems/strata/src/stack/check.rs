@@ -33,6 +33,11 @@ pub enum Unsound {
         /// Which layer.
         layer: Kind,
     },
+    /// CRYPT without lives that differ.
+    #[error(
+        "CRYPT seals each life of a member under a key of its own, and only MBRSHIP tells lives apart: add MBRSHIP"
+    )]
+    Lives,
     /// A layer twice.
     #[error("{} stands in the stack twice: only FRAG and TRACE may", layer.name())]
     Twice {
@@ -71,6 +76,9 @@ pub fn check(spec: &Spec) -> Result<Properties, Unsound> {
             return Err(Unsound::Needs { layer, property });
         }
         have = have.without(layer.withholds()).with(layer.provides());
+    }
+    if spec.layers.contains(&Kind::Crypt) && !spec.layers.contains(&Kind::Mbrship) {
+        return Err(Unsound::Lives);
     }
     Ok(have)
 }
@@ -118,6 +126,7 @@ mod tests {
     fn places_and_repeats_are_checked() {
         assert!(checked("CRYPT:NAK:COM:udp").unwrap_err().contains("between COM and NAK"));
         assert!(checked("TOTAL:FC:MBRSHIP:FRAG:NAK:COM:udp").unwrap_err().contains("put FC above"));
+        assert!(checked("NAK:CRYPT:COM:udp").unwrap_err().contains("add MBRSHIP"));
         assert!(checked("FRAG*10:NAK:COM:udp").is_ok());
         assert!(checked("NAK*2:COM:udp").unwrap_err().contains("twice"));
         assert!(checked("FRAG:NAK:udp").unwrap_err().contains("COM"));

@@ -1,12 +1,15 @@
 //! `strata member`: a group on the terminal.
 
-use std::io::{BufRead, Write};
+use std::io::{BufRead, Read, Write};
 use std::net::{SocketAddr, SocketAddrV4};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::time::Duration;
 
+use anyhow::{Context, bail};
 use strata::udp::{Event, Group, Options};
-use strata::{Config, Refused};
+use strata::{Config, Key, Refused};
 
 /// Flags of `strata member`.
 #[derive(clap::Args)]
@@ -26,6 +29,9 @@ pub struct Flags {
     /// Where casts go, for stacks over multicast, such as 239.1.2.3:7000
     #[arg(long)]
     multicast: Option<SocketAddrV4>,
+    /// A file with the key of SIGN and CRYPT: 32 bytes or 64 hexadecimal digits, for nobody else to read
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
     /// Silence in milliseconds after which a member is suspected
     #[arg(long, default_value_t = 1000)]
     suspect: u64,
@@ -36,7 +42,9 @@ pub struct Flags {
 
 pub fn run(flags: Flags) -> anyhow::Result<()> {
     let suspect = Duration::from_millis(flags.suspect.max(10));
-    let config = Config { group: flags.group, suspect, status: suspect / 10, flush: suspect / 2, ..Config::default() };
+    let key = flags.key.as_deref().map(key).transpose()?;
+    let config =
+        Config { key, group: flags.group, suspect, status: suspect / 10, flush: suspect / 2, ..Config::default() };
     let options = Options {
         stack: flags.stack,
         bind: flags.bind,
@@ -94,6 +102,18 @@ pub fn run(flags: Flags) -> anyhow::Result<()> {
             }
         }
     }
+}
+
+fn key(path: &Path) -> anyhow::Result<Key> {
+    let open = || format!("the key file {}", path.display());
+    let file = std::fs::File::open(path).with_context(open)?;
+    let mode = file.metadata().with_context(open)?.permissions().mode();
+    if mode & 0o077 != 0 {
+        bail!("others may read the key file {0}: chmod 600 {0}", path.display());
+    }
+    let mut bytes = Vec::new();
+    file.take(4096).read_to_end(&mut bytes).with_context(open)?;
+    Key::read(&bytes).with_context(open)
 }
 
 /// Lines of the input, read by a thread: reading blocks, and the group must be answered.
