@@ -29,9 +29,13 @@ impl ViewId {
     }
 
     /// # Errors
-    /// [`Short`].
+    /// [`Short`], also for a number that no group comes to: members count on from the highest they heard.
     pub fn read(from: &mut Reader) -> Result<Self, Short> {
-        Ok(Self { number: from.count()?, leader: Endpoint::read(from)? })
+        let number = from.count()?;
+        if number >> 62 != 0 {
+            return Err(Short);
+        }
+        Ok(Self { number, leader: Endpoint::read(from)? })
     }
 }
 

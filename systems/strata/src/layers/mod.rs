@@ -7,9 +7,13 @@ mod com;
 mod crypt;
 mod fc;
 mod frag;
+#[cfg(test)]
+mod hostile;
 mod mbrship;
 mod merge;
 mod nak;
+#[cfg(test)]
+mod pair;
 mod safe;
 mod seq;
 mod sign;

@@ -143,7 +143,10 @@ impl<'a> World<'a> {
         let born = if self.fixed { 0 } else { self.network.rng.draw() };
         let me = Endpoint { addr: addr(at), born };
         let mut config = self.scenario.config.clone();
-        config.contacts = vec![addr(0)];
+        // One contact is enough while it lives. Who never met anybody else can't find the others after it has gone.
+        let goes = |f: &super::Fault| matches!(f.kind, FaultKind::Crash(0) | FaultKind::Leave(0));
+        let contacts = if self.scenario.faults.iter().any(goes) { self.nodes.len() } else { 1 };
+        config.contacts = (0..contacts).map(addr).collect();
         if self.fixed {
             config.fixed = (0..self.nodes.len()).map(addr).collect();
         }

@@ -281,6 +281,11 @@ impl Group {
         self.events.pop_front()
     }
 
+    /// Events that wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.events.len()
+    }
+
     /// Takes what has come, runs timers, sends what there is to send. Whether anything came.
     pub(super) fn turn(&mut self) -> Result<bool, Failed> {
         if self.left {

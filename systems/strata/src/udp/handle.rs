@@ -15,6 +15,8 @@ use crate::member::Refused;
 
 /// Casts that wait for the thread, and events that wait for the holder.
 const QUEUE: usize = 1024;
+/// Events that wait behind those for a holder that lags. Then the member falls silent, so that the others' credit, or their suspicion, stops the growth.
+const LAG: usize = 1 << 16;
 
 enum Order {
     Cast(Bytes),
@@ -143,8 +145,8 @@ fn run(mut group: Group, orders: &Receiver<Order>, woken: &UnixStream, told: &Sy
     let mut waiting: Option<Order> = None;
     let mut undelivered: Option<Event> = None;
     loop {
-        let mut came = group.turn()?;
-        // The holder lags: the group is answered nevertheless, and no order is taken, so that backlog and memory stay bounded by those of the others.
+        let mut came = if group.waiting() < LAG { group.turn()? } else { false };
+        // While the holder lags no order is taken.
         while let Some(event) = undelivered.take().or_else(|| group.event()) {
             let last = matches!(event, Event::Left);
             match told.try_send(event) {
@@ -179,7 +181,8 @@ fn run(mut group: Group, orders: &Receiver<Order>, woken: &UnixStream, told: &Sy
             }
         }
         if waiting.is_some() || undelivered.is_some() {
-            group.wait(Duration::from_millis(1), None)?;
+            // Neither the holder's taking of an event nor returning credit makes a descriptor ready.
+            std::thread::sleep(Duration::from_millis(1));
         } else if !came {
             group.wait(Duration::from_secs(3600), Some(woken.as_fd()))?;
         }

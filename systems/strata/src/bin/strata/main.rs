@@ -4,6 +4,9 @@ mod member;
 mod sim;
 mod stack;
 
+use std::io::ErrorKind;
+use std::process::ExitCode;
+
 use clap::{Parser, Subcommand};
 
 /// Group communication from composable protocol layers.
@@ -24,10 +27,21 @@ enum Command {
     Sim(sim::Flags),
 }
 
-fn main() -> anyhow::Result<()> {
-    match Flags::parse().command {
+fn main() -> ExitCode {
+    let done = match Flags::parse().command {
         Command::Member(flags) => member::run(flags),
         Command::Stack(flags) => stack::run(flags),
         Command::Sim(flags) => sim::run(flags),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        // The reader of our output has gone: nothing is wrong.
+        Err(e) if e.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe) => {
+            ExitCode::SUCCESS
+        }
+        Err(e) => {
+            eprintln!("strata: {e:#}");
+            ExitCode::FAILURE
+        }
     }
 }
