@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
+use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -29,7 +30,7 @@ pub struct Handle {
     me: Endpoint,
     orders: Option<SyncSender<Order>>,
     wake: UnixStream,
-    events: Receiver<Event>,
+    events: Mutex<Receiver<Event>>,
     thread: Option<JoinHandle<Result<(), Failed>>>,
 }
 
@@ -51,7 +52,7 @@ impl Handle {
             .name("strata".to_owned())
             .spawn(move || run(group, &taken, &woken, &told))
             .map_err(io)?;
-        Ok(Self { me, orders: Some(orders), wake, events, thread: Some(thread) })
+        Ok(Self { me, orders: Some(orders), wake, events: Mutex::new(events), thread: Some(thread) })
     }
 
     /// Who this is.
@@ -91,12 +92,12 @@ impl Handle {
 
     /// The next event; none after [`Event::Left`].
     pub fn next(&self) -> Option<Event> {
-        self.events.recv().ok()
+        self.events.lock().ok()?.recv().ok()
     }
 
     /// The next event, if one comes in time.
     pub fn next_within(&self, most: Duration) -> Option<Event> {
-        self.events.recv_timeout(most).ok()
+        self.events.lock().ok()?.recv_timeout(most).ok()
     }
 
     /// Leaves, and waits until the others have all that was cast here; what is delivered meanwhile is returned.
@@ -106,7 +107,7 @@ impl Handle {
     pub fn leave(mut self) -> Result<Vec<Event>, Failed> {
         // A member that has ended needs no order.
         let _ = self.order(Order::Leave);
-        let rest = self.events.iter().collect();
+        let rest = self.events.lock().map(|events| events.iter().collect()).unwrap_or_default();
         self.end()?;
         Ok(rest)
     }
@@ -136,7 +137,7 @@ impl Drop for Handle {
     fn drop(&mut self) {
         // The thread may wait for room among the events.
         let (_, gone) = sync_channel(0);
-        drop(std::mem::replace(&mut self.events, gone));
+        drop(std::mem::replace(&mut self.events, Mutex::new(gone)));
         let _ = self.end();
     }
 }
