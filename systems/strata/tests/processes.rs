@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use group::{Process, numbered};
 use strata::stack::Spec;
+use strata::udp::{Event, Handle, Options};
 use strata::{Config, Endpoint, Input, Member, Output, Rng, Time, To};
 
 /// Casts and deliveries of survivors go on in one order when a member is killed, and who comes back at once is a new member.
@@ -138,6 +139,55 @@ fn garbage_and_replays_change_nothing() {
         assert_eq!(numbered(&p.lines(), &a.name()), (0..=20).collect::<Vec<_>>());
         assert_eq!(numbered(&p.lines(), &guest.member.me().to_string()), (0..20).collect::<Vec<_>>());
     }
+}
+
+/// Casts as IP multicast, all else as UDP: where this host multicasts over loopback.
+#[test]
+fn casts_go_by_multicast() {
+    use std::net::{Ipv4Addr, SocketAddrV4};
+    let port = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let to = SocketAddrV4::new(Ipv4Addr::new(239, 77, 13, 2), port);
+    if let Err(why) = multicasts(to) {
+        println!("skipped: this host does not multicast over loopback: {why}");
+        return;
+    }
+    let options = |contacts| Options {
+        stack: "FC:TOTAL:MBRSHIP:FRAG:NAK:COM:multicast".to_owned(),
+        contacts,
+        multicast: Some(to),
+        patience: group::PATIENCE,
+        config: Config { suspect: Duration::from_secs(20), ..Config::default() },
+        ..Options::default()
+    };
+    let a = Handle::join(options(vec![])).unwrap();
+    let b = Handle::join(options(vec![a.me().addr])).unwrap();
+    for n in 0..100u8 {
+        a.cast(vec![n; 3000]).unwrap();
+        b.cast(vec![n; 10]).unwrap();
+    }
+    let given = |of: &Handle| {
+        let mut list = Vec::new();
+        while list.len() < 200 {
+            if let Event::Message(m) = of.next_within(group::PATIENCE).expect("something comes") {
+                list.push((m.from, m.body));
+            }
+        }
+        list
+    };
+    assert_eq!(given(&a), given(&b));
+}
+
+/// Whether a datagram to this group comes back.
+fn multicasts(to: std::net::SocketAddrV4) -> std::io::Result<()> {
+    let lo = std::net::Ipv4Addr::LOCALHOST;
+    let socket = UdpSocket::bind(to)?;
+    socket.join_multicast_v4(to.ip(), &lo)?;
+    socket.set_read_timeout(Some(Duration::from_secs(1)))?;
+    let from = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None)?;
+    from.set_multicast_if_v4(&lo)?;
+    from.send_to(b"x", &to.into())?;
+    socket.recv_from(&mut [0; 8])?;
+    Ok(())
 }
 
 /// A member in this process, whose datagrams the test sees.
