@@ -9,8 +9,12 @@ use crate::wire::{Reader, Short};
 pub const HEADROOM: usize = 96;
 
 /// A body and the headers pushed in front of it. A clone copies the headers and shares the body, so that NAK's log keeps a reference count and no copy.
+/// It is behind a pointer, since each layer that it passes moves it some times: of 136 bytes, the moves cost more than the layers.
 #[derive(Clone)]
-pub struct Msg {
+pub struct Msg(Box<Inner>);
+
+#[derive(Clone)]
+struct Inner {
     room: [u8; HEADROOM],
     start: u8,
     body: Bytes,
@@ -19,12 +23,12 @@ pub struct Msg {
 impl Msg {
     /// A message without headers.
     pub fn new(body: impl Into<Bytes>) -> Self {
-        Self { room: [0; HEADROOM], start: HEADROOM as u8, body: body.into() }
+        Self(Box::new(Inner { room: [0; HEADROOM], start: HEADROOM as u8, body: body.into() }))
     }
 
     /// Bytes of headers and body.
     pub fn len(&self) -> usize {
-        self.head().len() + self.body.len()
+        self.head().len() + self.0.body.len()
     }
 
     /// Whether there are neither headers nor a body.
@@ -34,27 +38,27 @@ impl Msg {
 
     /// The headers that were pushed here.
     pub fn head(&self) -> &[u8] {
-        &self.room[usize::from(self.start)..]
+        &self.0.room[usize::from(self.0.start)..]
     }
 
     /// What is behind them. Of a message that was received, headers that are not yet popped stand in it.
     pub fn body(&self) -> &Bytes {
-        &self.body
+        &self.0.body
     }
 
     /// Puts a header in front.
     pub fn push(&mut self, header: &[u8]) {
-        if header.len() > usize::from(self.start) {
+        if header.len() > usize::from(self.0.start) {
             let mut all = Vec::with_capacity(header.len() + self.len());
             all.extend_from_slice(header);
             all.extend_from_slice(self.head());
-            all.extend_from_slice(&self.body);
+            all.extend_from_slice(&self.0.body);
             *self = Self::new(all);
             return;
         }
-        let start = usize::from(self.start) - header.len();
-        self.room[start..usize::from(self.start)].copy_from_slice(header);
-        self.start = start as u8;
+        let start = usize::from(self.0.start) - header.len();
+        self.0.room[start..usize::from(self.0.start)].copy_from_slice(header);
+        self.0.start = start as u8;
     }
 
     /// Takes a header of `N` bytes off the front.
@@ -65,15 +69,15 @@ impl Msg {
         let mut header = [0; N];
         if self.head().len() >= N {
             header.copy_from_slice(&self.head()[..N]);
-            self.start += N as u8;
+            self.0.start += N as u8;
             return Ok(header);
         }
         self.join();
-        if self.body.len() < N {
+        if self.0.body.len() < N {
             return Err(Short);
         }
-        header.copy_from_slice(&self.body[..N]);
-        bytes::Buf::advance(&mut self.body, N);
+        header.copy_from_slice(&self.0.body[..N]);
+        bytes::Buf::advance(&mut self.0.body, N);
         Ok(header)
     }
 
@@ -95,14 +99,14 @@ impl Msg {
     /// All of it as one shared buffer, without a copy where no header was pushed.
     pub fn joined(mut self) -> Bytes {
         self.join();
-        self.body
+        self.0.body
     }
 
     fn join(&mut self) {
         if !self.head().is_empty() {
             let mut all = Vec::with_capacity(self.len());
             all.extend_from_slice(self.head());
-            all.extend_from_slice(&self.body);
+            all.extend_from_slice(&self.0.body);
             *self = Self::new(all);
         }
     }
@@ -110,7 +114,7 @@ impl Msg {
 
 impl std::fmt::Debug for Msg {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        write!(f, "{}+{} B", self.head().len(), self.body.len())
+        write!(f, "{}+{} B", self.head().len(), self.0.body.len())
     }
 }
 
