@@ -1,23 +1,14 @@
 //! Comparisons whose truth is known.
 
 mod noisy;
+mod said;
 
-use model::{Comparison, CurvePoint, Finding, Side};
+use model::{Comparison, CurvePoint, Side};
 use noisy::{Noisy, sizes};
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-
-/// Whether the sides are said to differ, as paths of one run are.
-trait Differs {
-    fn differs(&self) -> bool;
-}
-
-impl Differs for Comparison {
-    fn differs(&self) -> bool {
-        self.finding(false) == Finding::Differ
-    }
-}
+use said::Said;
 
 fn compare(a: &[Vec<CurvePoint>], b: &[Vec<CurvePoint>]) -> Comparison {
     Comparison::of(Side::of(a), Side::of(b)).unwrap()

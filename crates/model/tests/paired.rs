@@ -1,19 +1,11 @@
 //! Two sides of one run whose rounds took turns, on machines whose noise is known: what is said to differ, and what is found.
 
-use model::{Comparison, CurvePoint, Finding, Side};
+mod said;
+
+use model::{Comparison, CurvePoint, Side};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-
-/// Whether the sides are said to differ, as paths of one run are.
-trait Differs {
-    fn differs(&self) -> bool;
-}
-
-impl Differs for Comparison {
-    fn differs(&self) -> bool {
-        self.finding(false) == Finding::Differ
-    }
-}
+use said::Said;
 
 const RUNS: u64 = 200;
 
@@ -362,15 +354,8 @@ fn paths_of_one_run_are_compared_round_by_round_where_most_sizes_are_common() {
 #[test]
 fn rounds_of_two_values_differ_only_where_so_many_go_one_way_by_no_chance() {
     let sides = |ratios: &[f64]| {
-        let curve = |of: &dyn Fn(usize) -> f64| -> Vec<CurvePoint> {
-            let point = |i: u64| {
-                let at = 10e-6 + i as f64 * 1e-7;
-                let rounds = (0..).zip((0..ratios.len()).map(|k| at * of(k))).collect();
-                CurvePoint::of(64 << i, at * of(0), rounds)
-            };
-            (0..12).map(point).collect()
-        };
-        Comparison::paired(&curve(&|_| 1.0), &curve(&|k| ratios[k])).unwrap()
+        let [a, b] = of_ratios(ratios, 12);
+        Comparison::paired(&a, &b).unwrap()
     };
     // Rounds that the second side is slower in, of all: the sign test allows such counts by chance.
     for (slower, all) in [(6, 7), (7, 8), (8, 10)] {

@@ -22,8 +22,8 @@ pub(super) struct Drift {
     pub at: Vec<f64>,
     /// Error of carrying it on over the time in which nothing was measured.
     pub error: StandardError,
-    /// How far it lies beyond its own error, in units of that; of runs that lie `spread` apart by chance.
-    slope_error: f64,
+    /// Standard error of `whole` where the levels of runs lie 1 apart by chance (a standard deviation).
+    of_spread: f64,
 }
 
 impl Drift {
@@ -60,12 +60,12 @@ impl Drift {
             .sum();
         let slope_error = if degrees > 0.0 { (rest / degrees / squares).sqrt() } else { 0.0 };
         let error = StandardError { value: slope_error * unmeasured(times), degrees: degrees.max(1.0) };
-        Some(Self { whole: whole * apart, at, error, slope_error: squares.sqrt().recip() * apart.abs() })
+        Some(Self { whole: whole * apart, at, error, of_spread: apart.abs() / squares.sqrt() })
     }
 
     /// Whether the drift is more than runs that lie so far apart by chance show (two standard errors).
     pub fn exceeds(&self, spread: f64) -> bool {
-        self.whole.abs() > 2.0 * spread * self.slope_error
+        self.whole.abs() > 2.0 * spread * self.of_spread
     }
 }
 

@@ -47,8 +47,7 @@ pub(super) fn ratios(first: Side<'_>, second: Side<'_>, known: bool) -> Option<R
     let usual = apart.between.filter(|_| apart.carried).map(|b| b.spread);
     let drift = Drift::of([first.circumstances, second.circumstances], sides.into())
         .filter(|drift| usual.is_none_or(|spread| drift.exceeds(spread)));
-    let by_machine = Explained::by(&machine);
-    let explained = by_machine.and(drift.as_ref().map(|d| d.whole));
+    let explained = Explained::by(&machine).and(drift.as_ref().map(|d| d.whole));
     let explained_at = |i: usize| explained.and(drift.as_ref().map(|d| d.at[i]));
     let carried_on = drift.as_ref().filter(|_| usual.is_none()).map_or(StandardError::default(), |d| d.error);
     let with_drift = |e: StandardError| {

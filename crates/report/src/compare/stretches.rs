@@ -4,6 +4,7 @@ use model::{Comparison, Stretch};
 
 use super::Named;
 use super::ratios::how;
+use crate::words::plain;
 
 /// That no size contradicts the factor of all sizes together; empty where some do, or where there is one size.
 pub(super) fn held(c: &Comparison) -> String {
@@ -33,6 +34,17 @@ pub(super) fn by_itself(named: &Named) -> String {
         "\nTaken by themselves, only these sizes are sure to differ: {}. That the others do not, it does not say: a single size is \
          known less well than all together.",
         clear.join(", ")
+    )
+}
+
+/// That there is no verdict because no size has an interval; `whole` is the ratio over all sizes as shown.
+pub(super) fn unbounded(named: &Named, whole: &str) -> String {
+    format!(
+        "No verdict: {} took {whole} of {}, and none of the {} sizes was visited by enough rounds of both for an interval; measure longer \
+         (--budget), or fewer sizes (--to).",
+        plain(&named.second),
+        plain(&named.first),
+        named.comparison.sizes.len()
     )
 }
 

@@ -4,7 +4,7 @@ use model::{Comparison, Finding, Paired};
 
 use super::Named;
 use super::ratios::{how, interval, of_time, ratio};
-use super::stretches::{by_itself, held, parts, rounds, seen, singles};
+use super::stretches::{by_itself, held, parts, rounds, seen, singles, unbounded};
 use crate::words::plain;
 
 /// The verdict on two sides of one run: the curves as wholes first, then the sizes, then the least difference that could have been found.
@@ -52,13 +52,7 @@ pub(super) fn in_turns(named: &Named, paired: Paired) -> String {
             singles(named)
         ),
         Finding::NoDifference => format!("No difference found between {a} and {b}: {over} {b} takes {whole}."),
-        Finding::NoInterval | Finding::FewRounds => {
-            return format!(
-                "No verdict: {b} took {whole} of {a}, and none of the {} sizes was visited by enough rounds of both for an interval; \
-                 measure longer (--budget), or fewer sizes (--to).",
-                c.sizes.len()
-            );
-        }
+        Finding::NoInterval | Finding::FewRounds => return unbounded(named, &whole),
         Finding::Vague | Finding::Disturbed | Finding::FewRuns | Finding::WholeAlone => {
             format!("No verdict: {over} {b} took {whole} of {a}, which tells too little; measure longer (--budget).")
         }

@@ -5,7 +5,7 @@ use model::{Comparison, Finding};
 use super::Named;
 use super::around::{machine, one_cpu, remedy, took};
 use super::ratios::{how, interval, needed, of_time, ratio};
-use super::stretches::{by_itself, held, lone, parts, rounds, seen};
+use super::stretches::{by_itself, held, lone, parts, rounds, seen, unbounded};
 use super::turns::in_turns;
 use crate::words::plain;
 
@@ -52,12 +52,7 @@ fn difference(named: &Named) -> String {
              run, where they take turns (run --vs), or each at least three times, in turns.",
             known(c)
         ),
-        Finding::NoInterval => format!(
-            "No verdict: {b} took {} of {a}, and none of the {} sizes was visited by enough rounds of both for an interval; measure longer \
-             (--budget), or fewer sizes (--to).",
-            of_time(c.whole.value, &ratio(c.whole.value)),
-            c.sizes.len()
-        ),
+        Finding::NoInterval => unbounded(named, &of_time(c.whole.value, &ratio(c.whole.value))),
         Finding::WholeAlone => format!(
             "No verdict: over all sizes {b} took {whole} of {a}{}, but no stretch of sizes is sure to differ by itself, and the levels of \
              few separate runs of one thing may lie so far apart; measure both in one run (run --vs), or more often.",

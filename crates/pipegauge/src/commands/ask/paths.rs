@@ -30,10 +30,12 @@ pub fn fastest(paths: &[&Asked<'_>], size: u64) -> Answered {
     let mut text =
         format!("{} takes {} ({}){}", size_words(size), figure(time.seconds, Kind::Seconds), best.time, time.how);
     let mut notes: Vec<String> = Vec::new();
+    let mut doubt = "";
     for (p, a) in &found[1..] {
         let (told, note) = match best.against(p) {
             Ok(note) => {
                 let held = Held::of(p, best);
+                doubt = first_of(doubt, best, &held);
                 let told = match held.at(size).filter(|_| held.in_turns()) {
                     // The other way round the rounds may say another thing than the medians.
                     Some(extra) if extra.ratio.value >= 1.0 => (extra.ratio.value, extra.sure_ratio),
@@ -53,7 +55,7 @@ pub fn fastest(paths: &[&Asked<'_>], size: u64) -> Answered {
         }
     }
     text.push_str(&notes.concat());
-    text.push_str(doubt(best, found[1..].iter().map(|f| f.0)));
+    text.push_str(doubt);
     text.push_str(&unknown(&others));
     yes(best, text, time.seconds, "s", time.rests_on.clone())
 }
@@ -108,10 +110,10 @@ fn unranked<T>(found: &mut Vec<(&Asked<'_>, T)>) -> Others {
     streams
 }
 
-/// What keeps the best of these from being so of more than these runs, as [`Held::doubt`].
-fn doubt<'a, 'b: 'a>(best: &'a Asked<'b>, others: impl Iterator<Item = &'a Asked<'b>>) -> &'static str {
-    let like = others.filter(|p| best.against(p).is_ok());
-    like.map(|p| Held::of(p, best).doubt()).find(|doubt| !doubt.is_empty()).unwrap_or("")
+/// What keeps the best of the paths from being so of more than these runs ([`Held::doubt`]), told once, and of times of one kind alone.
+fn first_of(told: &'static str, best: &Asked<'_>, held: &Held<'_, '_>) -> &'static str {
+    let like = [held.a, held.b].iter().all(|p| best.against(p).is_ok());
+    if told.is_empty() && like { held.doubt() } else { told }
 }
 
 /// How surely a time is longer than the least, by their own intervals or in every round.
@@ -157,16 +159,19 @@ pub fn strongest(paths: &[&Asked<'_>]) -> Answered {
             None => nobody("the runs hold no path".into(), "pipegauge run memcpy shm unix tcp".into()),
         };
     };
+    let mut doubt = "";
     let mut text = format!("moves the most, {}, at {}", figure(*most, Kind::BitsPerSecond), Bytes(*at));
     for (p, e, at) in &found[1..] {
-        let less = match Held::of(best, p).most() {
+        let held = Held::of(best, p);
+        doubt = first_of(doubt, best, &held);
+        let less = match held.most() {
             Some(factor) => factor.low > 1.0,
             None => e.high < most.low,
         };
         let sure = if less { "" } else { ", which is not surely less" };
         text.push_str(&format!("\n  {}: {} at {}{sure}", p.name, figure(*e, Kind::BitsPerSecond), Bytes(*at)));
     }
-    text.push_str(doubt(best, found[1..].iter().map(|f| f.0)));
+    text.push_str(doubt);
     text.push_str(&unknown(&others));
     yes(best, text, *most, "bit/s", vec![*at])
 }
@@ -188,6 +193,7 @@ pub fn strongest_at(paths: &[&Asked<'_>], size: u64) -> Answered {
             None => nobody("the runs hold no path".into(), format!("pipegauge run memcpy shm unix tcp --sizes {size}")),
         };
     };
+    let mut doubt = "";
     let mut text = format!(
         "messages of {} move the most, {} ({}){how}",
         size_words(size),
@@ -196,6 +202,7 @@ pub fn strongest_at(paths: &[&Asked<'_>], size: u64) -> Answered {
     );
     for (p, (e, _, how)) in &found[1..] {
         let held = Held::of(p, best);
+        doubt = first_of(doubt, best, &held);
         let sure = match held.at(size).filter(|_| held.in_turns()) {
             Some(extra) if extra.ratio.value >= 1.0 => extra.sure_ratio,
             Some(_) => Sure::No,
@@ -211,7 +218,7 @@ pub fn strongest_at(paths: &[&Asked<'_>], size: u64) -> Answered {
         let other = if each(p) == each(best) { String::new() } else { format!(" ({})", each(p)) };
         text.push_str(&format!("\n  {}: {}{other}{sure}{how}", p.name, figure(*e, Kind::BitsPerSecond)));
     }
-    text.push_str(doubt(best, found[1..].iter().map(|f| f.0)));
+    text.push_str(doubt);
     text.push_str(&unknown(&others));
     yes(best, text, *most, "bit/s", rests_on.clone())
 }
