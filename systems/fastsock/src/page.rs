@@ -3,11 +3,13 @@
 
 use std::cell::UnsafeCell;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use am::ring::{Reader, Writer};
+use libc::c_int;
 
 use crate::arena::RING;
+use crate::real;
 
 /// What the sending direction needs. Under its lock.
 pub struct Out {
@@ -55,6 +57,15 @@ pub struct Page {
     /// Not 0 once the peer broke the rules, or a process died within a lock.
     pub broken: AtomicU32,
     pub counters: Counters,
+}
+
+impl Page {
+    /// The peer broke the rules, or a process died in the midst: nothing is believed any more, and the connection of this descriptor ends.
+    pub fn break_off(&self, fd: c_int) {
+        self.broken.store(1, Ordering::Relaxed);
+        // SAFETY: a descriptor of the program's; a wrong one is refused.
+        unsafe { real::shutdown(fd, libc::SHUT_RDWR) };
+    }
 }
 
 impl<T> Locked<T> {

@@ -198,11 +198,8 @@ fn attempt(fd: c_int, slot: &Slot, page: &Page, memory: &Memory, buffers: &mut B
             Step::Done(len)
         }
         Some(Ok(step)) => step,
-        // The peer broke the rules, or a process died in the midst: nothing is believed any more.
         Some(Err(())) | None => {
-            page.broken.store(1, Ordering::Relaxed);
-            // SAFETY: a descriptor of the program's.
-            unsafe { real::shutdown(fd, libc::SHUT_RDWR) };
+            page.break_off(fd);
             Step::Failed(libc::ECONNRESET)
         }
     }

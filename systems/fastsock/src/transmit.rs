@@ -137,9 +137,7 @@ fn attempt(fd: c_int, slot: &Slot, page: &Page, memory: &Memory, buffers: &mut B
         }
         Some(Ok(step)) => step,
         Some(Err(())) | None => {
-            page.broken.store(1, Ordering::Relaxed);
-            // SAFETY: a descriptor of the program's.
-            unsafe { real::shutdown(fd, libc::SHUT_RDWR) };
+            page.break_off(fd);
             Step::Failed(libc::ECONNRESET)
         }
     }
