@@ -25,12 +25,12 @@ part() { # part NAME COMMAND...
   local name=$1 log code p f s
   shift
   log=$logs/${name//[^a-z0-9]/-}.log
-  local began=$SECONDS
-  "$@" >"$log" 2>&1 </dev/null
+  local TIMEFORMAT='%0R s, CPU %0U s + %0S s' took
+  took=$({ time "$@" >"$log" 2>&1 </dev/null; } 2>&1; exit $?)
   code=$?
   count "$log" "$code"
   passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-  say "$name" "$p passed, $f failed, $s skipped ($((SECONDS - began)) s)"
+  say "$name" "$p passed, $f failed, $s skipped ($took)"
   grep -E '^(skipped|not run): ' "$log" | sed 's/^/    /'
   if [ "$code" -ne 0 ]; then
     echo "---- $name failed; more in $log:"
@@ -121,9 +121,11 @@ export PIPEGAUGE_HISTORY
 trap 'rm -rf "$PIPEGAUGE_HISTORY"' EXIT
 
 began=$SECONDS
-scripts/setup.sh test || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+scripts/setup.sh lint || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+# What only tests need is fetched and installed while others build. Installing is no test, but failing at it is a failure.
+set_up() { part "set-up" scripts/setup.sh test && passed=$((passed - 1)); }
+beside set_up
 
-part "tests of the scripts" scripts/test-scripts.sh
 if command -v rustfmt >/dev/null; then part "cargo fmt" cargo fmt --all --check; else skip "cargo fmt" "rustfmt is not installed"; fi
 if command -v cargo-clippy >/dev/null; then
   part "cargo clippy" cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
@@ -133,11 +135,15 @@ fi
 # Before the tests, which build the same command with all features, so that nothing is built twice for the parts behind them.
 bare() { cargo build --locked --quiet --no-default-features -p pipegauge && scripts/test-bare.sh "$target/debug/pipegauge"; }
 part "without features" bare
+joined set_up
+part "tests of the scripts" scripts/test-scripts.sh
 # Building is no test, but failing at it is a failure, of which one account is enough.
-built() { cargo test --workspace --features pipegauge/full --locked --no-run --quiet; }
+# What of it takes how long stands in target/cargo-timings.
+built() { cargo test --workspace --features pipegauge/full --locked --no-run --quiet --timings; }
 if part "build of the tests" built; then
   passed=$((passed - 1))
-  # What needs the built command, and builds of their own with a browser: they wait as often as the tests do, and no time decides any of them.
+  # What needs the built command, and builds of their own with a browser: they wait as often as the tests do, and no time decides any of
+  # them.
   documents() {
     parquet
     recipes
