@@ -133,7 +133,11 @@ else
   skip "cargo clippy" "clippy is not installed"
 fi
 # Before the tests, which build the same command with all features, so that nothing is built twice for the parts behind them.
-bare() { cargo build --locked --quiet --no-default-features -p pipegauge && scripts/test-bare.sh "$target/debug/pipegauge"; }
+# With an example the packages' dependencies have the features that they have in tests, so that most are built for both.
+bare() {
+  cargo build --locked --quiet --workspace --no-default-features --bin pipegauge --example figures &&
+    scripts/test-bare.sh "$target/debug/pipegauge"
+}
 part "without features" bare
 joined set_up
 part "tests of the scripts" scripts/test-scripts.sh
