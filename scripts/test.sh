@@ -88,6 +88,12 @@ web() {
   done
 }
 
+# Every interleaving, in a folder of its own: these flags build all dependencies anew, optimised, but not across crates.
+in_loom() {
+  RUSTFLAGS="--cfg loom" CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_DEBUG=false \
+    cargo test --locked --quiet --release --target-dir "$target/loom" "$@"
+}
+
 # The pure crates must run where there is no system at all: nothing in them may reach for I/O or a clock.
 pure() { part "pure crates for wasm" scripts/test-wasm.sh "$target"; }
 
@@ -159,9 +165,8 @@ if part "build of the tests" built; then
   }
   others() {
     web
-    part "loom" env RUSTFLAGS="--cfg loom" cargo test --locked --quiet --release --target-dir "$target/loom" \
-      -p pipegauge-transport --lib shm::model
-    part "loom: am" env RUSTFLAGS="--cfg loom" cargo test --locked --quiet --release --target-dir "$target/loom" -p am --lib model
+    part "loom" in_loom -p pipegauge-transport --lib shm::model
+    part "loom: am" in_loom -p am --lib model
     pure
   }
   beside documents
