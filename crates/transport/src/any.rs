@@ -6,7 +6,7 @@ use crate::clock::{Clock, Virtual};
 use crate::decorate::{Decorators, Faulty, Shaped, Sleeping, TraceFile, Traced};
 use crate::settings::Effective;
 use crate::{
-    AnyLink, Asked, Buffer, Capabilities, DatagramCounts, End, Group, Link, LinkError, OneSided, Patience, Queued,
+    AnyLink, Asked, Buffer, Capabilities, Collective, DatagramCounts, End, Group, Link, LinkError, OneSided, Patience, Queued,
     TcpState,
 };
 
@@ -153,5 +153,8 @@ impl Link for AnyLink {
     }
     fn group(&mut self) -> Option<&mut dyn Group> {
         self.as_link_mut().group()
+    }
+    fn collective(&mut self) -> Option<&mut dyn Collective> {
+        self.as_link_mut().collective()
     }
 }
