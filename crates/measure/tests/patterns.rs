@@ -62,7 +62,18 @@ impl Wire {
         let memory: Arc<Mutex<Vec<u8>>> = Arc::default();
         let end = |out, into, near| {
             let (memory, did) = (Arc::clone(&memory), Vec::new());
-            End::new(Wire { out, into, did, memory, spoilt: false, posted: 0, exposed: false, casts: 0, near, changes: false })
+            End::new(Wire {
+                out,
+                into,
+                did,
+                memory,
+                spoilt: false,
+                posted: 0,
+                exposed: false,
+                casts: 0,
+                near,
+                changes: false,
+            })
         };
         (end(there, from_far, true), end(back, from_near, false))
     }
@@ -85,7 +96,14 @@ impl Wire {
 impl Link for Wire {
     fn capabilities(&self) -> Capabilities {
         let semantics = Semantics::Message;
-        Capabilities { semantics, one_sided: true, queued: true, group: true, collective: true, ..Capabilities::plain() }
+        Capabilities {
+            semantics,
+            one_sided: true,
+            queued: true,
+            group: true,
+            collective: true,
+            ..Capabilities::plain()
+        }
     }
     fn queued(&mut self) -> Option<&mut dyn Queued> {
         Some(self)
@@ -525,7 +543,9 @@ fn each_takes_its_own_time_on_the_modelled_link() {
             Pattern::Burst => {
                 2.0 * theory.latency + (BURST as f64 * (way(SIZE) - theory.latency)) + way(1) - theory.latency
             }
-            Pattern::Barrier | Pattern::Broadcast | Pattern::Allreduce | Pattern::Allgather | Pattern::AllToAll => continue,
+            Pattern::Barrier | Pattern::Broadcast | Pattern::Allreduce | Pattern::Allgather | Pattern::AllToAll => {
+                continue;
+            }
             Pattern::Stream | Pattern::Post => {
                 assert!(report.median == 0.0 && report.far.seconds > 0.0 && report.far.bytes > 0);
                 report.far.seconds

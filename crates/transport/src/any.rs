@@ -6,8 +6,8 @@ use crate::clock::{Clock, Virtual};
 use crate::decorate::{Decorators, Faulty, Shaped, Sleeping, TraceFile, Traced};
 use crate::settings::Effective;
 use crate::{
-    AnyLink, Asked, Buffer, Capabilities, Collective, DatagramCounts, End, Group, Link, LinkError, OneSided, Patience, Queued,
-    TcpState,
+    AnyLink, Asked, Buffer, Capabilities, Collective, DatagramCounts, End, Group, Link, LinkError, OneSided, Patience,
+    Queued, TcpState,
 };
 
 /// Something to do with the end of a link of whatever type, compiled once for each.

@@ -31,9 +31,9 @@ impl Operation for Allgather {
 
     fn wrong(into: &[u8], place: Place) -> Option<u64> {
         let size = into.len() / place.members.max(1) as usize;
-        (0u64..).zip(into.chunks(size.max(1))).find_map(|(rank, block)| {
-            content::first_wrong(block, place.seed, place.number(rank, 0), Writer::Near, 0)
-        })
+        (0u64..)
+            .zip(into.chunks(size.max(1)))
+            .find_map(|(rank, block)| content::first_wrong(block, place.seed, place.number(rank, 0), Writer::Near, 0))
     }
 }
 

@@ -7,8 +7,8 @@
 //! next one together, as far as they leave that allgather together: what they leave it apart is in the time of the next operation.
 
 use transport::clock::{Clock, Monotonic};
-use transport::{Capabilities, Collective, End, Link, LinkError, VisitCollective, WORD};
 use transport::theory::FarRole;
+use transport::{Capabilities, Collective, End, Link, LinkError, VisitCollective, WORD};
 
 use super::facts::one_process;
 use super::{Answered, Facts, InGroup, Timed};
@@ -17,9 +17,10 @@ use crate::event::{TimeKind, Trial};
 use crate::near;
 use crate::samples::Samples;
 use crate::workspace::Halt;
-use crate::{FarReport, SessionError, TrialReport, TrialSpec, Workspace};
+use crate::{FarReport, SessionError, TrialSpec, Workspace};
 
-const LACKS: &str = "it has no operations that all members of a group do together (list says which transports have collectives)";
+const LACKS: &str =
+    "it has no operations that all members of a group do together (list says which transports have collectives)";
 const LACKING: LinkError = LinkError::Unsupported("do what all members of a group do together");
 
 /// The facts of a collective pattern, of which each says its help, blocks and bytes.

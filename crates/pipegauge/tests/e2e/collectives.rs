@@ -12,19 +12,27 @@ use super::support::{LONG, Running, Said, Scratch, json, until};
 
 const STAR: &str = include_str!("collectives/star.c");
 const PATTERNS: [&str; 5] = ["barrier", "broadcast", "allreduce", "allgather", "all-to-all"];
-const COUNTED: [&str; 12] = [
-    "--trials", "2", "--repeats", "20", "--budget", "120s", "--pin", "none", "--no-html", "-q", "-o", "x.run.jsonl",
-];
+const COUNTED: [&str; 12] =
+    ["--trials", "2", "--repeats", "20", "--budget", "120s", "--pin", "none", "--no-html", "-q", "-o", "x.run.jsonl"];
 
 /// The module that a new one begins with, with collectives.
 fn star(dir: &Scratch, change: impl Fn(&str) -> String) -> PathBuf {
     made(dir, "star", |text| {
-        let text = changed(text, "    int fd;\n    const terms *terms;\n};\n\n/* ----", "    int fd;\n    const terms *terms;\n    struct star *star;\n};\n\n/* ----");
-        let text = changed(&text, "    close(link->fd);\n    free(link);", "    close(link->fd);\n    free(link->star);\n    free(link);");
+        let text = changed(
+            text,
+            "    int fd;\n    const terms *terms;\n};\n\n/* ----",
+            "    int fd;\n    const terms *terms;\n    struct star *star;\n};\n\n/* ----",
+        );
+        let text = changed(
+            &text,
+            "    close(link->fd);\n    free(link);",
+            "    close(link->fd);\n    free(link->star);\n    free(link);",
+        );
         let text = changed(&text, "    link->terms = terms;", "    link->terms = terms;\n    link->star = NULL;");
         let text = text.replace("struct pipegauge_link {\n", "struct star;\nstruct pipegauge_link {\n");
         let text = changed(&text, "| PIPEGAUGE_POLL;", "| PIPEGAUGE_POLL | PIPEGAUGE_COLLECTIVE;");
-        let text = changed(&text, "    .close = close_link,\n", "    .close = close_link,\n    .collective = &collective,\n");
+        let text =
+            changed(&text, "    .close = close_link,\n", "    .close = close_link,\n    .collective = &collective,\n");
         change(&changed(&text, "/* ---- What it is ---- */", &format!("{STAR}/* ---- What it is ---- */")))
     })
 }
@@ -67,7 +75,10 @@ fn a_module_with_collectives_passes_the_check_and_every_pattern_is_measured_as_a
         assert!(shown.code() == 0 && shown.out.contains("times are the slowest member's"), "{pattern}: {shown}");
         assert_eq!(dir.run(&["compare", "x.run.jsonl", "x.run.jsonl"]).code(), 0, "{pattern}");
         for format in ["csv", "json"] {
-            assert!(dir.run(&["export", "x.run.jsonl", "--format", format]).out.contains(pattern), "{pattern} {format}");
+            assert!(
+                dir.run(&["export", "x.run.jsonl", "--format", format]).out.contains(pattern),
+                "{pattern} {format}"
+            );
         }
         let size = if pattern == "barrier" { "1 B" } else { "64 KiB" };
         let asked = dir.run(&["ask", "x.run.jsonl", &format!("latency of {size}")]);

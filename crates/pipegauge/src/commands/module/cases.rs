@@ -730,7 +730,10 @@ fn together(module: &'static dyn Transport) -> Result<()> {
             let word = |block: &[u8], at: usize| block[at..at + 8].try_into().map_or(0, u64::from_ne_bytes);
             for at in (0..size).step_by(8) {
                 let right = (0..count).fold(0u64, |sum, from| sum.wrapping_add(word(&of(from, 0)[..], at)));
-                ensure!(word(&sums, at) == right, "allreduce() of {size} bytes: rank {rank} got a wrong sum at byte {at}");
+                ensure!(
+                    word(&sums, at) == right,
+                    "allreduce() of {size} bytes: rank {rank} got a wrong sum at byte {at}"
+                );
                 if size > 4096 && at >= 4096 {
                     break;
                 }

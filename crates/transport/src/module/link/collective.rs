@@ -46,7 +46,8 @@ fn read(told: &[u8], proof: &Proof) -> Option<Option<Seat>> {
     if !Proof::matches(near, &proof.near) {
         return None;
     }
-    let number = |at: usize| place.get(at..at + 4).map_or(0, |four| four.iter().rev().fold(0, |n, b| n << 8 | u32::from(*b)));
+    let number =
+        |at: usize| place.get(at..at + 4).map_or(0, |four| four.iter().rev().fold(0, |n, b| n << 8 | u32::from(*b)));
     match (number(0), number(4)) {
         (0, 0) => Some(None),
         (rank, members) => (0 < rank && rank < members).then(|| Some(Seat::new(rank, members))),
