@@ -13,7 +13,7 @@ use super::support::{LONG, Running, Said, Scratch, json, until};
 const STAR: &str = include_str!("collectives/star.c");
 const PATTERNS: [&str; 5] = ["barrier", "broadcast", "allreduce", "allgather", "all-to-all"];
 const COUNTED: [&str; 12] =
-    ["--trials", "2", "--repeats", "20", "--budget", "120s", "--pin", "none", "--no-html", "-q", "-o", "x.run.jsonl"];
+    ["--trials", "2", "--repeats", "5", "--budget", "120s", "--pin", "none", "--no-html", "-q", "-o", "x.run.jsonl"];
 
 /// The module that a new one begins with, with collectives.
 fn star(dir: &Scratch, change: impl Fn(&str) -> String) -> PathBuf {
