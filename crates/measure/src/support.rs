@@ -79,6 +79,9 @@ pub fn check(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Result<(), Uns
     if let Some(why) = (facts.refuses)(can) {
         return refuse(why);
     }
+    if !facts.sized && (plan.sizes.is_some() || plan.step.is_some()) {
+        return refuse("nothing is sent that has a size (leave out --sizes and --step)");
+    }
     if facts.undecorated && plan.decorators.any() {
         return refuse(
             "faults, shaping and traces stand around sends and receives, and it passes them by (leave out --fault, --shape and --trace)",

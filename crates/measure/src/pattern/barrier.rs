@@ -6,7 +6,7 @@ use super::Facts;
 use super::collective::{Operation, Place, facts, halves};
 
 pub(super) const FACTS: Facts = Facts {
-    // Nothing is sent that a size would be of; a run asks for one of 1 byte.
+    sized: false,
     largest: |_, _| 1,
     blocks: |_| (1, 1),
     ..facts("All members of a group wait for each other: time until the slowest goes on")
