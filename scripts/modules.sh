@@ -19,5 +19,6 @@ one openmpi mpi "libopenmpi-dev openmpi-bin" mpicc.openmpi command -v mpicc.open
 one mpich mpi "libmpich-dev mpich" mpicc.mpich command -v mpicc.mpich
 one zeromq zeromq libzmq3-dev zmq.h header zmq.h
 one nng nng libnng-dev nng/nng.h header nng/nng.h
+one grpc grpc libgrpc-dev grpc/grpc.h header grpc/grpc.h
 one ucx ucx libucx-dev ucp/api/ucp.h header ucp/api/ucp.h
 one libfabric libfabric libfabric-dev rdma/fabric.h header rdma/fabric.h

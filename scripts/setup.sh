@@ -59,6 +59,7 @@ if [ "$goal" = test ]; then
   want libmpich-dev have mpicc.mpich
   want libzmq3-dev test -e /usr/include/zmq.h
   want libnng-dev test -e /usr/include/nng/nng.h
+  want libgrpc-dev test -e /usr/include/grpc/grpc.h
   want redis-server have redis-server
   want nats-server have nats-server
   want libucx-dev test -e /usr/include/ucp/api/ucp.h

@@ -18,7 +18,7 @@ for command in $("$1" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\) .*/\1/p
 done
 ok "a page of the command" grep -q '^.TH pipegauge ' "$there/usr/share/man/man1/pipegauge.1"
 ok "the header of modules" cmp "$(dirname "$0")/../include/pipegauge.h" "$there/usr/include/pipegauge.h"
-for module in openmpi=/usr/bin/mpicc.openmpi mpich=/usr/bin/mpicc.mpich zeromq=/usr/include/zmq.h nng=/usr/include/nng/nng.h ucx=/usr/include/ucp/api/ucp.h libfabric=/usr/include/rdma/fabric.h; do
+for module in openmpi=/usr/bin/mpicc.openmpi mpich=/usr/bin/mpicc.mpich zeromq=/usr/include/zmq.h nng=/usr/include/nng/nng.h grpc=/usr/include/grpc/grpc.h ucx=/usr/include/ucp/api/ucp.h libfabric=/usr/include/rdma/fabric.h; do
   if [ -e "${module#*=}" ]; then
     ok "the module ${module%=*}" test -s "$there/usr/lib/pipegauge/modules/${module%=*}.so"
   else

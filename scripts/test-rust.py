@@ -20,8 +20,6 @@ import time
 # Seconds that a program may take: several times what the longest needs on a busy machine.
 LIMIT = 1800
 # Programs that take longest begin first, so that none of them goes on alone at the end.
-# Tests that mostly wait for processes: more of them at once.
-WAITING = {"e2e": "3"}
 LONGEST = ["e2e", "known_truth", "truth", "repeats", "shapes", "scale", "between", "breaks"]
 
 
@@ -49,7 +47,6 @@ def run(program):
     began = time.monotonic()
     # What cargo sets for the programs that it starts.
     env = dict(os.environ, CARGO_MANIFEST_DIR=folder)
-    env["RUST_TEST_THREADS"] = WAITING.get(name, env.get("RUST_TEST_THREADS", "2"))
     try:
         ended = subprocess.run(
             [path, "--quiet", "--show-output"], cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

@@ -151,6 +151,7 @@ if part "build of the tests" built; then
     web
     part "loom" env RUSTFLAGS="--cfg loom" cargo test --locked --quiet --release --target-dir "$target/loom" \
       -p pipegauge-transport --lib shm::model
+    part "loom: am" env RUSTFLAGS="--cfg loom" cargo test --locked --quiet --release --target-dir "$target/loom" -p am --lib model
     pure
   }
   beside documents

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`root`] | small text files below a root directory |
 //! | [`environment`] | [`Environment`]: one host at the time of a run |
-//! | `system` `network` `versions` | its parts: kernel, memory, sysctls; interfaces; libraries |
+//! | `system` `network` `versions` `lock` | its parts: kernel, memory, sysctls; interfaces; libraries, by what the build locked |
 //! | `clock` | nanoseconds |
 //! | [`cpu`] | allowed CPUs, pinning, cores, caches, and which pair of CPUs to use |
 //! | [`watch`] | [`CpuWatch`]: the CPU that others took |

@@ -18,8 +18,10 @@
 //! | [`sizes`] | which sizes: the paper's schedule, and what lies between |
 //! | [`refine`] | where the curve bends or jumps, so that it needs more sizes |
 //! | [`driver`], `teller` | rounds of several paths taking turns, and how a run ends; who is told what happens |
+//! | `plan_path` | a path of a plan: a transport, its settings, its label |
 //! | `amounts` | how much is measured at least and at most, where several modules count with it |
 //! | [`path`], `survey`, `block` | one path: its points; the first look and closer looks; a round of trials and when it is done |
+//! | `settled` | when a point is known as well as was asked for |
 //! | [`sustained`] | a few long trials, to hold against the short ones |
 //! | [`flows`] | several flows of a trial at once: their threads, and the time in which all of them ran |
 //! | [`load`] | flows that fill a path while it is measured: what they are, their threads, what they carried |
@@ -28,6 +30,8 @@
 //! | [`netpipe`] | NetPIPE 3.7's schedule, exactly |
 //! | [`figures`] | from trials to a point's figures |
 //! | [`judge`], `taken_by`, `warned` | warnings: what a reader of the figures must know; who took the CPUs; what warnings are made of |
+//! | `bucket`, `cache` | warnings of rates that do not last; whether messages come from warm memory |
+//! | `calibrate` | what measuring itself costs |
 //! | [`earlier`] | earlier runs of a path on this machine, as a run carries them |
 //! | [`event`] | what happens, as it happens; the run file's lines |
 //! | [`trials`] | a point's trials as a reader keeps them: packed |

@@ -4,7 +4,7 @@
 //! papers compare paths: latency, time for each further byte of a small message (`seeds/000`, table 1, "Small Packets"), maximum throughput
 //! and the half-power point (`seeds/000`, 4.2.2, table 2).
 //!
-//! [`answer`] holds answers to readers' questions. [`Comparison::of`] says whether two paths differ.
+//! [`answer`] holds answers to readers' questions. [`Comparison::of`] compares two paths, and [`Comparison::finding`] says whether they differ.
 //! [`Fits::of`] fits models: lines, the bandwidth curve, the saturation point. [`Breaks::of`] finds dips and steps,
 //! [`Jitter::of`] outliers, drift and periods, [`LogGp::of`] LogGP parameters, [`Quips::of`] HINT's figures. [`scale`] is the model
 //! of other rates and machines. [`sweep`] is what settings do, and which to take.

@@ -2,9 +2,11 @@
 //! of twenty, and true differences beyond the spread are still found.
 
 mod noisy;
+mod said;
 
 use model::{Comparison, CurvePoint, History, Side};
 use noisy::{Noisy, sizes};
+use said::Said;
 
 type Machine = fn(&mut Noisy) -> f64;
 
@@ -43,8 +45,8 @@ fn two_runs_of_one_thing_do_not_differ_whatever_state_the_machine_was_in() {
             let (mut differ, mut surely) = (0, 0);
             for seed in 0..PAIRS {
                 let found = compared(&mut Noisy::new(seed), machine, earlier, 1.0);
-                differ += u64::from(found.differs());
-                surely += u64::from(found.differs() && found.between.is_some_and(|b| b.sure()));
+                differ += u64::from(found.differs_apart());
+                surely += u64::from(found.differs_apart() && found.between.is_some_and(|b| b.sure()));
                 assert_eq!(found.between.map_or(0.0, |b| b.degrees), earlier.saturating_sub(1) as f64);
             }
             println!("{name}, {earlier} earlier: {differ} of {PAIRS} said to differ, {surely} without reserve");
@@ -109,7 +111,7 @@ fn what_runs_differ_by_at_a_part_of_the_sizes_is_no_difference_of_two_of_them() 
 #[test]
 fn a_difference_beyond_what_runs_differ_by_is_found() {
     let found = |machine: Machine, factor: f64| {
-        (0..100).filter(|seed| compared(&mut Noisy::new(*seed), machine, 15, factor).differs()).count()
+        (0..100).filter(|seed| compared(&mut Noisy::new(*seed), machine, 15, factor).differs_apart()).count()
     };
     let (small, large) = (found(MACHINES[0].1, 1.3), found(MACHINES[1].1, 3.0));
     assert!(small > 95 && large > 85, "{small} {large}");

@@ -1,12 +1,14 @@
 //! Comparisons whose truth is known.
 
 mod noisy;
+mod said;
 
 use model::{Comparison, CurvePoint, Side};
 use noisy::{Noisy, sizes};
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use said::Said;
 
 fn compare(a: &[Vec<CurvePoint>], b: &[Vec<CurvePoint>]) -> Comparison {
     Comparison::of(Side::of(a), Side::of(b)).unwrap()
@@ -42,7 +44,8 @@ fn runs_that_stand_at_levels_of_their_own_do_not_differ_either() {
         };
         differ += u64::from(compare(&[run()], &[run()]).differs());
     }
-    assert!(differ * 20 <= RUNS, "{differ} of {RUNS} pairs of equal runs were said to differ");
+    // One in twenty, with a standard error of so many.
+    assert!(differ <= RUNS / 20 + 5, "{differ} of {RUNS} pairs of equal runs were said to differ");
 }
 
 #[test]
@@ -89,7 +92,7 @@ fn a_difference_of_all_sizes_together_that_others_may_have_made_is_none_either()
             Comparison::of(first, Side { circumstances, ..Side::of(&slower) }).unwrap()
         };
         let quiet = of(&none);
-        if quiet.differs() || !quiet.differs_as_whole() {
+        if quiet.stretches.iter().any(|s| s.differs) || !quiet.differs_as_whole() {
             continue;
         }
         tried += 1;

@@ -2,9 +2,11 @@
 //! of one thing pass a limit on a single size at most once in twenty comparisons.
 
 mod noisy;
+mod said;
 
 use model::{Comparison, CurvePoint, Side};
 use noisy::{Noisy, sizes};
+use said::Said;
 
 const PAIRS: u64 = 150;
 
@@ -55,7 +57,7 @@ fn compared(levels: Levels, runs: usize, factor: f64) -> Held {
         found.sizes.iter().zip(&mut held).for_each(|(s, n)| *n += u64::from(holds(&s.ratio)));
         whole += u64::from(holds(&found.whole));
         changed += u64::from(!holds(&found.sizes[17].ratio));
-        differ += u64::from(found.differs());
+        differ += u64::from(found.differs_apart());
     }
     let percent = |n: u64| 100.0 * n as f64 / PAIRS as f64;
     let mut all: Vec<f64> = held.into_iter().map(percent).collect();

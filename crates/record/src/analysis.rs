@@ -75,12 +75,21 @@ impl<'a> Analysis<'a> {
     pub fn summary(&self, path: usize) -> Option<&Summary> {
         let of = || {
             let seed = self.run.run.plan.seed;
-            let all = Summary::of(self.curve(path), seed)?;
+            let curve = self.curve(path);
+            let most = self.run.paths.get(path).and_then(|p| p.opened.capabilities.max_block);
+            // Where nothing larger goes over the path, it does not rise beyond that.
+            let ends = most.is_some_and(|most| curve.last().is_some_and(|p| p.size >= most));
+            let of = |curve: &[CurvePoint]| {
+                let found = Summary::of(curve, seed)?;
+                let still_rising = found.still_rising.map(|rising| rising && !ends);
+                Some(Summary { still_rising, ..found })
+            };
+            let all = of(curve)?;
             let lasting = self.lasting(path);
-            if lasting.len() == self.curve(path).len() {
+            if lasting.len() == curve.len() {
                 return Some(all);
             }
-            let Summary { max_throughput, max_size, half_power, still_rising, .. } = Summary::of(lasting, seed)?;
+            let Summary { max_throughput, max_size, half_power, still_rising, .. } = of(lasting)?;
             Some(Summary { max_throughput, max_size, half_power, still_rising, ..all })
         };
         self.found(path).summary.get_or_init(of).as_ref()

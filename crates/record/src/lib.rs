@@ -43,8 +43,11 @@
 //! | [`columns`] | every figure of a point, declared once for all exports and tables |
 //! | [`codec`] | how an event's line is written and read |
 //! | `curve` | [`RunFile::curve`]: what `model` needs of a path |
+//! | `moments` | a path's trials as `model` takes them for jitter and LogGP |
+//! | `facts` | constants of a path that may be behind a dip or a step |
 //! | `analysis` | [`Analysis`]: what `model` makes of a run, each part once |
 //! | `hint` | [`RunFile::hint`]: HINT's figures, and what ended its curve |
+//! | `alike`, `flows` | paths that differ only in one figure; in their number of connections |
 //! | [`rates`] | [`Analysis::over_rates`]: lost messages over the offered rate, and the highest rate without loss |
 //! | [`load`] | [`Analysis::under_load`]: what a path takes idle and under load, side by side |
 //! | [`soak`] | [`RunFile::soak`]: the worst interval of a soak, and its stalls |

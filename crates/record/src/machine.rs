@@ -15,7 +15,7 @@ impl RunFile {
         let blocks: Vec<Taken> = path.map(|p| p.taken.iter().map(|t| t.taken).collect()).unwrap_or_default();
         let taken = Taken::over(&blocks).or_else(|| self.end.as_ref()?.taken);
         Circumstances {
-            started: self.run.started.clone(),
+            started: started(&self.run.started),
             calibrations: path.map(calibrations).unwrap_or_default(),
             programs: taken.map(|t| t.processes).or_else(|| self.end.as_ref()?.cpu_interference),
             stolen: taken.map(|t| t.steal),
@@ -53,6 +53,12 @@ pub fn same_machines<'a>(runs: impl IntoIterator<Item = (&'a RunFile, &'a PathRu
     let mut all = runs.into_iter().map(|(run, path)| (one(&run.run.near), path.opened.far.as_ref().map(one)));
     let Some(first) = all.next() else { return true };
     all.all(|other| other == first)
+}
+
+/// The moment that a run file names, seconds since 1970; none where it names none.
+fn started(text: &str) -> Option<f64> {
+    let moment = humantime::parse_rfc3339_weak(text).ok()?;
+    moment.duration_since(std::time::SystemTime::UNIX_EPOCH).ok().map(|d| d.as_secs_f64())
 }
 
 #[cfg(test)]

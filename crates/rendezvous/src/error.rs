@@ -58,7 +58,7 @@ pub enum MeetError {
         source: io::Error,
     },
     /// The process that measures for `serve` was lost before it met anybody.
-    #[error("the process that measures ended before anybody came: {0}")]
+    #[error("the process that measures ended before anybody came: {0}; run pipegauge doctor, and start serve again")]
     Attendant(String),
     /// A process ended, or said something else, before it was ready.
     #[error("{what} ('{program}') did not get ready: {found}")]

@@ -9,19 +9,22 @@
 //! |---|---|
 //! | `key` `secret` | the word a person carries; what is derived from it and from the TLS session |
 //! | `tls` `channel` `frame` | TLS with a pinned certificate; messages with deadlines; their framing |
-//! | `message` | what is said |
+//! | `message` `error` | what is said; what can go wrong |
+//! | `alert` | says "busy" to one more connection without cryptography |
+//! | `zone` | zones of link-local IPv6 addresses |
 //! | `limits` `agree` | what a peer may ask for; whether settings took effect alike |
 //! | `course` `moments` | how a connection went on, as it travels; its moments by another host's clock |
 //! | `spread` | on which CPUs the threads of several flows run |
 //! | `watch` | notices the other side's end while the data connection is busy |
+//! | `seat` | processes that a launcher starts together (`mpirun`): each takes a seat |
 //! | `started` `stopped` | what a started process reads first; whether a process is stopped |
 //! | `peer` `member` | hidden commands: a far side, and a near member with the near half of one connection |
 //! | `far` | gate and door for strangers, the loop that attends to one near side, `serve` |
 //! | `lead` | a run whose near side is another host: its process there, and far processes that wait for it |
 //! | `near` | dialling, launching here or over ssh, the conversation, the session |
 //!
-//! No stranger gets further than the gate: eight unproved connections at most, five seconds each, messages of 4 KiB at
-//! most, and nothing they send burns the secret, keeps out who has it, or starts a measurement.
+//! No stranger gets further than the gate: so many unproved connections at most as `far::listener` bounds, five seconds each, messages of
+//! 4 KiB at most, and nothing they send burns the secret, keeps out who has it, or starts a measurement.
 
 mod agree;
 mod alert;

@@ -22,11 +22,14 @@
 //! | [`layers`] | what each layer adds, in words, as a table and a figure |
 //! | `flows` | what connections carry together over their number, as curves |
 //! | `load` | percentiles of a path over the number of flows that load it, as curves |
+//! | `rates` | the share of messages lost over the offered rate, as curves |
+//! | `tcp` | the kernel's figures of a TCP connection over the time, as curves |
 //! | `soak` | the curves of the graphs over the time: a soak's intervals |
 //! | `levels` | the machine's state over the time: the level of each round |
 //! | [`precision`] | how sure a run is of each point, as a figure |
 //! | [`scaled`] | what paths would take elsewhere, estimated and actual |
 //! | [`sweep`] | a sweep's cells and effects as tables, which to take in words, heat maps |
+//! | `sheet` | titled tables with notes, as text and Markdown |
 //! | [`tables`] | the papers' tables of several paths, as text and Markdown |
 //! | [`html`] | one self-contained page with its data and the run file; its script is built from `web/` |
 //! | [`words`] | phrases that several pictures share |

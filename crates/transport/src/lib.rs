@@ -17,7 +17,7 @@
 //! | `name` | a name, checked where it enters |
 //! | [`options`] [`settings`] `checked` | what can be set on a path, as data; what was, and what took effect; the one held against the other |
 //! | [`buffer`] | page-aligned memory with a chosen alignment and offset |
-//! | [`End`] | a link and the memory that it made, which ends before it |
+//! | `end` | [`End`]: a link and the memory that it made, which ends before it |
 //! | [`patience`] | how long a link waits, and what ends the wait |
 //! | [`clock`] | monotonic and virtual time |
 //! | [`proof`] | both ends show that they belong to this measurement |
@@ -25,8 +25,9 @@
 //! | [`folder`] | folders for temporary sockets that go with their process, and what killed ones left |
 //! | `meet` `door` `greet` | meeting places, turning strangers away, meeting by datagrams |
 //! | `any` | [`AnyLink`] |
-//! | [`memcpy`] [`pipe`] [`shm`] [`unix`] [`seqpacket`] [`unixgram`] [`tcp`] [`mptcp`] [`tls`] [`uring`] [`websocket`] [`http`] [`udp`] [`quic`] [`multicast`] [`theory`] | one transport each |
+//! | [`memcpy`] [`pipe`] [`shm`] [`unix`] [`seqpacket`] [`unixgram`] [`tcp`] [`mptcp`] [`tls`] [`uring`] [`websocket`] [`http`] [`udp`] [`quic`] [`multicast`] [`theory`] [`exec`] | one transport each |
 //! | [`module`] | transports that are found at run time: shared libraries behind `include/pipegauge.h` |
+//! | `last_words` | how a process that was started here ended, and the last it said |
 //! | `tcp_state` | what the kernel knows of a TCP connection |
 //! | `absent` | what is listed of paths that no build of this program has, and what this machine lacks for them |
 //! | `unbuilt` | what is listed of a transport that this program was built without |

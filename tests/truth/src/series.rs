@@ -18,6 +18,8 @@ pub const FACTORS: [f64; 3] = [1.0, 1.1, 1.3];
 pub const FALSE: f64 = 0.05;
 /// Standard deviation of runs' levels beyond what the machine does from run to run.
 const APART: f64 = 0.02;
+/// Runs that the time between two sides would have taken.
+const GAP: usize = 10;
 
 /// What a machine does from run to run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,6 +28,8 @@ pub enum Change {
     None,
     /// Each run takes such a share longer than the one before.
     Drift(f64),
+    /// The same, and between the sides as much time as [`GAP`] runs take.
+    Gap(f64),
     /// A random walk: steps of such a standard deviation.
     Walk(f64),
     /// A sine of such an amplitude, of which both sides together cover a quarter period.
@@ -34,8 +38,10 @@ pub enum Change {
 
 impl Change {
     /// All that are tried.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::None,
+        Self::Gap(0.0),
+        Self::Gap(0.005),
         Self::Drift(0.01),
         Self::Drift(0.03),
         Self::Drift(0.1),
@@ -46,13 +52,19 @@ impl Change {
 
     /// Name.
     pub fn name(self) -> String {
-        let percent = |share: f64| format!("{:.0}%", share * 100.0);
+        let percent = |share: f64| format!("{}%", share * 100.0);
         match self {
             Self::None => "none".into(),
             Self::Drift(share) => format!("drift of {} a run", percent(share)),
+            Self::Gap(share) => format!("drift of {} a run, {GAP} runs between", percent(share)),
             Self::Walk(share) => format!("random walk of {} a run", percent(share)),
             Self::Sine(share) => format!("quarter of a sine of {}", percent(share)),
         }
+    }
+
+    /// When a run of so many began, in runs.
+    fn place(self, run: usize, of: usize) -> usize {
+        run + if matches!(self, Self::Gap(_)) && run >= of / 2 { GAP } else { 0 }
     }
 
     /// Levels of so many runs in series, as factors.
@@ -62,7 +74,7 @@ impl Change {
             walk += draw.normal(1.0);
             let changed = match self {
                 Self::None => 0.0,
-                Self::Drift(share) => share.ln_1p() * i as f64,
+                Self::Drift(share) | Self::Gap(share) => share.ln_1p() * self.place(i, runs) as f64,
                 Self::Walk(share) => share * walk,
                 Self::Sine(share) => share * (std::f64::consts::FRAC_PI_2 * i as f64 / runs as f64).sin(),
             };
@@ -81,7 +93,9 @@ pub fn row(change: Change, shape: &Shape, runs: u64, seed: u64, threads: usize) 
             let number = |j: usize| (i * 2 * RUNS[RUNS.len() - 1] as u64) + j as u64 + 1;
             let measured: Vec<Measured> = (0..all).map(|j| measure(&world, shape, true, seed, number(j))).collect();
             let levels = change.levels(all, &mut Draw::new(seed, u64::MAX - number(of)));
-            let side = |from: usize| Compares::in_series(&measured[from..from + of], &levels[from..from + of], from);
+            let side = |from: usize| {
+                Compares::in_series(&measured[from..from + of], &levels[from..from + of], change.place(from, all))
+            };
             let (first, second) = (side(0), side(of));
             FACTORS.map(|factor| compared(&first, &second.times(factor)) == Some(Finding::Differ))
         })

@@ -65,10 +65,13 @@ pub(super) fn holds(sorted: &[&CurvePoint], line: &LatencyLine) -> bool {
 pub(super) fn by_line(sorted: &[&CurvePoint], line: &LatencyLine, size: u64) -> Estimate {
     let time = |t0: f64, b: f64| (t0 + b * size as f64).max(0.0);
     let wide = twice_rms(last(sorted, DECADE).iter().map(|p| (p.seconds / at(line, p.size)).ln()));
+    // The line may pass below the largest size's own median, which a larger message does not.
+    let largest = sorted.last().map_or(0.0, |p| p.seconds);
+    let value = time(line.t0.value, line.per_byte.value).max(largest);
     Estimate::new(
-        time(line.t0.value, line.per_byte.value),
+        value,
         time(line.t0.low, line.per_byte.low) * (-wide).exp(),
-        time(line.t0.high, line.per_byte.high) * wide.exp(),
+        (time(line.t0.high, line.per_byte.high) * wide.exp()).max(value),
     )
 }
 

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Unbounded};
 
-use stats::StandardError;
+use stats::{StandardError, mean, median};
 
 /// A run's sizes, each with the logarithm of its median and the error of that.
 pub(super) type Sizes = BTreeMap<u64, (f64, StandardError)>;
@@ -96,6 +96,16 @@ fn between(run: &Sizes, size: u64, bridged: f64) -> Option<Value> {
     let neighbour = |weight: f64, e: &StandardError| ((weight * e.value).powi(2), e.degrees);
     let error = StandardError::of_sum(&[neighbour(1.0 - share, error_below), neighbour(share, error_above), hidden]);
     Some(Value { ln: ln_below + share * (ln_above - ln_below), error, interpolated: true })
+}
+
+/// Of the runs of one side: the mean at each size, and the level of each run about that, the median over the sizes; all as logarithms.
+pub(super) fn levels(runs: &[Vec<Value>]) -> (Vec<f64>, Vec<f64>) {
+    let sizes = runs.first().map_or(0, Vec::len);
+    // Once for all runs: with a hundred of them, a mean for each would be ten thousand.
+    let middles: Vec<f64> = (0..sizes).map(|i| mean(&runs.iter().map(|run| run[i].ln).collect::<Vec<_>>())).collect();
+    let about = |run: &Vec<Value>| -> Vec<f64> { run.iter().zip(&middles).map(|(v, m)| v.ln - m).collect() };
+    let levels = runs.iter().map(|run| median(&about(run))).collect();
+    (middles, levels)
 }
 
 #[cfg(test)]

@@ -5,10 +5,10 @@
 //! whole runs, carried or repeated here, show it directly: for the curves, and for each size, which may have a level of its own in each run
 //! that the rounds of that run do not show. The larger estimate counts.
 
-use stats::{Squares, StandardError, mean, median, spread_beyond, student_t, variance};
+use stats::{CONFIDENCE, Squares, StandardError, mean, spread_beyond, variance};
 
 use super::Side;
-use super::align::Value;
+use super::align::{Value, levels};
 use super::between::BetweenRuns;
 use super::ready::Ready;
 
@@ -90,7 +90,7 @@ impl Apart {
 /// Of two errors the one with the wider interval, so that it claims no more than the runs alone allow. Corrected for many sizes, intervals
 /// with the few degrees of freedom of the runs would exclude nothing: there the larger error counts.
 fn farther(a: StandardError, b: StandardError) -> StandardError {
-    let reach = |e: StandardError| if e.value > 0.0 { student_t(0.95, e.degrees.max(1.0)) * e.value } else { 0.0 };
+    let reach = |e: StandardError| StandardError { degrees: e.degrees.max(1.0), ..e }.reach(CONFIDENCE);
     if reach(b) > reach(a) { b } else { a }
 }
 
@@ -113,11 +113,7 @@ impl Repeats {
         let mut parts = Vec::new();
         for side in sides.into_iter().filter(|side| side.len() > 1) {
             let degrees = (side.len() - 1) as f64;
-            // Once for all runs: with a hundred of them, a mean for each would be ten thousand.
-            let middles: Vec<f64> =
-                (0..sizes).map(|i| mean(&side.iter().map(|r| r[i].ln).collect::<Vec<_>>())).collect();
-            let about = |r: &Vec<Value>| -> Vec<f64> { r.iter().zip(&middles).map(|(v, m)| v.ln - m).collect() };
-            let levels: Vec<f64> = side.iter().map(|r| median(&about(r))).collect();
+            let (middles, levels) = levels(side);
             for (i, (sum, middle)) in squares.iter_mut().zip(&middles).enumerate() {
                 let rest: Vec<f64> = side.iter().zip(&levels).map(|(r, level)| r[i].ln - middle - level).collect();
                 *sum = sum.and(Squares { sum: variance(&rest) * degrees, degrees });

@@ -1,49 +1,95 @@
 //! What a machine's drift explains of two sides that were measured one after the other.
 //!
 //! Where all runs of one side came before all of the other, whatever changed meanwhile lies between the sides as a whole, and the spread of
-//! the runs of each side holds only a part of it. How far runs of one side move from one to the next tells how much: the slope of the runs'
-//! levels within the sides, over the distance of the sides' means. Sides whose runs took turns have no such distance.
+//! the runs of each side holds only a part of it. How far runs of one side move with time tells how much: the slope of the runs'
+//! levels within the sides, over the time between the sides' means. Sides whose runs took turns have no such time between them. Where more time
+//! passed between the sides than between the runs of one, the slope is carried on into what nobody measured, and its error with it.
 
-use stats::{mean, median};
+use stats::{StandardError, mean, median};
 
 use super::Circumstances;
-use super::align::Value;
+use super::align::{Value, levels};
 
-/// Logarithm of the second side's time over that of the first by drift alone. None where the runs took turns, where nothing tells their order,
-/// and where no side has two runs.
-pub(super) fn between(circumstances: [&[Circumstances]; 2], values: [&[Vec<Value>]; 2]) -> Option<f64> {
-    let places = places(circumstances)?;
-    let (mut products, mut squares) = (0.0, 0.0);
-    for (places, runs) in places.iter().zip(values).filter(|(places, runs)| places.len() == runs.len()) {
-        let levels = levels(runs);
-        let middle = mean(places);
-        products += places.iter().zip(&levels).map(|(x, y)| (x - middle) * y).sum::<f64>();
-        squares += places.iter().map(|x| (x - middle).powi(2)).sum::<f64>();
-    }
-    (squares > 0.0).then(|| products / squares * (mean(&places[1]) - mean(&places[0])))
+/// Sizes on either side of one whose drift is taken together: one size alone is too noisy.
+const NEAR: usize = 4;
+
+/// What drift makes of the second side's time over the first's, as logarithms.
+#[derive(Debug, Clone)]
+pub(super) struct Drift {
+    /// Of the curves as wholes.
+    pub whole: f64,
+    /// Of each size and those near it.
+    pub at: Vec<f64>,
+    /// Error of carrying it on over the time in which nothing was measured.
+    pub error: StandardError,
+    /// Standard error of `whole` where the levels of runs lie 1 apart by chance (a standard deviation).
+    of_spread: f64,
 }
 
-/// The place of each run among all by its start, where the one side's runs all came before the other's.
-fn places(circumstances: [&[Circumstances]; 2]) -> Option<[Vec<f64>; 2]> {
-    let starts = circumstances.map(|side| side.iter().map(|c| c.started.as_str()).collect::<Vec<_>>());
-    let mut all: Vec<&str> = starts.iter().flatten().copied().collect();
-    all.sort_unstable();
-    if all.contains(&"") || all.windows(2).any(|two| two[0] == two[1]) {
-        return None;
+impl Drift {
+    /// None where the runs took turns, where nothing tells their order, and where no side has two runs.
+    pub fn of(circumstances: [&[Circumstances]; 2], values: [&[Vec<Value>]; 2]) -> Option<Self> {
+        let [first, second] = starts(circumstances)?;
+        let times = [&first[..], &second[..]];
+        if times.iter().zip(values).any(|(times, runs)| times.len() != runs.len()) {
+            return None;
+        }
+        let middles = times.map(mean);
+        let about: [Vec<f64>; 2] = std::array::from_fn(|i| times[i].iter().map(|t| t - middles[i]).collect());
+        let squares: f64 = about.iter().flatten().map(|t| t * t).sum();
+        if squares <= 0.0 {
+            return None;
+        }
+        let of_sides: [(Vec<f64>, Vec<f64>); 2] = values.map(levels);
+        let slope = |of: &dyn Fn(usize, usize) -> f64| -> f64 {
+            let products = |side: usize| about[side].iter().enumerate().map(|(run, t)| t * of(side, run)).sum::<f64>();
+            (products(0) + products(1)) / squares
+        };
+        let whole = slope(&|side, run| of_sides[side].1[run]);
+        let apart = middles[1] - middles[0];
+        let sizes = values[0].first().map_or(0, Vec::len);
+        let near = |size: usize, side: usize, run: usize| {
+            let all = size.saturating_sub(NEAR)..(size + NEAR + 1).min(sizes);
+            median(&all.map(|i| values[side][run][i].ln - of_sides[side].0[i]).collect::<Vec<_>>())
+        };
+        let at = (0..sizes).map(|size| slope(&|side, run| near(size, side, run)) * apart).collect();
+        let degrees = times.iter().map(|t| t.len()).sum::<usize>() as f64 - 3.0;
+        let rest: f64 = (0..2)
+            .flat_map(|side| (0..times[side].len()).map(move |run| (side, run)))
+            .map(|(side, run)| (of_sides[side].1[run] - whole * about[side][run]).powi(2))
+            .sum();
+        let slope_error = if degrees > 0.0 { (rest / degrees / squares).sqrt() } else { 0.0 };
+        let error = StandardError { value: slope_error * unmeasured(times), degrees: degrees.max(1.0) };
+        Some(Self { whole: whole * apart, at, error, of_spread: apart.abs() / squares.sqrt() })
     }
-    let [first, second] = &starts;
-    let (last, next) = (first.iter().max()?, second.iter().min()?);
-    let (others_last, others_next) = (second.iter().max()?, first.iter().min()?);
-    let place = |start: &&str| all.partition_point(|s| s < start) as f64;
-    (last < next || others_last < others_next).then(|| starts.each_ref().map(|side| side.iter().map(place).collect()))
+
+    /// Whether the drift is more than runs that lie so far apart by chance show (two standard errors).
+    pub fn exceeds(&self, spread: f64) -> bool {
+        self.whole.abs() > 2.0 * spread * self.of_spread
+    }
 }
 
-/// Level of each run of a side, as a logarithm about the side's mean at each size: the median over the sizes.
-fn levels(runs: &[Vec<Value>]) -> Vec<f64> {
-    let sizes = runs.first().map_or(0, Vec::len);
-    let middles: Vec<f64> = (0..sizes).map(|i| mean(&runs.iter().map(|run| run[i].ln).collect::<Vec<_>>())).collect();
-    let about = |run: &Vec<Value>| -> Vec<f64> { run.iter().zip(&middles).map(|(v, m)| v.ln - m).collect() };
-    runs.iter().map(|run| median(&about(run))).collect()
+/// Time between the sides in which nothing was measured, beyond that between two runs of one side.
+fn unmeasured(times: [&[f64]; 2]) -> f64 {
+    let ends = |side: &[f64]| {
+        side.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), t| (low.min(*t), high.max(*t)))
+    };
+    let (a, b) = (ends(times[0]), ends(times[1]));
+    let between = (b.0 - a.1).max(a.0 - b.1);
+    let steps: f64 = times.iter().map(|side| side.len() as f64 - 1.0).sum();
+    let usual = (a.1 - a.0 + b.1 - b.0) / steps.max(1.0);
+    (between - usual).max(0.0)
+}
+
+/// When each run began, where the one side's runs all came before the other's.
+fn starts(circumstances: [&[Circumstances]; 2]) -> Option<[Vec<f64>; 2]> {
+    let of = |side: &[Circumstances]| side.iter().map(|c| c.started).collect::<Option<Vec<f64>>>();
+    let [first, second] = circumstances.map(of);
+    let (first, second) = (first?, second?);
+    let least = |side: &[f64]| side.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = |side: &[f64]| side.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let series = most(&first) <= least(&second) || most(&second) <= least(&first);
+    (series && !first.is_empty() && !second.is_empty()).then_some([first, second])
 }
 
 #[cfg(test)]
@@ -62,10 +108,7 @@ mod tests {
     }
 
     fn started(order: &[usize]) -> Vec<Circumstances> {
-        order
-            .iter()
-            .map(|at| Circumstances { started: format!("2026-01-01T00:00:{at:02}Z"), ..Default::default() })
-            .collect()
+        order.iter().map(|at| Circumstances { started: Some(60.0 * *at as f64), ..Default::default() }).collect()
     }
 
     fn compared(a: (&[f64], &[usize]), b: (&[f64], &[usize])) -> Comparison {
@@ -95,6 +138,29 @@ mod tests {
     fn a_difference_beyond_the_drift_is_found_all_the_same() {
         let found = compared((&[1.0, 1.01, 1.02], &[0, 1, 2]), (&[1.33, 1.34, 1.35], &[3, 4, 5]));
         assert_eq!(found.finding(true), Finding::Differ, "{:?} {:?}", found.whole, found.drift);
+    }
+
+    #[test]
+    fn what_a_drift_did_while_nothing_was_measured_is_not_known() {
+        let levels = ([1.0, 1.003, 1.005], [1.062, 1.066, 1.07]);
+        let gap = compared((&levels.0, &[0, 1, 2]), (&levels.1, &[30, 31, 32]));
+        assert!(!gap.differs_as_whole() && gap.sizes.iter().all(|s| !s.significant), "{:?} {:?}", gap.whole, gap.drift);
+        let far = compared((&[1.0, 1.003, 1.005], &[0, 1, 2]), (&[3.0, 3.01, 3.02], &[30, 31, 32]));
+        assert!(far.differs_as_whole(), "{:?}", far.whole);
+    }
+
+    #[test]
+    fn a_part_of_the_sizes_may_drift_alone() {
+        let part = |level: f64| -> Vec<CurvePoint> {
+            let slow = run(level);
+            run(1.0).into_iter().zip(slow).enumerate().map(|(i, (a, b))| if i < 25 { a } else { b }).collect()
+        };
+        let (a, b) = ([1.0, 1.05, 1.1].map(part), [1.15, 1.2, 1.25].map(part));
+        let (around_a, around_b) = (started(&[0, 1, 2]), started(&[3, 4, 5]));
+        let (first, second) =
+            (Side { circumstances: &around_a, ..Side::of(&a) }, Side { circumstances: &around_b, ..Side::of(&b) });
+        let found = Comparison::of(first, second).unwrap();
+        assert_eq!(found.sizes.iter().filter(|s| s.significant).count(), 0, "{:?}", found.stretches);
     }
 
     #[test]

@@ -9,7 +9,8 @@ use super::{Comparison, is_vague};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Finding {
-    /// They differ, over all sizes together or over a stretch of them.
+    /// They differ, over all sizes together or over a stretch of them. A lone size is not enough: the connections of one run may have a level
+    /// of their own there, in all rounds of that run and in no other run.
     Differ,
     /// No difference was found, where one not much larger than the interval would have been.
     NoDifference,

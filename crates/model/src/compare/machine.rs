@@ -10,7 +10,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stats::{StandardError, mean, median, median_log_error, student_t};
+use stats::{CONFIDENCE, StandardError, mean, median, median_log_error};
 
 /// What one run read off one yardstick of its machine.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,8 +24,8 @@ pub struct MachineReadings {
 /// What surrounded one run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Circumstances {
-    /// When it began, in a form that sorts by time; empty where that is not known.
-    pub started: String,
+    /// When it began, seconds since any moment; none where that is not known.
+    pub started: Option<f64>,
     /// Its machine's calibration; empty where the sides' machines are what is compared, or it was not read.
     pub calibrations: Vec<MachineReadings>,
     /// What other programs took of the CPUs measured on, as a share of one CPU, where known.
@@ -125,7 +125,7 @@ fn shift(what: &str, first: &[Circumstances], second: &[Circumstances]) -> Optio
         .flat_map(|errors| errors.iter().map(|e| ((e.value / errors.len() as f64).powi(2), e.degrees)))
         .collect();
     let error = StandardError::of_sum(&parts);
-    let (moved, noise) = (b.0 - a.0, student_t(0.95, error.degrees) * error.value);
+    let (moved, noise) = (b.0 - a.0, error.reach(CONFIDENCE));
     (moved.abs() > noise).then(|| Shift { what: what.to_owned(), ratio: moved.exp(), noise })
 }
 

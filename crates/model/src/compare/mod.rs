@@ -37,12 +37,18 @@ use crate::{CurvePoint, Estimate};
 /// intervals 95% do; those of one comparison share its level.
 const HOLD: f64 = 0.9;
 
+/// Significance of the whole curve, and of the family of sizes.
+const LEVEL: f64 = 0.05;
+
 /// An interval of a ratio whose ends lie farther apart than this factor is too wide for a verdict that nothing differs.
 const VAGUE: f64 = 1.5;
 
 /// Two runs of one thing hardly lie further apart than this factor, whatever their machine: by what is usual of machines
 /// (`stats::foretold`), 4 pairs in 100 do.
 const HARDLY: f64 = 4.0;
+
+/// Logarithms of ratios below this are rounding.
+const NOTHING: f64 = 1e-9;
 
 /// One side of a comparison: repeat runs of one thing, at least one.
 #[derive(Debug, Clone, Copy)]
@@ -158,7 +164,7 @@ impl Comparison {
     pub fn of(first: Side<'_>, second: Side<'_>) -> Option<Self> {
         let found = Self::compared(first, second, true)?;
         match found.disturbed {
-            Some(disturbed) if found.differs() || found.differs_as_whole() => {
+            Some(disturbed) if found.stretches.iter().any(|s| s.differs) || found.differs_as_whole() => {
                 let disturbed = Some(Disturbed { undecided: true, ..disturbed });
                 Some(Self { disturbed, ..Self::compared(first, second, false)? })
             }
@@ -195,12 +201,6 @@ impl Comparison {
         Some(found.beyond_the_clock(first.runs, second.runs))
     }
 
-    /// Whether the sides differ: over a stretch of sizes, or as wholes where they are sides of one run. A lone size is not enough: the
-    /// connections of one run may have a level of their own there, in all rounds of that run and in no other run.
-    pub fn differs(&self) -> bool {
-        self.stretches.iter().any(|s| s.differs) || self.paired.is_some_and(|p| p.differs)
-    }
-
     /// Whether this ratio of separate runs holds for what was measured, and not for these runs alone: enough runs show how far runs of one
     /// thing lie apart, or they hardly ever lie so far apart.
     pub fn tells(&self, ratio: Estimate) -> bool {
@@ -215,7 +215,7 @@ impl Comparison {
     /// Whether the interval of sides that took turns leaves out 1, but the order of the sides makes so many of so few rounds go one way by
     /// chance.
     pub fn by_order(&self) -> bool {
-        self.paired.is_some_and(|p| !p.differs) && self.differs_as_whole() && self.whole.value.ln().abs() > 1e-9
+        self.paired.is_some_and(|p| !p.differs) && self.differs_as_whole() && self.whole.value.ln().abs() > NOTHING
     }
 
     /// Where the sides differ as wholes by about one factor, how many sizes' own intervals hold it, and of how many that have an

@@ -10,17 +10,14 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stats::{
-    Local, Moves, Shared, StandardError, block_distances, holm, mean, median, median_interval, own_error,
-    point_interval, student_p, student_t,
+    CONFIDENCE, Local, Moves, Shared, StandardError, block_distances, holm, mean, median, median_interval, own_error,
+    point_interval, student_p,
 };
 
 use super::align::EXPECTED;
-use super::{Compared, Comparison, Seen, Side, stretches};
+use super::{Compared, Comparison, LEVEL, NOTHING, Seen, Side, stretches};
 use crate::smooth::headline_size;
 use crate::{CurvePoint, Estimate};
-
-/// Significance of the whole curve, and of the family of sizes.
-const LEVEL: f64 = 0.05;
 
 /// Iterations in which sizes and levels are estimated in turn: a state that changed between the two turns of a round moves the median of
 /// every size a little the same way, until its level is known.
@@ -32,21 +29,22 @@ const FAR: f64 = 3.0;
 /// Standard error of the mean of the middle half of normal values, in units of that of their mean.
 const OF_MIDDLE_HALF: f64 = 1.09;
 
+/// Share of both tails together that leaves a fifth in one: what lies so far beyond an interval's end is found four times in five.
+const FOUND_BEYOND: f64 = 0.6;
+
 /// Rounds from which on fewer than one of twenty orders of the sides make all rounds go one way.
 const TELLING_ROUNDS: usize = 6;
 
 /// Two states of a machine lie no further apart than this, as a logarithm.
 const STATES: f64 = std::f64::consts::LN_2;
 
-/// Logarithms of ratios below this are rounding.
-const NOTHING: f64 = 1e-9;
-
 /// What a comparison of two sides, or of two paths, of one run rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Paired {
     /// Rounds that both sides have.
     pub rounds: u32,
-    /// The curves as wholes differ: the 95% interval of their ratio leaves out 1.
+    /// The curves as wholes differ: the 95% interval of their ratio leaves out 1, and the order of the sides makes so many rounds go one way in
+    /// fewer than one of twenty runs.
     pub differs: bool,
     /// The smallest difference of the whole curve that a comparison as noisy as this one finds with a probability of 80%, as a share:
     /// 0.02 is 2%. None where nothing tells the error.
@@ -65,8 +63,8 @@ struct Pairs<'a> {
 impl Pairs<'_> {
     /// Logarithm of the median ratio; none without a round.
     fn typical(&self) -> Option<f64> {
-        let rounds: Vec<f64> = self.ratios.iter().map(|(_, ratio)| *ratio).collect();
-        (!rounds.is_empty()).then(|| median(&rounds).ln())
+        let rounds: Vec<f64> = self.ratios.iter().map(|(_, ratio)| ratio.ln()).collect();
+        (!rounds.is_empty()).then(|| median(&rounds))
     }
 }
 
@@ -135,8 +133,7 @@ impl Found {
     fn finds(&self) -> Option<f64> {
         let (error, interval) = self.error.zip(self.interval)?;
         let half = (interval.high / interval.low).ln() / 2.0;
-        let reach =
-            half.max(student_t(0.95, error.degrees) * error.value) + student_t(0.6, error.degrees) * error.value;
+        let reach = half.max(error.reach(CONFIDENCE)) + error.reach(FOUND_BEYOND);
         let least = if by_chance(self.rounds, 0.0) < LEVEL { 0.0 } else { STATES };
         Some(reach.max(least).exp_m1()).filter(|share| share.is_finite())
     }
@@ -180,7 +177,7 @@ impl Comparison {
             (ratios().fold(f64::INFINITY, f64::min), ratios().fold(0.0, f64::max))
         }));
         let wholes = whole_rounds(&pairs);
-        let drawn = median_interval(&wholes, 0.95);
+        let drawn = median_interval(&wholes, CONFIDENCE);
         let levels = levels(&pairs);
         for (round, ratio) in pairs.iter_mut().flat_map(|p| &mut p.ratios) {
             *ratio /= levels.get(round).copied().unwrap_or(0.0).exp();
@@ -204,10 +201,19 @@ impl Comparison {
         let mut found: Vec<Found> =
             pairs.iter().zip(&local).map(|(p, local)| at_size(p, &shared, local.as_ref())).collect();
         let whole = over_all(&found, &shared, &wholes);
-        if whole.chance >= LEVEL && whole.interval.is_some_and(|i| !i.contains(1.0)) {
-            // What chance does to all sizes it does to each that says no more than they.
-            let alike = |f: &&mut Found| f.interval.is_some_and(|i| i.contains(whole.ln.exp()));
-            found.iter_mut().filter(alike).for_each(|f| f.chance = f.chance.max(whole.chance));
+        if let Some(level) = whole.interval {
+            let alike = |f: &Found| f.interval.is_some_and(|i| i.contains(whole.ln.exp()));
+            for f in found.iter_mut() {
+                // What chance does to all sizes it does to each that says no more than they.
+                if whole.chance >= LEVEL && alike(f) {
+                    f.chance = f.chance.max(whole.chance);
+                }
+                // What is not known of the level is not known of any size.
+                f.interval = f.interval.map(|i| stats::Interval {
+                    low: i.low.min((f.ln - whole.ln).exp() * level.low),
+                    high: i.high.max((f.ln - whole.ln).exp() * level.high),
+                });
+            }
         }
         let probabilities = holm(&found.iter().map(Found::probability).collect::<Vec<_>>());
         let sizes: Vec<Compared> = (pairs.iter().zip(&found).zip(probabilities))
@@ -323,13 +329,14 @@ fn at_size(pairs: &Pairs<'_>, shared: &Shared, local: Option<&Local>) -> Found {
     }
     let moves = &shared.moves;
     let (own, interval) = match local {
-        Some(local) => (local.error(&pairs.ratios, shared), local.interval(&pairs.ratios, shared, 0.95)),
-        None => (own_error(&rounds, shared), point_interval(&rounds, shared, 0.95)),
+        Some(local) => (local.error(&pairs.ratios, shared), local.interval(&pairs.ratios, shared, CONFIDENCE)),
+        None => (own_error(&rounds, shared), point_interval(&rounds, shared, CONFIDENCE)),
     };
     let error = own.map(|own| {
         StandardError::of_sum(&[(own.value.powi(2), own.degrees), (moves.error.value.powi(2), moves.error.degrees)])
     });
-    let ln = median(&rounds).ln();
+    // Of an even number of rounds the middle of two is that of their logarithms, so that both sides see the same.
+    let ln = median(&rounds.iter().map(|ratio| ratio.ln()).collect::<Vec<_>>());
     Found { ln, shift: moves.mean, error, interval, rounds: rounds.len(), chance: by_chance(rounds.len(), ln) }
 }
 
@@ -358,9 +365,7 @@ fn over_all(sizes: &[Found], shared: &Shared, rounds: &[f64]) -> Found {
     let ln = middle_half(sizes.iter().map(|f| f.ln).collect());
     let known = !moves.few() && !moves.slow(shared.sigma);
     let interval = known.then(|| {
-        let still = moves.error.value == 0.0;
-        let reach = if still { 0.0 } else { student_t(0.95, moves.error.degrees) * moves.error.value };
-        let ends = moves.held(1.0, 0.0, reach);
+        let ends = moves.held(1.0, 0.0, moves.error.reach(CONFIDENCE));
         stats::Interval { low: (ln + ends.0).exp(), high: (ln + ends.1).exp() }
     });
     // Of rounds in two states alone the order statistics between two of them know nothing: the count of rounds does.
@@ -391,12 +396,9 @@ fn throughput(pairs: &[Pairs<'_>], found: &[Found], shared: &Shared) -> Option<E
         // The tops lie at two sizes, and no round pairs them: both sizes' errors count.
         false => StandardError::of_sum(&[(at_a.value.powi(2), at_a.degrees), (at_b.value.powi(2), at_b.degrees)]),
     };
-    let reach = if error.value > 0.0 { student_t(0.95, error.degrees) * error.value } else { 0.0 };
-    let own = if error.value > 0.0 {
-        student_t(0.95, error.degrees) * (error.value.powi(2) - shared.moves.error.value.powi(2)).max(0.0).sqrt()
-    } else {
-        0.0
-    };
+    let reach = error.reach(CONFIDENCE);
+    let own = (error.value.powi(2) - shared.moves.error.value.powi(2)).max(0.0).sqrt();
+    let own = StandardError { value: own, ..error }.reach(CONFIDENCE);
     // A higher level of time is a lower throughput.
     let (low, high) = shared.moves.held(-1.0, own, reach);
     Some(Estimate::new(ln.exp(), (ln + low).exp(), (ln + high).exp()))

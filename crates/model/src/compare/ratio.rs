@@ -1,17 +1,15 @@
 //! Ratios of two sides at each size, their errors, and their significance.
 
-use stats::{FEWEST_ROUNDS, StandardError, holm, mean, median, student_p, student_t};
+use stats::{CONFIDENCE, FEWEST_ROUNDS, StandardError, holm, mean, median, student_p};
 
 use super::align::{Value, align};
 use super::apart::Apart;
 use super::between::BetweenRuns;
+use super::drift::Drift;
 use super::machine::{Disturbed, Explained, Shift, shifts};
 use super::ready::Ready;
-use super::{Compared, Side, drift};
+use super::{Compared, LEVEL, Side};
 use crate::Estimate;
-
-/// Significance of a family of sizes.
-const LEVEL: f64 = 0.05;
 
 /// What [`super::Comparison`] is made of.
 pub(super) struct Ratios {
@@ -45,12 +43,19 @@ pub(super) fn ratios(first: Side<'_>, second: Side<'_>, known: bool) -> Option<R
     let rounds = [&a, &b].map(|side| side.iter().map(|r| r.rounds).sum::<u32>());
     let few_rounds = rounds.into_iter().min().filter(|rounds| (*rounds as usize) < FEWEST_ROUNDS);
     let apart = Apart::of((&a, sides.0, first), (&b, sides.1, second), &common);
-    // Earlier runs that the sides carry have what the machine does from run to run in their spread.
-    let drift = drift::between([first.circumstances, second.circumstances], sides.into()).filter(|_| !apart.carried);
-    let explained = Explained::by(&machine).and(drift);
+    // Earlier runs that the sides carry have what the machine usually does from run to run in their spread.
+    let usual = apart.between.filter(|_| apart.carried).map(|b| b.spread);
+    let drift = Drift::of([first.circumstances, second.circumstances], sides.into())
+        .filter(|drift| usual.is_none_or(|spread| drift.exceeds(spread)));
+    let explained = Explained::by(&machine).and(drift.as_ref().map(|d| d.whole));
+    let explained_at = |i: usize| explained.and(drift.as_ref().map(|d| d.at[i]));
+    let carried_on = drift.as_ref().filter(|_| usual.is_none()).map_or(StandardError::default(), |d| d.error);
+    let with_drift = |e: StandardError| {
+        StandardError::of_sum(&[(e.value.powi(2), e.degrees), (carried_on.value.powi(2), carried_on.degrees)])
+    };
     let unknown = StandardError { value: f64::INFINITY, degrees: 1.0 };
     let known = known && few_rounds.is_none();
-    let whole = if known { apart.whole } else { unknown };
+    let whole = if known { with_drift(apart.whole) } else { unknown };
     let at = |side: &[Vec<Value>], i: usize| mean(&side.iter().map(|r| r[i].ln).collect::<Vec<_>>());
     let guessed = |side: &[Vec<Value>], i: usize| side.iter().any(|r| r[i].interpolated);
     let differences: Vec<f64> = (0..common.len()).map(|i| at(sides.1, i) - at(sides.0, i)).collect();
@@ -62,14 +67,14 @@ pub(super) fn ratios(first: Side<'_>, second: Side<'_>, known: bool) -> Option<R
                 return unknown;
             }
             let own = [sides.0, sides.1].map(|side| side.iter().map(|r| r[i].error).collect::<Vec<_>>());
-            together(apart.at[i], &own)
+            with_drift(together(apart.at[i], &own))
         })
         .collect();
-    let plain: Vec<f64> = (differences.iter().zip(&tests))
-        .map(|(d, test)| match test.value {
-            e if e > 0.0 => student_p(explained.beyond(*d) / e, test.degrees),
+    let plain: Vec<f64> = (differences.iter().zip(&tests).enumerate())
+        .map(|(i, (d, test))| match test.value {
+            e if e > 0.0 => student_p(explained_at(i).beyond(*d) / e, test.degrees),
             // Without any noise, equal is equal and everything else differs.
-            _ if explained.beyond(*d) == 0.0 => 1.0,
+            _ if explained_at(i).beyond(*d) == 0.0 => 1.0,
             _ => 0.0,
         })
         .collect();
@@ -79,8 +84,8 @@ pub(super) fn ratios(first: Side<'_>, second: Side<'_>, known: bool) -> Option<R
             size: *size,
             first: at(sides.0, i).exp(),
             second: at(sides.1, i).exp(),
-            ratio: estimate(*d, *test, explained),
-            effect: if noise > 0.0 { explained.beyond(*d) / noise } else { 0.0 },
+            ratio: estimate(*d, *test, explained_at(i)),
+            effect: if noise > 0.0 { explained_at(i).beyond(*d) / noise } else { 0.0 },
             probability,
             significant: probability < LEVEL,
             by_order: false,
@@ -94,14 +99,14 @@ pub(super) fn ratios(first: Side<'_>, second: Side<'_>, known: bool) -> Option<R
         let own = [0, 1].map(|side: usize| tops[side].iter().map(|t| t.1).collect::<Vec<_>>());
         // Throughput falls where time rises.
         let explained = Explained { low: -explained.high, high: -explained.low };
-        let error = if known { together(apart.tops, &own) } else { unknown };
+        let error = if known { with_drift(together(apart.tops, &own)) } else { unknown };
         estimate(level(1) - level(0), error, explained)
     });
     Some(Ratios {
         sizes: compared.collect(),
         left_out: seen.len() - common.len(),
         machine,
-        drift: drift.map(f64::exp),
+        drift: drift.map(|d| d.whole.exp()),
         disturbed,
         between: apart.between,
         few_rounds,
@@ -112,7 +117,7 @@ pub(super) fn ratios(first: Side<'_>, second: Side<'_>, known: bool) -> Option<R
 
 /// A ratio from its logarithm, the error of that, and what of it the machine may have added.
 fn estimate(ln_ratio: f64, error: StandardError, explained: Explained) -> Estimate {
-    let reach = if error.value > 0.0 { student_t(0.95, error.degrees) * error.value } else { 0.0 };
+    let reach = error.reach(CONFIDENCE);
     Estimate::new(ln_ratio.exp(), (ln_ratio - explained.high - reach).exp(), (ln_ratio - explained.low + reach).exp())
 }
 

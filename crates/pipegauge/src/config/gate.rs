@@ -102,8 +102,10 @@ impl Gate {
         let (judged, why) = match (beyond, chance) {
             _ if finding == Finding::Disturbed => (false, "more was taken of the CPUs on one side"),
             _ if finding == Finding::FewRounds => (false, "fewer than four rounds"),
-            _ if !ratio.high.is_finite() => (false, "no interval: too few rounds, or they changed too slowly"),
-            (true, false) if alone => (
+            _ if finding == Finding::NoInterval || !ratio.high.is_finite() => {
+                (false, "no interval: too few rounds, or they changed too slowly")
+            }
+            (true, _) if alone => (
                 false,
                 "beyond the limit in these runs, but too few runs tell how far runs of one thing lie apart; measure both in one run (run \
                  --vs), or each at least three times",
@@ -117,7 +119,14 @@ impl Gate {
             ),
             _ if open => (
                 false,
-                "the interval reaches beyond the limit and is too wide to tell; measure longer, or both in one run (run --vs)",
+                match c.paired {
+                    Some(_) => {
+                        "the interval reaches beyond the limit and is too wide to tell; measure longer (--budget)"
+                    }
+                    None => {
+                        "the interval reaches beyond the limit and is too wide to tell; measure longer, or both in one run (run --vs)"
+                    }
+                },
             ),
             (true, true) => (true, "beyond the limit but within what runs of one thing differ by"),
             (true, false) => (true, "beyond the limit"),
@@ -195,6 +204,9 @@ mod tests {
         assert!(said.found.starts_with("time of 64 B: +50.0% [+45.0%, +55.0%], beyond the limit in these"), "{said:?}");
         let within = held("latency>+60%", &slower, true).unwrap();
         assert!(within.judged && !within.failed && within.found.ends_with("of these runs alone"), "{within:?}");
+        // How far runs of one thing lie apart is not known, so that nothing lies within it.
+        let unsure = held("latency>+5%", &comparison(1.1, 0.95, 1.25), true).unwrap();
+        assert!(!unsure.judged && unsure.found.contains("too few runs tell"), "{unsure:?}");
         let known = |degrees| Some(BetweenRuns { spread: 0.02, degrees, runs: 6 });
         let few = Comparison { between: known(2.0), ..slower.clone() };
         assert!(!held("latency>+5%", &few, true).unwrap().judged, "two runs a side");
@@ -229,6 +241,9 @@ mod tests {
         let said = held("time>5%", &Comparison { paired: turns(5), ..slower.clone() }, false).unwrap();
         assert!(!said.failed && !said.judged && said.found.contains("of so few rounds go one way"), "{said:?}");
         assert!(failed("time>5%", &Comparison { paired: turns(9), ..slower.clone() }));
+        let size = Compared { by_order: true, ..slower.sizes[0] };
+        let by_order = Comparison { sizes: vec![size], paired: turns(9), ..slower.clone() };
+        assert!(!held("latency>5%", &by_order, false).unwrap().judged);
         // So wide that a fourfold change would pass.
         for value in [1.11, 0.97] {
             let said = held("time>5%", &comparison(value, 0.36, 3.92), false).unwrap();

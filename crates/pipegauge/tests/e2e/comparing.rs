@@ -123,7 +123,7 @@ fn paths_of_one_run_are_compared_round_by_round_and_those_of_netpipes_schedule_a
     let compared = &found["comparisons"][0];
     assert_eq!(compared["paired"]["rounds"], 6, "{found}");
     let verdict = compared["verdict"].as_str().unwrap();
-    assert!(verdict.contains("turns") || verdict.contains("rounds of each side"), "{found}");
+    assert!(verdict.contains("in turns") || verdict.contains("6 rounds of each"), "{found}");
 
     let netpipe =
         ["run", "unix", "pipe", "--schedule", "netpipe", "--to", "64", "--no-html", "-q", "-o", "np.run.jsonl"];
@@ -178,10 +178,8 @@ fn a_change_of_single_runs_is_not_judged_and_of_three_a_side_it_is() {
     for question in ["is a1 faster than b1 at 1 KiB", "from which size on is a1 faster than b1"] {
         let said = dir.run(&["ask", &first[0], &second[0], question]);
         assert!(said.out.contains("(separate runs: nothing tells how far"), "{said}");
-        assert!(
-            !said.out.contains(", surely)") && said.out.contains("1 KiB") == said.out.contains("in these runs)"),
-            "{said}"
-        );
+        assert!(!said.out.contains(", surely)"), "{said}");
+        assert!(question.starts_with("from") || said.out.contains(", in these runs)"), "{said}");
     }
     let two = [first[..2].join(","), second[..2].join(",")];
     let said = dir.run(&[&["compare", &two[0], &two[1]][..], &limits].concat());

@@ -236,6 +236,25 @@ fn what_the_summary_knows_of_a_path_that_still_rises_is_answered() {
 }
 
 #[test]
+fn a_path_does_not_rise_beyond_the_largest_message_that_it_carries() {
+    let dir = Scratch::new();
+    let line = ["theory", "--theory", "latency=10us,rate=10Gbit/s,noise=1%", "--to", "32KiB", "--budget", "2s"];
+    measure(&dir, "r.run.jsonl", &line);
+    let shown = dir.run(&["show", "r.run.jsonl"]);
+    assert!(shown.out.contains("(rising)"), "{shown}");
+    let text = fs::read_to_string(dir.path("r.run.jsonl")).unwrap();
+    let lines = text.lines().map(json).map(|mut line| {
+        if line["event"] == "path" {
+            line["capabilities"]["max_block"] = 32_768.into();
+        }
+        format!("{line}\n")
+    });
+    fs::write(dir.path("ends.run.jsonl"), lines.collect::<String>()).unwrap();
+    let shown = dir.run(&["show", "ends.run.jsonl"]);
+    assert!(shown.out.contains("32 KiB") && !shown.out.contains("(rising)"), "{shown}");
+}
+
+#[test]
 fn a_remedy_can_help() {
     let dir = Scratch::new();
     measure(&dir, "a.run.jsonl", &["theory", "--theory", LINK, "--sizes", "1MiB", "--budget", "1s"]);

@@ -19,6 +19,7 @@ mod far_side;
 mod files;
 mod flows;
 mod groups;
+mod grpc;
 mod hinting;
 mod history;
 mod hosts;

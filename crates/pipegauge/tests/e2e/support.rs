@@ -328,6 +328,15 @@ pub fn skip(why: &str) {
     println!("skipped: {why}");
 }
 
+/// Whether a run says that its flows were never all under way, which is so on a busy machine; says then what was not tested.
+pub fn never_at_once(err: &str) -> bool {
+    let never = err.contains("run at once");
+    if never {
+        skip("flows of trials so short never ran at once on this machine");
+    }
+    never
+}
+
 pub fn root() -> bool {
     rustix::process::geteuid().is_root()
 }

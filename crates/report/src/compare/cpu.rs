@@ -40,6 +40,7 @@ impl CpuRatio {
         let (end, ratio) = (&self.end, interval(self.ratio));
         let verdict = match self.differs {
             Some(true) => "",
+            Some(false) if self.ratio.low > 1.0 || self.ratio.high < 1.0 => ", which so few rounds may do by chance",
             Some(false) => ", which is no sure difference",
             None => "; no verdict, since nothing tells how far chance reaches",
         };

@@ -88,7 +88,7 @@ pub struct Gated {
     pub limit: String,
     /// What was found, in words.
     pub found: String,
-    /// Whether the limit was passed, beyond what runs of one thing differ by.
+    /// Whether the limit was exceeded, beyond what runs of one thing differ by.
     pub failed: bool,
     /// Whether the runs can tell if it was: false where they tell too little, as `found` says.
     pub judged: bool,

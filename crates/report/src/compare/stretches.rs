@@ -4,6 +4,7 @@ use model::{Comparison, Stretch};
 
 use super::Named;
 use super::ratios::how;
+use crate::words::plain;
 
 /// That no size contradicts the factor of all sizes together; empty where some do, or where there is one size.
 pub(super) fn held(c: &Comparison) -> String {
@@ -24,12 +25,26 @@ pub(super) fn by_itself(named: &Named) -> String {
         return String::new();
     }
     if clear.is_empty() {
-        return "\nNo stretch of sizes is sure to differ by itself.".to_owned();
+        return match c.sizes.iter().any(|s| s.significant) {
+            true => format!("\nTaken by themselves, only single sizes are sure to differ: {}.", singles(named)),
+            false => "\nNo stretch of sizes is sure to differ by itself.".to_owned(),
+        };
     }
     format!(
         "\nTaken by themselves, only these sizes are sure to differ: {}. That the others do not, it does not say: a single size is \
          known less well than all together.",
         clear.join(", ")
+    )
+}
+
+/// That there is no verdict because no size has an interval; `whole` is the ratio over all sizes as shown.
+pub(super) fn unbounded(named: &Named, whole: &str) -> String {
+    format!(
+        "No verdict: {} took {whole} of {}, and none of the {} sizes was visited by enough rounds of both for an interval; measure longer \
+         (--budget), or fewer sizes (--to).",
+        plain(&named.second),
+        plain(&named.first),
+        named.comparison.sizes.len()
     )
 }
 
@@ -78,6 +93,21 @@ pub(super) fn lone(n: usize) -> String {
         0 => String::new(),
         1 => "; 1 lone size stands out below (*), as levels of single connections do".to_owned(),
         n => format!("; {n} lone sizes stand out below (*), as levels of single connections do"),
+    }
+}
+
+/// Most single sizes that are named.
+const NAMED: usize = 4;
+
+/// The sizes that surely differ, each by itself, the largest difference first: `8 MiB (6.63 times slower)`.
+pub(super) fn singles(named: &Named) -> String {
+    let mut clear: Vec<_> = named.comparison.sizes.iter().filter(|s| s.significant).collect();
+    clear.sort_by(|a, b| b.ratio.value.ln().abs().total_cmp(&a.ratio.value.ln().abs()));
+    let told: Vec<String> =
+        clear.iter().take(NAMED).map(|s| format!("{} ({})", named.size(s.size), how(s.ratio.value))).collect();
+    match clear.len() - told.len() {
+        0 => told.join(", "),
+        more => format!("{} and {more} more", told.join(", ")),
     }
 }
 

@@ -4,7 +4,7 @@ use model::{Comparison, Finding, Paired};
 
 use super::Named;
 use super::ratios::{how, interval, of_time, ratio};
-use super::stretches::{by_itself, held, parts, rounds, seen};
+use super::stretches::{by_itself, held, parts, rounds, seen, singles, unbounded};
 use crate::words::plain;
 
 /// The verdict on two sides of one run: the curves as wholes first, then the sizes, then the least difference that could have been found.
@@ -30,13 +30,6 @@ pub(super) fn in_turns(named: &Named, paired: Paired) -> String {
         );
     };
     let stretches = c.stretches.iter().any(|s| s.differs);
-    if c.sizes.iter().all(|s| s.ratio.high.is_infinite()) {
-        return format!(
-            "No verdict: {b} took {whole} of {a}, and none of the {} sizes was visited by enough rounds of both for an interval; \
-             measure longer (--budget), or fewer sizes (--to).",
-            c.sizes.len()
-        );
-    }
     let (over, alone) = match &c.sizes[..] {
         [one] => (format!("at {}", named.size(one.size)), true),
         all => match all.iter().filter(|s| s.ratio.high.is_finite()).count() {
@@ -59,7 +52,10 @@ pub(super) fn in_turns(named: &Named, paired: Paired) -> String {
             singles(named)
         ),
         Finding::NoDifference => format!("No difference found between {a} and {b}: {over} {b} takes {whole}."),
-        _ => format!("No verdict: {over} {b} took {whole} of {a}, which tells too little; measure longer (--budget)."),
+        Finding::NoInterval | Finding::FewRounds => return unbounded(named, &whole),
+        Finding::Vague | Finding::Disturbed | Finding::FewRuns | Finding::WholeAlone => {
+            format!("No verdict: {over} {b} took {whole} of {a}, which tells too little; measure longer (--budget).")
+        }
     };
     if paired.differs && (c.one_factor().is_some() || !stretches) {
         text.push_str(&by_itself(named));
@@ -96,21 +92,6 @@ pub(super) fn in_turns(named: &Named, paired: Paired) -> String {
 /// Sizes that are sure to differ, each by itself.
 fn significant(c: &Comparison) -> usize {
     c.sizes.iter().filter(|s| s.significant).count()
-}
-
-/// Most single sizes that are named.
-const NAMED: usize = 4;
-
-/// The sizes that surely differ, each by itself, the largest difference first: `8 MiB (6.63 times slower)`.
-fn singles(named: &Named) -> String {
-    let mut clear: Vec<_> = named.comparison.sizes.iter().filter(|s| s.significant).collect();
-    clear.sort_by(|a, b| b.ratio.value.ln().abs().total_cmp(&a.ratio.value.ln().abs()));
-    let told: Vec<String> =
-        clear.iter().take(NAMED).map(|s| format!("{} ({})", named.size(s.size), how(s.ratio.value))).collect();
-    match clear.len() - told.len() {
-        0 => told.join(", "),
-        more => format!("{} and {more} more", told.join(", ")),
-    }
 }
 
 /// The sizes that too few rounds visited for an interval, and whether these rounds agree: not part of the verdict. Empty where each has

@@ -1,11 +1,11 @@
 //! The verdict of a comparison in sentences.
 
-use model::Finding;
+use model::{Comparison, Finding};
 
 use super::Named;
 use super::around::{machine, one_cpu, remedy, took};
 use super::ratios::{how, interval, needed, of_time, ratio};
-use super::stretches::{by_itself, held, lone, parts, rounds, seen};
+use super::stretches::{by_itself, held, lone, parts, rounds, seen, unbounded};
 use super::turns::in_turns;
 use crate::words::plain;
 
@@ -16,84 +16,82 @@ pub fn verdict(named: &Named) -> String {
     format!("{}{note}{}{}{cpu}", difference(named), one_cpu(named), machine(&named.comparison))
 }
 
-/// For separate runs, too few to estimate how far runs of one thing lie apart: the ratio of these runs and no verdict, or a verdict on a
-/// difference larger than runs of one thing ever show.
-fn alone(named: &Named) -> String {
-    let c = &named.comparison;
-    let (a, b) = (plain(&named.first), plain(&named.second));
-    let whole = of_time(c.whole.value, &interval(c.whole));
-    let known = match c.between {
-        None => "nothing tells how far runs of one thing lie apart on the machine".to_owned(),
-        Some(b) => format!("how far runs of one thing lie apart on the machine is known from only {} runs", b.runs),
-    };
-    if named.judges(c.whole) {
-        return format!(
-            "{b} is {}: over all sizes it takes {whole} of {a}.\nSingle sizes and smaller differences have no verdict: {known}, but \
-             hardly ever by a factor of four.",
-            how(c.whole.value)
-        );
-    }
-    format!(
-        "No verdict: {known}. These runs alone tell that {b} took {whole} of {a} over all sizes. For a verdict, measure both in one \
-         run, where they take turns (run --vs), or each at least three times.",
-    )
-}
-
 fn difference(named: &Named) -> String {
     let c = &named.comparison;
-    if let Some(d) = c.disturbed.filter(|d| d.undecided) {
-        let taken = |share: f64| format!("{:.0}%", share * 100.0);
-        return format!(
-            "No verdict: {} {} of a CPU while {} was measured, and {} while {} was. What differs below may come of that. {}",
-            took(d.by),
-            taken(d.first),
-            plain(&named.first),
-            taken(d.second),
-            plain(&named.second),
-            remedy(d.by)
-        );
-    }
-    let (a, b) = (plain(&named.first), plain(&named.second));
-    let whole = of_time(c.whole.value, &interval(c.whole));
     if let Some(paired) = c.paired {
         return in_turns(named, paired);
     }
-    if named.separate && c.few_rounds.is_none() && !c.between.is_some_and(|b| b.sure()) {
-        return alone(named);
-    }
-    if let Some(few) = c.few_rounds {
-        return format!(
-            "No verdict: {b} took {} of {a}{}; {} of a side {} too few for an interval (four are the fewest): measure longer (--budget).",
-            of_time(c.whole.value, &ratio(c.whole.value)),
-            seen(c),
-            rounds(few),
-            if few == 1 { "is" } else { "are" },
-        );
-    }
+    let (a, b) = (plain(&named.first), plain(&named.second));
+    let whole = of_time(c.whole.value, &interval(c.whole));
     let lone = || lone(c.sizes.iter().filter(|s| s.significant).count());
     match named.finding() {
-        Finding::Differ => {}
-        Finding::NoDifference => {
-            return format!(
-                "No difference found between {a} and {b}: over all sizes {b} takes {whole}; one below {} was too small to be found{}.",
-                needed(c.whole),
-                lone()
-            );
-        }
-        Finding::WholeAlone => {
-            return format!(
-                "No verdict: over all sizes {b} took {whole} of {a}{}, but no stretch of sizes is sure to differ by itself, and the levels of \
-                 few separate runs of one thing may lie so far apart; measure both in one run (run --vs), or more often.",
-                held(c)
-            );
-        }
-        _ => {
-            return format!(
-                "No verdict: over all sizes {b} took {whole} of {a}, which tells too little{}; measure longer (--budget) or more often.",
-                lone()
-            );
-        }
+        Finding::Differ if named.separate && !c.between.is_some_and(|b| b.sure()) => format!(
+            "{b} is {}: over all sizes it takes {whole} of {a}.\nSmaller differences, of single sizes too, have no verdict: {}; \
+             it is hardly ever a factor of four.",
+            how(c.whole.value),
+            known(c)
+        ),
+        Finding::Differ => differs(named),
+        Finding::NoDifference => format!(
+            "No difference found between {a} and {b}: over all sizes {b} takes {whole}; one below {} was too small to be found{}.",
+            needed(c.whole),
+            lone()
+        ),
+        Finding::Disturbed => disturbed(named),
+        Finding::FewRounds => format!(
+            "No verdict: {b} took {} of {a}{}; {} too few for an interval (four are the fewest): measure longer (--budget).",
+            of_time(c.whole.value, &ratio(c.whole.value)),
+            seen(c),
+            match c.few_rounds.unwrap_or_default() {
+                1 => "1 round of a side is".to_owned(),
+                few => format!("{} of a side are", rounds(few)),
+            }
+        ),
+        Finding::FewRuns => format!(
+            "No verdict: {}. These runs alone tell that {b} took {whole} of {a} over all sizes. For a verdict, measure both in one \
+             run, where they take turns (run --vs), or each at least three times, in turns.",
+            known(c)
+        ),
+        Finding::NoInterval => unbounded(named, &of_time(c.whole.value, &ratio(c.whole.value))),
+        Finding::WholeAlone => format!(
+            "No verdict: over all sizes {b} took {whole} of {a}{}, but no stretch of sizes is sure to differ by itself, and the levels of \
+             few separate runs of one thing may lie so far apart; measure both in one run (run --vs), or more often.",
+            held(c)
+        ),
+        Finding::Vague | Finding::RoundsByChance | Finding::SingleSizes => format!(
+            "No verdict: over all sizes {b} took {whole} of {a}, which tells too little{}; measure longer (--budget) or more often.",
+            lone()
+        ),
     }
+}
+
+/// What is known of how far runs of one thing lie apart, where that is too little.
+fn known(c: &Comparison) -> String {
+    match c.between {
+        None => "nothing tells how far runs of one thing lie apart on the machine".to_owned(),
+        Some(b) => format!("how far runs of one thing lie apart on the machine is known from only {} runs", b.runs),
+    }
+}
+
+fn disturbed(named: &Named) -> String {
+    let Some(d) = named.comparison.disturbed else { return String::new() };
+    let taken = |share: f64| format!("{:.0}%", share * 100.0);
+    format!(
+        "No verdict: {} {} of a CPU while {} was measured, and {} while {} was. What differs below may come of that. {}",
+        took(d.by),
+        taken(d.first),
+        plain(&named.first),
+        taken(d.second),
+        plain(&named.second),
+        remedy(d.by)
+    )
+}
+
+/// That the sides differ, over all sizes by one factor, or over some of them.
+fn differs(named: &Named) -> String {
+    let c = &named.comparison;
+    let (a, b) = (plain(&named.first), plain(&named.second));
+    let whole = of_time(c.whole.value, &interval(c.whole));
     if c.one_factor().is_some() {
         return format!(
             "{b} is {}: over all sizes it takes {} of {a}{}.{}",

@@ -75,7 +75,9 @@ pub fn machine_of(run: &RunFile, path: usize) -> String {
 /// The range of a repeat of a size, where earlier runs lie near enough for one.
 pub fn foretold(size: &str, (low, high): (f64, f64)) -> String {
     match high > units::RESOLVED * low {
-        true => format!("earlier runs lie too far apart to foretell a repeat of {size}"),
+        true => format!(
+            "a repeat of {size} can't be foretold: this run and the earlier ones leave it open by more than ten times"
+        ),
         false => format!("a repeat of {size} takes {} to {} (95%)", Seconds(low), Seconds(high)),
     }
 }
@@ -160,7 +162,7 @@ mod tests {
         run.paths[0].points[0].figures.repeat_high = Some(low * 80.0);
         let text = machine_of(&run, 0);
         assert!(
-            text.contains("earlier runs lie too far apart to foretell a repeat of 1 B; whole runs differ by"),
+            text.contains("a repeat of 1 B can't be foretold: this run and the earlier ones leave it open by more than ten times; whole runs differ by"),
             "{text}"
         );
     }

@@ -44,7 +44,7 @@ pub fn trust(run: &RunFile) -> String {
     } else if !ranges.is_empty() {
         match stats::median(&ranges) {
             wide if wide > units::RESOLVED => {
-                "; earlier runs lie too far apart to foretell where a repeat falls on this machine".to_owned()
+                "; where a repeat falls on this machine can't be foretold: this run and the earlier ones leave it open by more than ten times".to_owned()
             }
             apart => format!(
                 "; by earlier runs, a repeat of a point on this machine falls into a range whose ends lie a factor of {apart:.2} apart (median \
@@ -181,7 +181,7 @@ mod tests {
         }
         assert!(
             said(&run)
-                .ends_with("; earlier runs lie too far apart to foretell where a repeat falls on this machine.\n")
+                .ends_with("; where a repeat falls on this machine can't be foretold: this run and the earlier ones leave it open by more than ten times.\n")
         );
         run.paths.iter_mut().for_each(|p| p.points.clear());
         assert_eq!(trust(&run), "");

@@ -1,7 +1,6 @@
 //! Two paths held against each other at any size, by what `compare` says of them.
 
 use model::{Estimate, Finding};
-use stats::{CONFIDENCE, holm, student_p, student_t};
 
 use super::asked::{Asked, inverse};
 use super::kept;
@@ -104,7 +103,8 @@ impl<'a, 'b> Held<'a, 'b> {
     }
 
     fn at_size(&self, size: u64) -> Option<&model::Compared> {
-        self.compared.as_ref()?.comparison.sizes.iter().find(|s| s.size == size)
+        let sizes = &self.compared.as_ref()?.comparison.sizes;
+        Some(&sizes[sizes.binary_search_by_key(&size, |s| s.size).ok()?])
     }
 
     pub fn at(&self, size: u64) -> Option<Extra> {
@@ -115,10 +115,13 @@ impl<'a, 'b> Held<'a, 'b> {
         let (seconds, ratio, how) = match self.at_size(size) {
             Some(found) if self.in_turns() => (apart(over, under, found.ratio), found.ratio, String::new()),
             Some(found) if self.knows_runs() => (of_runs(apart_alone, under, found.ratio), found.ratio, how),
+            Some(found) if found.ratio.high.is_finite() => (apart_alone, found.ratio, how),
             _ => (apart_alone, ratio(over, under), how),
         };
-        let sure = self.sure(size, seconds.low > 0.0 || seconds.high < 0.0, ratio);
-        let sure_ratio = self.sure(size, ratio.low > 1.0 || ratio.high < 1.0, ratio);
+        let told = ratio.low > 1.0 || ratio.high < 1.0;
+        // Where rounds took turns, two medians that lie apart by themselves may be of one moment each.
+        let sure = self.sure(size, (seconds.low > 0.0 || seconds.high < 0.0) && (told || !self.in_turns()), ratio);
+        let sure_ratio = self.sure(size, told, ratio);
         Some(Extra { seconds, ratio, how, sure, sure_ratio })
     }
 
@@ -144,7 +147,7 @@ impl<'a, 'b> Held<'a, 'b> {
     pub fn sure_of(&self, factor: Estimate) -> Sure {
         match factor.low > 1.0 || factor.high < 1.0 {
             false => Sure::No,
-            true if self.compared.as_ref().is_some_and(|c| !c.separate && c.comparison.by_order()) => Sure::ByOrder,
+            true if self.by_order() => Sure::ByOrder,
             true if self.tells(factor) => Sure::Yes,
             true => Sure::InTheseRuns,
         }
@@ -152,7 +155,13 @@ impl<'a, 'b> Held<'a, 'b> {
 
     /// Whether a ratio of separate runs holds for what was measured.
     fn tells(&self, ratio: Estimate) -> bool {
-        self.compared.as_ref().is_none_or(|c| !c.separate || c.comparison.tells(ratio) && !undecided(c))
+        let tells = |c: &Compared| c.comparison.tells(c.comparison.whole) && c.comparison.tells(ratio) && !undecided(c);
+        self.compared.as_ref().is_none_or(|c| !c.separate || tells(c))
+    }
+
+    /// Whether so few rounds of both in turns go one way that their order may have made the difference over all sizes.
+    pub fn by_order(&self) -> bool {
+        self.compared.as_ref().is_some_and(|c| c.comparison.by_order())
     }
 
     /// Whether the first is the faster one in every round (true), or the second.
@@ -160,16 +169,11 @@ impl<'a, 'b> Held<'a, 'b> {
         every_round(&self.a.curve, &self.b.curve, size)
     }
 
-    /// The sizes with what is more there, and whether that is sure of all of them together (Holm 1979): for what was measured, or where these
-    /// are separate runs of which that is not known ([`Held::doubt`]), for these runs.
+    /// The sizes with what is more there, and whether that is sure of all of them together, as `compare` has it: for what was measured, or where
+    /// these are separate runs of which that is not known ([`Held::doubt`]), for these runs.
     pub fn all(&self, sizes: &[u64]) -> Vec<(u64, Estimate, bool)> {
-        let all: Vec<(u64, Estimate)> = sizes.iter().filter_map(|s| Some((*s, self.at(*s)?.seconds))).collect();
-        let corrected = holm(&all.iter().map(|(_, e)| by_chance(*e)).collect::<Vec<_>>());
-        let sure = |size: u64, p: f64| match self.in_turns() {
-            true => self.at_size(size).is_some_and(|s| s.significant),
-            false => p < CHANCE,
-        };
-        all.iter().zip(corrected).map(|((size, e), p)| (*size, *e, sure(*size, p))).collect()
+        let sure = |size: u64| self.at_size(size).is_some_and(|s| s.significant);
+        sizes.iter().filter_map(|s| Some((*s, self.at(*s)?.seconds, sure(*s)))).collect()
     }
 }
 
@@ -178,7 +182,7 @@ pub fn ratio(long: Estimate, short: Estimate) -> Estimate {
     kept::longer(long, inverse(short, 1.0))
 }
 
-/// Of separate runs whose level differs anyway, by the ratio that holds it: no nearer than both times allow.
+/// Of separate runs, by their ratio, which holds what runs differ by anyway: no nearer than both times allow.
 fn of_runs(apart: Estimate, under: Estimate, ratio: Estimate) -> Estimate {
     let more = |times: f64| (times - 1.0) * under.value;
     Estimate { value: apart.value, low: apart.low.min(more(ratio.low)), high: apart.high.max(more(ratio.high)) }
@@ -206,15 +210,6 @@ fn apart(over: Estimate, under: Estimate, ratio: Estimate) -> Estimate {
         () if ratio.high < 1.0 && d.high >= 0.0 => negated(apart(under, over, inverse(ratio, 1.0))),
         () => d,
     }
-}
-
-/// Chance that any of many sizes falsely is a sure one.
-const CHANCE: f64 = 0.05;
-
-/// How probable a figure so far from nothing is where there is none, by its 95% interval.
-fn by_chance(e: Estimate) -> f64 {
-    let reach = if e.value > 0.0 { e.value - e.low } else { e.high - e.value };
-    student_p(student_t(CONFIDENCE, f64::INFINITY) * e.value / reach, f64::INFINITY)
 }
 
 pub fn negated(e: Estimate) -> Estimate {
@@ -245,15 +240,5 @@ mod tests {
         // So they do where the medians lie the other way round.
         let found = apart(b, a, ratio);
         assert!(found.low > 0.0 && found.value > found.low && found.high >= found.value, "{found:?}");
-    }
-
-    #[test]
-    fn what_is_sure_at_one_of_many_sizes_need_not_be_of_all() {
-        let e = |value: f64, reach: f64| Estimate { value, low: value - reach, high: value + reach };
-        assert!((by_chance(e(1.0, 1.0)) - 0.05).abs() < 1e-9 && (by_chance(e(-1.0, 1.0)) - 0.05).abs() < 1e-9);
-        assert_eq!(by_chance(Estimate { value: 3.0, low: f64::NEG_INFINITY, high: f64::INFINITY }), 1.0);
-        assert_eq!((by_chance(e(1.0, 0.0)), by_chance(e(0.0, 0.0))), (0.0, 1.0), "what is exact");
-        let of_47: Vec<f64> = (0..47).map(|i| by_chance(e(if i == 9 { 1.2 } else { 0.1 }, 1.0))).collect();
-        assert!(of_47[9] < CHANCE && holm(&of_47)[9] > CHANCE);
     }
 }

@@ -1,7 +1,7 @@
 //! `pipegauge ask`: reads questions (`config::question`), answers them and says how each was read.
 //!
 //! `asked` has the paths that are asked, and `reply` what every answer has. Path by path: `times`, `deadlines`, `rows`, `percentiles`, `costs`, `rates`, `counts`, `streams`, `sizes`, `link`, `load`, `cpu`, `lost`, `runs`. Path
-//! against path: `paths`, `pairs`, `multiple`, `overtaken`. Size against size: `two_sizes`. Beside them `schedule` for what runs with `--rate` tell,
+//! against path: `held` (by what `compare` says of the two), `paths`, `pairs`, `multiple`, `overtaken`. Size against size: `two_sizes`. Beside them `schedule` for what runs with `--rate` tell,
 //! `over_rates` for those with several rates, `kept` for what is kept up, `seen` and `rounds` for what rounds tell without an interval, `wanted` for
 //! the unit that is asked for, `beside` for rates beside a row's median, `offering` for commands that offer a rate, and `surest` for the size that answers where the most of all is not resolved.
 

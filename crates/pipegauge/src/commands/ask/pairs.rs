@@ -308,12 +308,18 @@ fn verdict(held: &Held<'_, '_>, sizes: &[u64]) -> String {
         true => format!("\n  {sure}"),
         // What surely is faster nowhere is not worth a word beside that.
         false if all.iter().all(|(_, _, sure)| !sure) => {
-            format!("\n  no interval tells them apart, but faster is {}", rounds.join(", "))
+            let why = if held.by_order() {
+                "so few rounds tell them not surely apart"
+            } else {
+                "no interval tells them apart"
+            };
+            format!("\n  {why}, but faster is {}", rounds.join(", "))
         }
         false => format!("\n  {sure}; where no interval tells them apart, {}", rounds.join(", ")),
     };
     let whole = held.whole().map_or(String::new(), |whole| {
-        format!("\n  over all sizes {} takes {} of the time of {}", a.name, figure(whole, Kind::Share), b.name)
+        let doubt = if held.by_order() { format!(" ({})", Sure::ByOrder.words()) } else { String::new() };
+        format!("\n  over all sizes {} takes {} of the time of {}{doubt}", a.name, figure(whole, Kind::Share), b.name)
     });
     said + &whole
 }

@@ -5,7 +5,7 @@ use model::answer::{self, Unanswered};
 use units::{Bytes, Kind};
 
 use super::asked::{Asked, figure};
-use super::held::Held;
+use super::held::{Held, Sure};
 use super::rates::{each, moved};
 use super::reply::{cannot, needs, no, nobody, yes};
 use super::rounds::every_round;
@@ -30,11 +30,19 @@ pub fn fastest(paths: &[&Asked<'_>], size: u64) -> Answered {
     let mut text =
         format!("{} takes {} ({}){}", size_words(size), figure(time.seconds, Kind::Seconds), best.time, time.how);
     let mut notes: Vec<String> = Vec::new();
+    let mut doubt = "";
     for (p, a) in &found[1..] {
         let (told, note) = match best.against(p) {
             Ok(note) => {
-                let every = every_round(&best.curve, &p.curve, size) == Some(true);
-                (longer(a.seconds, time.seconds, every), note)
+                let held = Held::of(p, best);
+                doubt = first_of(doubt, best, &held);
+                let told = match held.at(size).filter(|_| held.in_turns()) {
+                    // The other way round the rounds may say another thing than the medians.
+                    Some(extra) if extra.ratio.value >= 1.0 => (extra.ratio.value, extra.sure_ratio),
+                    Some(_) => (1.0, Sure::No),
+                    None => (a.seconds.value / time.seconds.value, apart(a.seconds, time.seconds, (p, best), size)),
+                };
+                (longer(a.seconds, told), note)
             }
             Err(_) => (
                 format!("{} ({})", figure(a.seconds, Kind::Seconds), p.time),
@@ -47,7 +55,7 @@ pub fn fastest(paths: &[&Asked<'_>], size: u64) -> Answered {
         }
     }
     text.push_str(&notes.concat());
-    text.push_str(doubt(best, found[1..].iter().map(|f| f.0)));
+    text.push_str(doubt);
     text.push_str(&unknown(&others));
     yes(best, text, time.seconds, "s", time.rests_on.clone())
 }
@@ -102,22 +110,33 @@ fn unranked<T>(found: &mut Vec<(&Asked<'_>, T)>) -> Others {
     streams
 }
 
-/// What keeps the best of these from being so of more than these runs, as [`Held::doubt`].
-fn doubt<'a, 'b: 'a>(best: &'a Asked<'b>, others: impl Iterator<Item = &'a Asked<'b>>) -> &'static str {
-    let like = others.filter(|p| best.against(p).is_ok());
-    like.map(|p| Held::of(p, best).doubt()).find(|doubt| !doubt.is_empty()).unwrap_or("")
+/// What keeps the best of the paths from being so of more than these runs ([`Held::doubt`]), told once, and of times of one kind alone.
+fn first_of(told: &'static str, best: &Asked<'_>, held: &Held<'_, '_>) -> &'static str {
+    let like = [held.a, held.b].iter().all(|p| best.against(p).is_ok());
+    if told.is_empty() && like { held.doubt() } else { told }
 }
 
-/// A time and how it lies to the least: the factor only where it surely is one, by the intervals or in `every` round.
-fn longer(time: Estimate, least: Estimate, every: bool) -> String {
-    let own = figure(time, Kind::Seconds);
-    let factor = time.value / least.value;
-    let sure = time.low > least.high;
-    let rounds = if sure { "" } else { " in every round" };
+/// How surely a time is longer than the least, by their own intervals or in every round.
+fn apart(time: Estimate, least: Estimate, (p, best): (&Asked<'_>, &Asked<'_>), size: u64) -> Sure {
     match () {
-        () if !sure && !every => format!("not surely longer, {own}"),
-        () if factor < 100.0 => format!("{factor:.2} times as long{rounds}, {own}"),
-        () => format!("{} times as long{rounds}, {own}", units::thousands(factor.round() as u64)),
+        () if time.low > least.high => Sure::Yes,
+        () if every_round(&best.curve, &p.curve, size) == Some(true) => Sure::EveryRound,
+        () => Sure::No,
+    }
+}
+
+/// A time and how many times as long it is as the least, only where it surely is longer.
+fn longer(time: Estimate, (factor, sure): (f64, Sure)) -> String {
+    let own = figure(time, Kind::Seconds);
+    let words = match sure {
+        Sure::Yes | Sure::InTheseRuns => "",
+        Sure::EveryRound => " in every round",
+        Sure::ByOrder => return format!("not surely longer ({}), {own}", sure.words()),
+        Sure::No => return format!("not surely longer, {own}"),
+    };
+    match () {
+        () if factor < 100.0 => format!("{factor:.2} times as long{words}, {own}"),
+        () => format!("{} times as long{words}, {own}", units::thousands(factor.round() as u64)),
     }
 }
 
@@ -140,12 +159,19 @@ pub fn strongest(paths: &[&Asked<'_>]) -> Answered {
             None => nobody("the runs hold no path".into(), "pipegauge run memcpy shm unix tcp".into()),
         };
     };
+    let mut doubt = "";
     let mut text = format!("moves the most, {}, at {}", figure(*most, Kind::BitsPerSecond), Bytes(*at));
     for (p, e, at) in &found[1..] {
-        let sure = if e.high < most.low { "" } else { ", which is not surely less" };
+        let held = Held::of(best, p);
+        doubt = first_of(doubt, best, &held);
+        let less = match held.most() {
+            Some(factor) => factor.low > 1.0,
+            None => e.high < most.low,
+        };
+        let sure = if less { "" } else { ", which is not surely less" };
         text.push_str(&format!("\n  {}: {} at {}{sure}", p.name, figure(*e, Kind::BitsPerSecond), Bytes(*at)));
     }
-    text.push_str(doubt(best, found[1..].iter().map(|f| f.0)));
+    text.push_str(doubt);
     text.push_str(&unknown(&others));
     yes(best, text, *most, "bit/s", vec![*at])
 }
@@ -167,6 +193,7 @@ pub fn strongest_at(paths: &[&Asked<'_>], size: u64) -> Answered {
             None => nobody("the runs hold no path".into(), format!("pipegauge run memcpy shm unix tcp --sizes {size}")),
         };
     };
+    let mut doubt = "";
     let mut text = format!(
         "messages of {} move the most, {} ({}){how}",
         size_words(size),
@@ -174,16 +201,24 @@ pub fn strongest_at(paths: &[&Asked<'_>], size: u64) -> Answered {
         each(best)
     );
     for (p, (e, _, how)) in &found[1..] {
-        let every = every_round(&best.curve, &p.curve, size) == Some(true);
-        let sure = match () {
-            () if e.high < most.low => "",
-            () if every => ", less in every round",
-            () => ", which is not surely less",
+        let held = Held::of(p, best);
+        doubt = first_of(doubt, best, &held);
+        let sure = match held.at(size).filter(|_| held.in_turns()) {
+            Some(extra) if extra.ratio.value >= 1.0 => extra.sure_ratio,
+            Some(_) => Sure::No,
+            None if e.high < most.low => Sure::Yes,
+            None if every_round(&best.curve, &p.curve, size) == Some(true) => Sure::EveryRound,
+            None => Sure::No,
+        };
+        let sure = match sure {
+            Sure::Yes | Sure::InTheseRuns => "",
+            Sure::EveryRound => ", less in every round",
+            Sure::ByOrder | Sure::No => ", which is not surely less",
         };
         let other = if each(p) == each(best) { String::new() } else { format!(" ({})", each(p)) };
         text.push_str(&format!("\n  {}: {}{other}{sure}{how}", p.name, figure(*e, Kind::BitsPerSecond)));
     }
-    text.push_str(doubt(best, found[1..].iter().map(|f| f.0)));
+    text.push_str(doubt);
     text.push_str(&unknown(&others));
     yes(best, text, *most, "bit/s", rests_on.clone())
 }
@@ -232,14 +267,15 @@ mod tests {
     #[test]
     fn a_factor_is_told_only_of_a_time_that_is_surely_longer() {
         let e = |value, low, high| Estimate { value, low, high };
-        let least = e(1e-6, 0.9e-6, 1.1e-6);
-        assert_eq!(longer(e(1.5e-6, 1.3e-6, 1.7e-6), least, true), "1.50 times as long, 1.50 us [1.3, 1.7]");
-        assert_eq!(longer(e(101.6e-6, 101e-6, 102e-6), least, false), "102 times as long, 102 us [101, 102]");
-        let vague = longer(e(101.5e-6, 1e-6, 5e-3), least, false);
+        assert_eq!(longer(e(1.5e-6, 1.3e-6, 1.7e-6), (1.5, Sure::Yes)), "1.50 times as long, 1.50 us [1.3, 1.7]");
+        assert_eq!(longer(e(101.6e-6, 101e-6, 102e-6), (101.6, Sure::Yes)), "102 times as long, 102 us [101, 102]");
+        let vague = longer(e(101.5e-6, 1e-6, 5e-3), (101.5, Sure::No));
         assert!(vague.starts_with("not surely longer, ") && !vague.contains("times"), "{vague}");
         assert_eq!(
-            longer(e(101.5e-6, 0.0, f64::INFINITY), least, true),
+            longer(e(101.5e-6, 0.0, f64::INFINITY), (101.5, Sure::EveryRound)),
             "102 times as long in every round, 102 us (no interval)"
         );
+        let few = longer(e(1.5e-6, 1.3e-6, 1.7e-6), (1.5, Sure::ByOrder));
+        assert_eq!(few, "not surely longer (so few rounds may do that by chance), 1.50 us [1.3, 1.7]");
     }
 }

@@ -380,7 +380,7 @@ fn largest_at(rate: f64, (size, end): (u64, bool), many: &str) -> String {
 fn unless_streamed(p: &Asked<'_>, what: Unit, sustained: Option<bool>) -> String {
     match (p.kind, what) {
         (Some(TimeKind::HalfRoundTrip), Unit::Messages) if sustained != Some(true) => format!(
-            " one after another (without waiting for answers more may go: pipegauge run {} --pattern stream)",
+            " one after another, by RTT/2 (each answered before the next: half as many; without waiting for answers more may go: pipegauge run {} --pattern stream)",
             p.typed()
         ),
         _ => " one after another".to_owned(),

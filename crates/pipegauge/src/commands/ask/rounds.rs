@@ -17,9 +17,8 @@ const FAR: f64 = 3.0;
 /// Whether the first path is the faster one in every round at a size (true), or the other (false): of the measured size, or of both that
 /// it lies between. None where their rounds overlap, or are too few.
 pub fn every_round(a: &[CurvePoint], b: &[CurvePoint], size: u64) -> Option<bool> {
-    let common = || a.iter().filter_map(|p| Some((p, b.iter().find(|q| q.size == p.size)?)));
-    let below = common().filter(|(p, _)| p.size <= size).max_by_key(|(p, _)| p.size)?;
-    let above = common().filter(|(p, _)| p.size >= size).min_by_key(|(p, _)| p.size)?;
+    let below = nearest(a, b, size, true)?;
+    let above = nearest(a, b, size, false)?;
     let apart = |(p, q): (&CurvePoint, &CurvePoint)| {
         let range = |c: &CurvePoint| {
             let times = || c.blocks.iter().map(|b| b.1);
@@ -41,6 +40,20 @@ pub fn every_round(a: &[CurvePoint], b: &[CurvePoint], size: u64) -> Option<bool
         }
     };
     apart(below).filter(|first| apart(above) == Some(*first))
+}
+
+/// The nearest size that both have, `size` itself or below it, or above. Curves are ascending by size.
+fn nearest<'a>(
+    a: &'a [CurvePoint],
+    b: &'a [CurvePoint],
+    size: u64,
+    below: bool,
+) -> Option<(&'a CurvePoint, &'a CurvePoint)> {
+    let both = |p: &'a CurvePoint| Some((p, &b[b.binary_search_by_key(&p.size, |q| q.size).ok()?]));
+    match below {
+        true => a[..a.partition_point(|p| p.size <= size)].iter().rev().find_map(both),
+        false => a[a.partition_point(|p| p.size < size)..].iter().find_map(both),
+    }
 }
 
 #[cfg(test)]

@@ -66,12 +66,17 @@ impl std::fmt::Display for Named {
     }
 }
 
+/// A file's name without its folders.
+fn base(file: &str) -> &str {
+    file.rsplit('/').next().unwrap_or(file)
+}
+
 /// A run file's name without what all of them end in.
 pub fn stem(file: &str) -> &str {
     file.strip_suffix(".run.jsonl").unwrap_or(file)
 }
 
-/// Paths that people ask about and that no run can hold.
+/// Paths that people ask about and that are no transports built in.
 #[rustfmt::skip]
 const ELSEWHERE: [&str; 42] = [
     "mpi", "infiniband", "rdma", "http", "http2", "http3", "https", "grpc",
@@ -80,11 +85,20 @@ const ELSEWHERE: [&str; 42] = [
     "dccp", "roce", "nanomsg", "thunderbolt", "lte", "5g", "satellite", "vpn", "wireguard", "mmap", "smb",
 ];
 
+/// Modules of this repository, by the words that people use for them.
+const MODULES: [(&[&str], &str); 5] = [
+    (&["mpi", "openmpi", "mpich"], "mpi:openmpi"),
+    (&["zmq", "zeromq"], "zeromq"),
+    (&["nng", "nanomsg"], "nng"),
+    (&["ucx"], "ucx"),
+    (&["libfabric", "ofi"], "libfabric"),
+];
+
 impl Measured {
     /// Takes a run file and its paths: what each is called, and its transport. Its name without what all of them end in stands for it, too, unless
     /// that is a word of questions.
     pub fn add<'a>(&mut self, file: &str, paths: impl Iterator<Item = (&'a str, &'static str)>) {
-        let base = file.rsplit('/').next().unwrap_or(file);
+        let base = base(file);
         let stem =
             [".run.jsonl", ".jsonl"].iter().find_map(|end| base.strip_suffix(end)).unwrap_or(base).to_lowercase();
         let word = stem.len() < 2
@@ -141,6 +155,14 @@ impl Measured {
     /// The error for a run file that a question names and that was not given.
     pub fn no_file(&self, question: &str, name: &str) -> Error {
         let files: Vec<String> = self.files.iter().map(|(file, _)| shown(file)).collect();
+        if let Some((whole, _)) = self.files.iter().find(|(file, short)| short.is_none() && stem(base(file)) == name) {
+            return anyhow!(
+                "'{}': '{}' alone is read as a word; write {} for that run",
+                shown(question),
+                shown(name),
+                shown(whole)
+            );
+        }
         anyhow!(
             "'{}': '{}' is none of the run files that were given ({}); name it before the question: pipegauge ask RUN... 'QUESTION'",
             shown(question),
@@ -211,7 +233,13 @@ impl Measured {
 
     /// The error for a path that does not exist.
     pub fn unknown(&self, question: &str, name: &str) -> Error {
-        let near = near(name).map_or(String::new(), |n| format!("; the nearest name is '{n}'"));
+        let lower = name.to_lowercase();
+        let near = match MODULES.iter().find(|(names, _)| names.contains(&&*lower)) {
+            Some((_, module)) => format!(
+                "; pipegauge run {module} measures that, with a module: make modules builds it, PIPEGAUGE_MODULES names its folder"
+            ),
+            None => near(name).map_or(String::new(), |n| format!("; the nearest name is '{n}'")),
+        };
         let kinds: Vec<&str> = registry::all().map(|t| t.name().as_str()).collect();
         anyhow!(
             "'{}': '{}' is no path that this knows{near}; the runs have: {} (can be measured: {})",

@@ -91,7 +91,7 @@ fn what_lies_further_apart_than_runs_of_one_thing_ever_do_has_a_verdict_without_
     let first = "is 6.00 times slower: over all sizes it takes 600.0% [500.0%, 700.0%] of the time of a.\n";
     assert!(said.starts_with('b') && said.contains(first), "{said}");
     assert!(
-        n.finding().is_verdict() && said.contains("Single sizes and smaller differences have no verdict"),
+        n.finding().is_verdict() && said.contains("Smaller differences, of single sizes too, have no verdict"),
         "{said}"
     );
     assert!(!n.judges(Estimate { value: 1.2, low: 1.1, high: 1.3 }));
@@ -419,4 +419,52 @@ fn what_was_not_measured_is_marked() {
 fn names_from_files_make_no_escapes() {
     let named = named(vec![stretch(1, 1 << 20, 1.05, true)]);
     assert!(!verdict(&named).contains('\u{1b}') && !table(&named).contains('\u{1b}'));
+}
+
+#[test]
+fn words_begin_with_no_verdict_exactly_where_there_is_none() {
+    let estimate = |value, low, high| Estimate { value, low, high };
+    let with = |change: &dyn Fn(&mut Named)| {
+        let mut n = named(vec![stretch(1, 1 << 20, 1.0, false)]);
+        change(&mut n);
+        n
+    };
+    let slower = |n: &mut Named| n.comparison.whole = estimate(1.2, 1.1, 1.3);
+    let far_slower = |n: &mut Named| {
+        n.separate = true;
+        n.comparison.whole = estimate(10.0, 9.0, 11.0);
+    };
+    let open = |n: &mut Named| {
+        n.comparison.sizes.iter_mut().for_each(|s| s.ratio = estimate(1.0, 0.0, f64::INFINITY));
+    };
+    let turns = |n: &mut Named| {
+        let paired = Paired { rounds: 9, differs: false, finds: Some(0.01), finds_at_a_size: Some(0.02) };
+        n.comparison.paired = Some(paired);
+    };
+    let whole_alone = |n: &mut Named| {
+        n.separate = true;
+        n.comparison.between = Some(model::BetweenRuns { spread: 0.01, degrees: 8.0, runs: 10 });
+    };
+    let by = model::Disturbed { by: Disturber::Programs, first: 0.0, second: 1.0, undecided: true };
+    let all = [
+        (Finding::NoDifference, with(&|_| ())),
+        (Finding::Differ, with(&slower)),
+        (Finding::Differ, with(&far_slower)),
+        (Finding::Disturbed, with(&|n| n.comparison.disturbed = Some(by))),
+        (Finding::FewRounds, with(&|n| n.comparison.few_rounds = Some(3))),
+        (Finding::FewRuns, with(&|n| n.separate = true)),
+        (Finding::NoInterval, with(&open)),
+        // Ten times as long over all sizes, and not one of them with an interval.
+        (Finding::NoInterval, with(&|n| (far_slower(n), open(n)).0)),
+        (Finding::WholeAlone, with(&|n| (slower(n), whole_alone(n)).0)),
+        (Finding::Vague, with(&|n| n.comparison.whole = estimate(1.0, 0.5, 2.0))),
+        (Finding::RoundsByChance, with(&|n| (slower(n), turns(n)).0)),
+        (Finding::SingleSizes, with(&|n| (turns(n), n.comparison.sizes[3].significant = true).0)),
+        (Finding::NoInterval, with(&|n| (turns(n), open(n)).0)),
+    ];
+    for (finding, n) in all {
+        assert_eq!(n.finding(), finding);
+        let said = verdict(&n);
+        assert_eq!(said.starts_with("No verdict"), !finding.is_verdict(), "{finding:?}: {said}");
+    }
 }

@@ -1,0 +1,157 @@
+//! Whether a wait spins, and for how long: the decision, without a clock.
+//!
+//! Spinning answers in a fraction of a microsecond where each side has a CPU of its own, and is a disaster where it has not: the peer
+//! can't run as long as this side looks. Sleeping costs a wake-up and is never a disaster. So a wait sleeps at once if the peer was
+//! last seen on this CPU, or sleeps itself and has read everything (it waits for this side), spins only while spins have paid of
+//! late, and tries rarely where they have not. A clock that jumps while spinning says that this thread was preempted: the CPUs
+//! are contended, and nobody spins for a while.
+
+use std::time::Duration;
+
+/// The longest a wait spins: about twice what a sleep and a wake-up cost.
+pub const BUDGET: Duration = Duration::from_micros(20);
+/// A jump of the clock between two looks that only losing the CPU explains.
+const JUMP: Duration = Duration::from_micros(200);
+/// How long nobody spins after such a jump: the first time, and at most.
+const CONTENDED: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(640));
+/// How long until a spin is tried again where spins fail: the first time, and at most.
+const PROBE: (Duration, Duration) = (Duration::from_micros(2500), Duration::from_millis(40));
+/// Of 256: the share of spins that must have paid of late for spinning to go on.
+const PAYS: u32 = 128;
+
+/// What is known of both sides as a wait begins.
+#[derive(Debug, Clone, Copy)]
+pub struct Scene {
+    /// When, from any fixed moment.
+    pub now: Duration,
+    /// Both were last seen on the same CPU.
+    pub same_cpu: bool,
+    /// The peer sleeps and has read everything: nothing will come.
+    pub peer_waits: bool,
+}
+
+/// What past waits taught.
+#[derive(Debug, Clone, Copy)]
+pub struct Guard {
+    /// Share of spins that paid, of 256, moving average.
+    paid: u32,
+    /// No spinning before this moment, because the CPUs are contended.
+    contended_until: Duration,
+    /// For how long next time.
+    contended_for: Duration,
+    /// No spinning before this moment, because spins failed.
+    probe_at: Duration,
+    /// For how long next time.
+    probe_after: Duration,
+}
+
+impl Default for Guard {
+    fn default() -> Self {
+        Self {
+            paid: 256,
+            contended_until: Duration::ZERO,
+            contended_for: CONTENDED.0,
+            probe_at: Duration::ZERO,
+            probe_after: PROBE.0,
+        }
+    }
+}
+
+impl Guard {
+    /// Whether a wait that begins now may spin.
+    pub fn may_spin(&self, scene: Scene) -> bool {
+        !scene.same_cpu
+            && !scene.peer_waits
+            && scene.now >= self.contended_until
+            && (self.paid >= PAYS || scene.now >= self.probe_at)
+    }
+
+    /// A spin found what it waited for.
+    pub fn paid(&mut self) {
+        self.paid += (256 - self.paid) / 8 + 1;
+        self.paid = self.paid.min(256);
+        if self.paid >= PAYS {
+            self.probe_after = PROBE.0;
+            self.contended_for = CONTENDED.0;
+        }
+    }
+
+    /// A spin found nothing for all of its budget.
+    pub fn failed(&mut self, now: Duration) {
+        self.paid -= self.paid / 4;
+        if self.paid < PAYS {
+            self.probe_at = now + self.probe_after;
+            self.probe_after = (self.probe_after * 2).min(PROBE.1);
+        }
+    }
+
+    /// The clock went from `before` to `now` between two looks of a spin. True if this thread lost its CPU meanwhile: it is to stop.
+    pub fn jumped(&mut self, before: Duration, now: Duration) -> bool {
+        let lost = now.saturating_sub(before) > JUMP;
+        if lost {
+            self.contended_until = now + self.contended_for;
+            self.contended_for = (self.contended_for * 2).min(CONTENDED.1);
+        }
+        lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(micros: u64) -> Scene {
+        Scene { now: Duration::from_micros(micros), same_cpu: false, peer_waits: false }
+    }
+
+    #[test]
+    fn a_wait_spins_at_first_but_not_on_the_peers_cpu_nor_when_the_peer_waits() {
+        let guard = Guard::default();
+        assert!(guard.may_spin(at(0)));
+        assert!(!guard.may_spin(Scene { same_cpu: true, ..at(0) }));
+        assert!(!guard.may_spin(Scene { peer_waits: true, ..at(0) }));
+    }
+
+    #[test]
+    fn spins_that_fail_end_spinning_until_a_rare_probe() {
+        let mut guard = Guard::default();
+        let mut tried = 0;
+        // A wait each 100 us for a second, and none pays.
+        for wait in 0..10_000 {
+            let scene = at(wait * 100);
+            if guard.may_spin(scene) {
+                tried += 1;
+                guard.failed(scene.now);
+            }
+        }
+        assert!((20..=40).contains(&tried), "{tried} spins: some at first, then one in 40 ms");
+    }
+
+    #[test]
+    fn a_probe_that_pays_again_and_again_brings_spinning_back() {
+        let mut guard = Guard::default();
+        while guard.may_spin(at(0)) {
+            guard.failed(Duration::ZERO);
+        }
+        for probe in 1..20 {
+            if guard.may_spin(at(probe * 50_000)) {
+                guard.paid();
+            }
+        }
+        assert!(guard.may_spin(at(1_000_000)) && guard.may_spin(at(1_000_001)));
+    }
+
+    #[test]
+    fn losing_the_cpu_stops_spinning_for_longer_each_time() {
+        let mut guard = Guard::default();
+        let ms = Duration::from_millis;
+        assert!(!guard.jumped(ms(10), ms(10) + Duration::from_micros(150)));
+        assert!(guard.may_spin(at(10_150)));
+        assert!(guard.jumped(ms(10), ms(11)));
+        assert!(!guard.may_spin(at(30_900)));
+        assert!(guard.may_spin(at(31_000)));
+        assert!(guard.jumped(ms(40), ms(41)));
+        assert!(!guard.may_spin(at(80_900)));
+        assert!(guard.may_spin(at(81_000)));
+    }
+}

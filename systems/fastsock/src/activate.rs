@@ -1,0 +1,133 @@
+//! How a connection becomes fast.
+//!
+//! Not at once: only after some calls have moved data, so that short conversations and servers that hand a connection to another
+//! program never pay for it. A side becomes active at a moment when none of its threads is in the kernel's receive or send on this
+//! connection; it then knows from the kernel how many bytes went over TCP each way, and says that it is ready. A direction moves to
+//! the ring when its sender is active and its receiver ready (`transmit`).
+
+use std::sync::atomic::{AtomicI32, Ordering, fence};
+
+use crate::arena::control;
+use crate::slot::{ACCEPTED, ACTIVE, KERNEL, Slot};
+use crate::{meet, page, settings, tcp};
+
+/// Calls after which the sides stop looking for each other.
+const LAST: u32 = 1 << 16;
+
+/// The process that this library was loaded into, or its latest fork.
+static PROCESS: AtomicI32 = AtomicI32::new(0);
+
+/// Notes which process this is. Called when loaded, and in the child of a fork.
+pub fn note_process() {
+    // SAFETY: asks for a number.
+    PROCESS.store(unsafe { libc::getpid() }, Ordering::Relaxed);
+}
+
+/// Whether this is the process that was noted: not a child that shares its memory (`vfork`, `clone`).
+pub fn in_process() -> bool {
+    // SAFETY: asks for a number.
+    unsafe { libc::getpid() == PROCESS.load(Ordering::Relaxed) }
+}
+
+/// A call is about to move data on a connection that is the kernel's: perhaps it is time.
+#[inline(always)]
+pub fn consider(fd: i32, slot: &Slot) {
+    if slot.never.load(Ordering::Relaxed) == 0 {
+        let ops = slot.ops.fetch_add(1, Ordering::Relaxed) + 1;
+        if ops >= settings::get().after {
+            attempt(fd, slot, ops);
+        }
+    }
+}
+
+#[cold]
+fn attempt(fd: i32, slot: &Slot, ops: u32) {
+    if ops >= LAST || !in_process() {
+        return give_up(slot);
+    }
+    if slot.trying.swap(1, Ordering::Acquire) != 0 {
+        return;
+    }
+    let errno = crate::real::errno();
+    advance(fd, slot, ops);
+    crate::real::fail(errno);
+    slot.trying.store(0, Ordering::Release);
+}
+
+/// The connection stays with the kernel.
+pub fn give_up(slot: &Slot) {
+    slot.never.store(1, Ordering::SeqCst);
+    slot.stop_knocking();
+}
+
+/// One step further.
+fn advance(fd: i32, slot: &Slot, ops: u32) {
+    let after = settings::get().after;
+    if slot.parts().is_none() {
+        if ops == after && !begin(fd, slot) {
+            return give_up(slot);
+        }
+        let knock = slot.knock.load(Ordering::Acquire);
+        let memory = if slot.me() == ACCEPTED {
+            // Looked for after 8, 16, 32 ... calls.
+            if !(ops / after).is_power_of_two() || !ops.is_multiple_of(after) {
+                return;
+            }
+            tcp::local_ends(fd).as_ref().and_then(meet::offer)
+        } else if knock >= 0 && (ops < 64 || ops.is_multiple_of(16)) {
+            // Not with each call, if the other side is in no hurry or has no library.
+            meet::take(knock)
+        } else {
+            None
+        };
+        let Some(memory) = memory else { return };
+        slot.stop_knocking();
+        let Some(page) = page::new() else { return give_up(slot) };
+        slot.page.store(page.as_ptr(), Ordering::Release);
+        slot.memory.store(Box::into_raw(Box::new(memory)), Ordering::Release);
+    }
+    let Some((_, memory)) = slot.parts() else { return };
+    // The accepting side waits for the connecting one to be ready: it may go on without the library.
+    if slot.me() != ACCEPTED || control(memory).sides[1].ready.load(Ordering::SeqCst) != 0 {
+        start(fd, slot);
+    }
+}
+
+/// Whether the connection can be fast at all; the connecting side can be found from then on.
+fn begin(fd: i32, slot: &Slot) -> bool {
+    let Some(ends) = tcp::local_ends(fd) else { return false };
+    let off = |end: &str| tcp::port(end).is_none_or(|port| settings::get().off_ports.contains(&port));
+    if off(&ends.here) || off(&ends.there) {
+        return false;
+    }
+    if slot.me() != ACCEPTED {
+        let Some(knock) = meet::listen(&ends) else { return false };
+        slot.knock.store(std::os::fd::IntoRawFd::into_raw_fd(knock), Ordering::Release);
+    }
+    true
+}
+
+/// Becomes active, if no thread is in the kernel on this connection.
+fn start(fd: i32, slot: &Slot) {
+    let Some((page, memory)) = slot.parts() else { return };
+    let started = page.out.with(|out| {
+        page.inward.with(|inward| {
+            // Whoever sees this waits for the locks.
+            slot.mode.store(ACTIVE, Ordering::SeqCst);
+            fence(Ordering::SeqCst);
+            let alone = slot.receiving.load(Ordering::SeqCst) == 0 && slot.sending.load(Ordering::SeqCst) == 0;
+            let wanted = slot.never.load(Ordering::SeqCst) == 0;
+            match tcp::bytes(fd) {
+                Some(bytes) if alone && wanted => {
+                    out.tcp = bytes.sent;
+                    inward.tcp = bytes.received;
+                    control(memory).sides[slot.me()].ready.store(1, Ordering::SeqCst);
+                }
+                _ => slot.mode.store(KERNEL, Ordering::SeqCst),
+            }
+        })
+    });
+    if !matches!(started, Some(Some(()))) {
+        give_up(slot);
+    }
+}

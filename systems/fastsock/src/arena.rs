@@ -1,0 +1,90 @@
+//! What two sides share: a sealed piece of memory for each fast connection, with a ring for each direction.
+//!
+//! Direction `s` is the one in which side `s` sends; side 0 is who accepted, side 1 who connected. A direction goes through three phases, and
+//! never back: bytes go over TCP; from TCP's byte `moved_at` on they go through the ring; after the ring's last byte they go over TCP
+//! again. Its sender alone moves it on.
+
+use am::memory::{Memory, Shared};
+use am::ring::{Capacity, Lane};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use crate::bell::Bell;
+
+/// Bytes of a ring: larger ones gain nothing (measured: 64 KiB and more are alike).
+pub const RING: Capacity = Capacity::new(64 << 10).expect("a power of two");
+/// Where the rings start.
+const RINGS: usize = 4096;
+/// Of the whole memory.
+pub const LEN: usize = RINGS + 2 * RING.bytes();
+/// "fastsock" in ASCII.
+const MAGIC: u64 = u64::from_le_bytes(*b"fastsock");
+
+/// The phases of a direction.
+pub const TCP: u32 = 0;
+pub const FAST: u32 = 1;
+pub const TCP_AGAIN: u32 = 2;
+
+/// The first part. All-zero memory is a fresh one, but for the mark.
+#[repr(C, align(128))]
+pub struct Control {
+    magic: AtomicU64,
+    pub sides: [Side; 2],
+    pub ways: [Way; 2],
+}
+
+/// What the other side learns of one side.
+#[repr(C, align(128))]
+pub struct Side {
+    /// It never waits in the kernel for what the other side could send through the ring, and rings after what it sends over TCP.
+    pub ready: AtomicU32,
+    /// It asks the other side to send over TCP again.
+    pub wants_tcp: AtomicU32,
+    /// It has shut down its sending direction: an end of file that is no close.
+    pub shut: AtomicU32,
+    /// Grows whenever it may have closed its end: the other side asks the kernel.
+    pub leaving: AtomicU32,
+    /// The CPU on which it last waited, plus one. Only a hint.
+    pub cpu: AtomicU32,
+}
+
+/// One direction.
+#[repr(C, align(128))]
+pub struct Way {
+    pub lane: Lane,
+    /// Rung for whoever waits for bytes.
+    pub bytes: Bell,
+    /// Rung for whoever waits for room.
+    pub room: Bell,
+    /// Bytes that go over TCP before the ring's first.
+    pub moved_at: AtomicU64,
+    pub phase: AtomicU32,
+    /// Not 0 while the sender is between asking whether the other side wants TCP and having written.
+    pub busy: AtomicU32,
+}
+
+// SAFETY: atomic integers only.
+unsafe impl Shared for Control {}
+
+/// The control words.
+#[inline(always)]
+pub fn control(memory: &Memory) -> &Control {
+    memory.object(0)
+}
+
+/// Where the ring of a direction starts.
+#[inline(always)]
+pub fn ring(sender: usize) -> usize {
+    RINGS + (sender & 1) * RING.bytes()
+}
+
+/// Marks fresh memory.
+pub fn mark(memory: &Memory) {
+    control(memory).magic.store(MAGIC, Ordering::Release);
+}
+
+/// Whether the peer's memory is marked as such.
+pub fn marked(memory: &Memory) -> bool {
+    control(memory).magic.load(Ordering::Acquire) == MAGIC
+}
+
+const _: () = assert!(size_of::<Control>() <= RINGS);

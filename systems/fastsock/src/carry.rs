@@ -1,0 +1,165 @@
+//! Bytes that are still in a ring when a new program starts: they are handed to it, as the kernel hands on what is in a socket's buffer.
+//!
+//! They go into a file in memory, whose descriptor is named in the environment (`FASTSOCK_LEFT`), and the library in the new program
+//! makes a ring of its own of them. A program that has no library (it is static, or its environment was cleared) does not get them.
+
+use std::ffi::{CStr, CString, c_char};
+use std::sync::atomic::Ordering;
+
+use am::memory::Memory;
+
+use crate::arena::{self, FAST, LEN, RING, TCP, TCP_AGAIN, control};
+use crate::slot::{self, ACCEPTED, ACTIVE, Slot};
+use crate::{page, real};
+
+const NAME: &CStr = c"FASTSOCK_LEFT";
+
+/// Descriptors that a new program is to get; closed, should it not start.
+pub struct Carried {
+    files: Vec<i32>,
+    /// What the environment is to say; empty if there is nothing.
+    text: String,
+}
+
+impl Drop for Carried {
+    fn drop(&mut self) {
+        for &file in &self.files {
+            // SAFETY: a descriptor of this library's own.
+            unsafe { real::close(file) };
+        }
+    }
+}
+
+impl Carried {
+    /// What is left in the rings of these descriptors.
+    pub fn of(fds: &[i32]) -> Self {
+        let mut carried = Self { files: Vec::new(), text: String::new() };
+        for &fd in fds {
+            let Some((file, before, len)) = slot::of(fd).and_then(|slot| save(&slot)) else { continue };
+            carried.files.push(file);
+            carried.text += &format!("{fd}:{file}:{before}:{len},");
+        }
+        carried
+    }
+
+    /// The environment of the new program, where the caller gives one. Valid as long as the second part lives.
+    ///
+    /// # Safety
+    /// `envp` is null or a list that ends with a null pointer.
+    pub unsafe fn environment(&self, envp: *const *const c_char) -> (Vec<*const c_char>, CString) {
+        let own = CString::new(format!("FASTSOCK_LEFT={}", self.text)).unwrap_or_default();
+        let mut list = Vec::new();
+        for i in 0.. {
+            // SAFETY: the caller's promise: no entry before was null.
+            let entry = if envp.is_null() { std::ptr::null() } else { unsafe { *envp.add(i) } };
+            if entry.is_null() {
+                break;
+            }
+            // SAFETY: a text of the caller's.
+            if !unsafe { CStr::from_ptr(entry) }.to_bytes().starts_with(b"FASTSOCK_LEFT=") {
+                list.push(entry);
+            }
+        }
+        list.extend([own.as_ptr(), std::ptr::null()]);
+        (list, own)
+    }
+
+    /// Whether there is anything.
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// Says it in this process's own environment, for calls that pass that on.
+    pub fn announce(&self) {
+        let Ok(text) = CString::new(self.text.as_str()) else { return };
+        // SAFETY: two texts; the program is about to be replaced.
+        unsafe { libc::setenv(NAME.as_ptr(), text.as_ptr(), 1) };
+    }
+
+    /// Takes that back: the new program did not start.
+    pub fn renounce(&self) {
+        // SAFETY: a text.
+        unsafe { libc::unsetenv(NAME.as_ptr()) };
+    }
+}
+
+/// A file with the bytes left, how many bytes over TCP come before them, and how many they are.
+fn save(slot: &Slot) -> Option<(i32, u64, usize)> {
+    let (page, memory) = slot.parts().filter(|_| slot.active())?;
+    let sender = 1 - slot.me();
+    let way = &control(memory).ways[sender];
+    let (before, bytes) = page.inward.with(|inward| {
+        let before = match inward.phase {
+            TCP if way.phase.load(Ordering::Acquire) != TCP => {
+                way.moved_at.load(Ordering::Relaxed).checked_sub(inward.tcp)?
+            }
+            FAST => 0,
+            _ => return None,
+        };
+        let there = inward.reader.ready(&way.lane, usize::MAX).ok()?;
+        let mut bytes = vec![0; there];
+        memory.get_span(arena::ring(sender), inward.reader.place(0, there), &mut bytes);
+        Some((before, bytes))
+    })??;
+    if bytes.is_empty() {
+        return None;
+    }
+    // SAFETY: a new descriptor, which the new program inherits; then a copy of it out of the program's way.
+    let file = unsafe {
+        let low = libc::memfd_create(c"fastsock-left".as_ptr(), 0);
+        let high = real::fcntl(low, libc::F_DUPFD, 900);
+        real::close(low);
+        high
+    };
+    // SAFETY: the bytes are there.
+    let written =
+        file >= 0 && unsafe { libc::pwrite(file, bytes.as_ptr().cast(), bytes.len(), 0) } == bytes.len() as isize;
+    written.then_some((file, before, bytes.len()))
+}
+
+/// What an earlier program left for this one. When the library is loaded.
+pub fn take() {
+    let Ok(text) = std::env::var("FASTSOCK_LEFT") else { return };
+    // SAFETY: a text; the program has no other thread yet.
+    unsafe { libc::unsetenv(NAME.as_ptr()) };
+    for entry in text.split(',') {
+        let numbers: Vec<u64> = entry.split(':').map_while(|number| number.parse().ok()).collect();
+        if let [fd, file, before, len] = numbers[..] {
+            let (Ok(fd), Ok(file)) = (i32::try_from(fd), i32::try_from(file)) else { continue };
+            restore(fd, file, before, len as usize);
+            // SAFETY: handed to this library.
+            unsafe { real::close(file) };
+        }
+    }
+}
+
+/// The descriptor has these bytes to be received before what the kernel has, but for `before` bytes that come first.
+fn restore(fd: i32, file: i32, before: u64, len: usize) -> Option<()> {
+    let mut bytes = vec![0; len.min(RING.bytes())];
+    // SAFETY: room for as many.
+    if unsafe { libc::pread(file, bytes.as_mut_ptr().cast(), bytes.len(), 0) } != bytes.len() as isize {
+        return None;
+    }
+    let (memory, _file) = Memory::create("fastsock", LEN).ok()?;
+    let page = page::new()?;
+    slot::track(fd, ACCEPTED);
+    let slot = slot::of(fd)?;
+    let (me, sender) = (ACCEPTED, 1 - ACCEPTED);
+    let control = control(&memory);
+    let mut writer = am::ring::Writer::new(RING, 0);
+    memory.put_span(arena::ring(sender), writer.place(0, bytes.len()), &bytes);
+    writer.publish(&control.ways[sender].lane, bytes.len());
+    control.ways[sender].moved_at.store(before, Ordering::Relaxed);
+    control.ways[sender].phase.store(TCP_AGAIN, Ordering::Release);
+    control.ways[me].phase.store(TCP_AGAIN, Ordering::Release);
+    // SAFETY: just made.
+    let of_page = unsafe { page.as_ref() };
+    of_page.out.with(|out| out.phase = TCP_AGAIN);
+    of_page.shared.store(1, Ordering::Relaxed);
+    slot.never.store(1, Ordering::SeqCst);
+    slot.page.store(page.as_ptr(), Ordering::Release);
+    slot.memory.store(Box::into_raw(Box::new(memory)), Ordering::Release);
+    slot.mode.store(ACTIVE, Ordering::SeqCst);
+    crate::retire::left();
+    Some(())
+}

@@ -1,0 +1,92 @@
+//! Descriptors that mean the same, and what is asked of them.
+
+#![allow(clippy::missing_safety_doc, reason = "each is the system's call of the same name, with the system's rules")]
+
+use libc::{c_int, c_ulong};
+
+use super::life::{after_close, before_close};
+use crate::{activate, real, receive, retire, slot};
+
+fn shared(from: c_int, to: c_int) -> c_int {
+    if to >= 0 && to != from && activate::in_process() {
+        slot::share(from, to);
+    }
+    to
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dup(fd: c_int) -> c_int {
+    // SAFETY: the caller's promise, here and in what follows.
+    shared(fd, unsafe { real::dup(fd) })
+}
+
+/// `to` is closed and made to mean what `from` means.
+fn over(from: c_int, to: c_int, call: impl FnOnce() -> c_int) -> c_int {
+    // SAFETY: asks for flags.
+    let works = from != to && unsafe { real::fcntl(from, libc::F_GETFD, 0) } >= 0;
+    let last = if works { before_close(to) } else { None };
+    let made = shared(from, call());
+    after_close(last);
+    made
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dup2(from: c_int, to: c_int) -> c_int {
+    // SAFETY: as above.
+    over(from, to, || unsafe { real::dup2(from, to) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __dup2(from: c_int, to: c_int) -> c_int {
+    // SAFETY: as above.
+    unsafe { dup2(from, to) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dup3(from: c_int, to: c_int, flags: c_int) -> c_int {
+    // SAFETY: as above.
+    over(from, to, || unsafe { real::dup3(from, to, flags) })
+}
+
+fn duplicates(command: c_int) -> bool {
+    command == libc::F_DUPFD || command == libc::F_DUPFD_CLOEXEC
+}
+
+// The third argument of these is passed as any third argument is, where the library is built for (x86-64, aarch64).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
+    // SAFETY: as above.
+    let done = unsafe { real::fcntl(fd, command, argument) };
+    if duplicates(command) { shared(fd, done) } else { done }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fcntl64(fd: c_int, command: c_int, argument: usize) -> c_int {
+    // SAFETY: as above.
+    let done = unsafe { real::fcntl64(fd, command, argument) };
+    if duplicates(command) { shared(fd, done) } else { done }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: usize) -> c_int {
+    // SAFETY: as above.
+    let done = unsafe { real::ioctl(fd, request, argument) };
+    if request == libc::FIONREAD as c_ulong
+        && done == 0
+        && argument != 0
+        && let Some(slot) = slot::of(fd).filter(|slot| slot.active())
+    {
+        let ring = receive::in_ring(&slot) as c_int;
+        // SAFETY: the kernel just wrote an int there.
+        unsafe { *std::ptr::with_exposed_provenance_mut::<c_int>(argument) += ring };
+    }
+    done
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fdopen(fd: c_int, mode: *const libc::c_char) -> *mut libc::FILE {
+    // A stream reads and writes by calls of its own that nobody sees.
+    retire::retire_fd(fd);
+    // SAFETY: as above.
+    unsafe { real::fdopen(fd, mode) }
+}

@@ -1,0 +1,135 @@
+//! `sendmsg`, `recvmsg`, and several of them at once.
+
+#![allow(clippy::missing_safety_doc, reason = "each is the system's call of the same name, with the system's rules")]
+
+use std::cell::Cell;
+
+use libc::{c_int, c_uint, iovec, mmsghdr, msghdr, timespec};
+
+use super::{receiving, sending};
+use crate::{real, retire, slot};
+
+/// The list of a message; empty if it can't be one, which is the kernel's to say.
+///
+/// # Safety
+/// The message is one.
+unsafe fn list<'a>(message: *const msghdr) -> &'a [iovec] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (start, count) = ((*message).msg_iov, (*message).msg_iovlen);
+        if start.is_null() || count > 1024 { &[] } else { std::slice::from_raw_parts(start, count) }
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> isize {
+    // SAFETY: the caller's promise, here and in what follows.
+    unsafe {
+        if message.is_null() || slot::of(fd).is_none() {
+            return real::recvmsg(fd, message, flags);
+        }
+        let by_kernel = Cell::new(false);
+        let got = receiving(fd, list(message), flags, || {
+            by_kernel.set(true);
+            real::recvmsg(fd, message, flags)
+        });
+        if got >= 0 && !by_kernel.get() {
+            (*message).msg_namelen = 0;
+            (*message).msg_controllen = 0;
+            (*message).msg_flags = flags & libc::MSG_CMSG_CLOEXEC;
+        }
+        got
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> isize {
+    // SAFETY: as above.
+    unsafe {
+        if !message.is_null() && (*message).msg_controllen > 0 {
+            hand_over(message);
+            // What rides beside the bytes is the kernel's.
+            if let Some(held) = retire::retire_fd(fd) {
+                drop(held);
+                return real::sendmsg(fd, message, flags);
+            }
+        }
+        if message.is_null() || slot::of(fd).is_none() {
+            return real::sendmsg(fd, message, flags);
+        }
+        sending(fd, list(message), flags, || real::sendmsg(fd, message, flags))
+    }
+}
+
+/// Descriptors that a message hands to another process go back to the kernel.
+///
+/// # Safety
+/// The message is one.
+unsafe fn hand_over(message: *const msghdr) {
+    // SAFETY: the caller's promise; the macros walk the control buffer.
+    unsafe {
+        let mut header = libc::CMSG_FIRSTHDR(message);
+        while !header.is_null() {
+            if (*header).cmsg_level == libc::SOL_SOCKET && (*header).cmsg_type == libc::SCM_RIGHTS {
+                let len = ((*header).cmsg_len as usize).saturating_sub(libc::CMSG_LEN(0) as usize);
+                for i in 0..len / size_of::<c_int>() {
+                    retire::retire_fd(libc::CMSG_DATA(header).cast::<c_int>().add(i).read_unaligned());
+                }
+            }
+            header = libc::CMSG_NXTHDR(message.cast_mut(), header);
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sendmmsg(fd: c_int, messages: *mut mmsghdr, count: c_uint, flags: c_int) -> c_int {
+    // SAFETY: as above.
+    unsafe {
+        for i in 0..count.min(1024) as usize {
+            if !messages.is_null() && (*messages.add(i)).msg_hdr.msg_controllen > 0 {
+                hand_over(&raw const (*messages.add(i)).msg_hdr);
+            }
+        }
+        if messages.is_null() || slot::of(fd).is_none() {
+            return real::sendmmsg(fd, messages, count, flags);
+        }
+        for i in 0..count.min(1024) as usize {
+            let message = messages.add(i);
+            let sent = sendmsg(fd, &raw const (*message).msg_hdr, flags);
+            if sent < 0 {
+                return if i > 0 { i as c_int } else { -1 };
+            }
+            (*message).msg_len = sent as c_uint;
+        }
+        count.min(1024) as c_int
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn recvmmsg(
+    fd: c_int,
+    messages: *mut mmsghdr,
+    count: c_uint,
+    flags: c_int,
+    limit: *mut timespec,
+) -> c_int {
+    // SAFETY: as above.
+    unsafe {
+        // With a time limit it is the kernel's, on a connection that is the kernel's.
+        let tracked = slot::of(fd);
+        if messages.is_null() || tracked.is_none() || (!limit.is_null() && tracked.is_some_and(|slot| !slot.active())) {
+            return real::recvmmsg(fd, messages, count, flags, limit);
+        }
+        for i in 0..count.min(1024) as usize {
+            let wait_no_more = i > 0 && flags & libc::MSG_WAITFORONE != 0;
+            let flags = flags & !libc::MSG_WAITFORONE | if wait_no_more { libc::MSG_DONTWAIT } else { 0 };
+            let message = messages.add(i);
+            let got = recvmsg(fd, &raw mut (*message).msg_hdr, flags);
+            if got < 0 {
+                return if i > 0 { i as c_int } else { -1 };
+            }
+            (*message).msg_len = got as c_uint;
+        }
+        count.min(1024) as c_int
+    }
+}

@@ -1,0 +1,78 @@
+//! The calls that a program makes. Each has the system's own name and form, so that the loader finds it first.
+//!
+//! What does not concern a tracked connection costs a look at a table, and goes on to the system.
+
+mod data;
+mod descriptors;
+mod life;
+mod messages;
+mod other;
+mod process;
+mod readiness;
+pub mod signals;
+mod variadic;
+
+use std::sync::atomic::Ordering;
+
+use libc::{c_int, iovec};
+
+use crate::receive::{self, Outcome};
+use crate::{activate, slot, transmit};
+
+/// A call that receives: through the ring, or by `kernel`.
+///
+/// # Safety
+/// The buffers may be written.
+#[inline(always)]
+unsafe fn receiving(fd: c_int, buffers: &[iovec], flags: c_int, kernel: impl Fn() -> isize) -> isize {
+    let Some(held) = slot::of(fd) else { return kernel() };
+    if !held.active() {
+        activate::consider(fd, &held);
+    }
+    loop {
+        if held.active() {
+            // SAFETY: the caller's promise.
+            match unsafe { receive::receive(fd, &held, buffers, flags) } {
+                Outcome::Result(result) => return result,
+                Outcome::Kernel if held.active() => return kernel(),
+                Outcome::Kernel => {}
+            }
+        }
+        held.receiving.fetch_add(1, Ordering::SeqCst);
+        if !held.active() {
+            let got = kernel();
+            held.receiving.fetch_sub(1, Ordering::SeqCst);
+            return got;
+        }
+        held.receiving.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// A call that sends.
+///
+/// # Safety
+/// The buffers may be read.
+#[inline(always)]
+unsafe fn sending(fd: c_int, buffers: &[iovec], flags: c_int, kernel: impl Fn() -> isize) -> isize {
+    let Some(held) = slot::of(fd) else { return kernel() };
+    if !held.active() {
+        activate::consider(fd, &held);
+    }
+    loop {
+        if held.active() {
+            // SAFETY: the caller's promise.
+            match unsafe { transmit::send(fd, &held, buffers, flags) } {
+                Outcome::Result(result) => return result,
+                Outcome::Kernel if held.active() => return kernel(),
+                Outcome::Kernel => {}
+            }
+        }
+        held.sending.fetch_add(1, Ordering::SeqCst);
+        if !held.active() {
+            let sent = kernel();
+            held.sending.fetch_sub(1, Ordering::SeqCst);
+            return sent;
+        }
+        held.sending.fetch_sub(1, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,162 @@
+//! New processes and programs, and the library's own beginning and end.
+
+#![allow(clippy::missing_safety_doc, reason = "each is the system's call of the same name, with the system's rules")]
+
+use std::sync::atomic::Ordering;
+
+use libc::{c_char, c_int, pid_t, posix_spawn_file_actions_t, posix_spawnattr_t};
+
+use crate::arena::control;
+use crate::{activate, real, retire, slot};
+
+/// Runs when the library is loaded.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static BEGIN: extern "C" fn() = begin;
+
+/// Runs when the process ends in an orderly way.
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static END: extern "C" fn() = end;
+
+extern "C" fn begin() {
+    activate::note_process();
+    crate::carry::take();
+    // SAFETY: functions that live as long as the process.
+    unsafe { libc::pthread_atfork(None, Some(after_fork), Some(in_child)) };
+}
+
+extern "C" fn end() {
+    each_active(|fd, slot, memory| {
+        super::life::reset_if_unread(fd, slot);
+        control(memory).sides[slot.me()].leaving.fetch_add(1, Ordering::SeqCst);
+        control(memory).ways[slot.me()].bytes.ring();
+        control(memory).ways[1 - slot.me()].room.ring();
+    });
+}
+
+fn each_active(work: impl Fn(c_int, &slot::Held, &am::memory::Memory)) {
+    slot::each(0, usize::MAX, |fd| {
+        if let Some(slot) = slot::of(fd)
+            && slot.active()
+            && let Some((_, memory)) = slot.parts()
+        {
+            work(fd, &slot, memory);
+        }
+    });
+}
+
+/// Two processes hold every connection. Those that are active know how to share; the others stay with the kernel, as neither process could
+/// know when no thread of the other is in the kernel.
+extern "C" fn after_fork() {
+    slot::each(0, usize::MAX, |fd| {
+        let Some(slot) = slot::of(fd) else { return };
+        match slot.parts() {
+            Some((page, _)) if slot.active() => page.shared.store(1, Ordering::Relaxed),
+            _ => activate::give_up(&slot),
+        }
+    });
+}
+
+extern "C" fn in_child() {
+    activate::note_process();
+    after_fork();
+}
+
+// A child of vfork uses its parent's memory: what it closes, the parent would take for closed. A fork is what POSIX lets a vfork be.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vfork() -> pid_t {
+    // SAFETY: takes nothing.
+    unsafe { real::fork() }
+}
+
+/// A new program that gets the environment of this one.
+fn with_own(call: impl Fn() -> c_int) -> c_int {
+    let carried = retire::before_exec();
+    if carried.is_empty() {
+        return call();
+    }
+    carried.announce();
+    let failed = call();
+    let errno = real::errno();
+    carried.renounce();
+    drop(carried);
+    real::fail(errno);
+    failed
+}
+
+/// A new program that gets an environment of the caller's.
+///
+/// # Safety
+/// `envp` is null or a list that ends with a null pointer.
+unsafe fn with_given(envp: *const *const c_char, call: impl Fn(*const *const c_char) -> c_int) -> c_int {
+    let carried = retire::before_exec();
+    if carried.is_empty() {
+        return call(envp);
+    }
+    // SAFETY: the caller's promise.
+    let (list, _text) = unsafe { carried.environment(envp) };
+    let failed = call(list.as_ptr());
+    let errno = real::errno();
+    drop(carried);
+    real::fail(errno);
+    failed
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn execve(path: *const c_char, argv: *const *const c_char, envp: *const *const c_char) -> c_int {
+    // SAFETY: the caller's promise, here and in what follows.
+    unsafe { with_given(envp, |envp| real::execve(path, argv, envp)) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn execv(path: *const c_char, argv: *const *const c_char) -> c_int {
+    // SAFETY: as above.
+    with_own(|| unsafe { real::execv(path, argv) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn execvp(path: *const c_char, argv: *const *const c_char) -> c_int {
+    // SAFETY: as above.
+    with_own(|| unsafe { real::execvp(path, argv) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn execvpe(path: *const c_char, argv: *const *const c_char, envp: *const *const c_char) -> c_int {
+    // SAFETY: as above.
+    unsafe { with_given(envp, |envp| real::execvpe(path, argv, envp)) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fexecve(fd: c_int, argv: *const *const c_char, envp: *const *const c_char) -> c_int {
+    // SAFETY: as above.
+    unsafe { with_given(envp, |envp| real::fexecve(fd, argv, envp)) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn posix_spawn(
+    pid: *mut pid_t,
+    path: *const c_char,
+    actions: *const posix_spawn_file_actions_t,
+    attributes: *const posix_spawnattr_t,
+    argv: *const *mut c_char,
+    envp: *const *mut c_char,
+) -> c_int {
+    drop(retire::before_exec());
+    // SAFETY: as above.
+    unsafe { real::posix_spawn(pid, path, actions, attributes, argv, envp) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn posix_spawnp(
+    pid: *mut pid_t,
+    path: *const c_char,
+    actions: *const posix_spawn_file_actions_t,
+    attributes: *const posix_spawnattr_t,
+    argv: *const *mut c_char,
+    envp: *const *mut c_char,
+) -> c_int {
+    drop(retire::before_exec());
+    // SAFETY: as above.
+    unsafe { real::posix_spawnp(pid, path, actions, attributes, argv, envp) }
+}

@@ -1,0 +1,69 @@
+//! Calls with any number of arguments. They are not looked at: what is to be done first is done with every register as it was,
+//! and the system's call goes on with the caller's own arguments, on the caller's own stack.
+
+use std::ffi::c_int;
+use std::os::raw::c_void;
+
+use crate::real::Symbol;
+use crate::retire;
+
+static EXECL: Symbol = Symbol::new(c"execl");
+static EXECLP: Symbol = Symbol::new(c"execlp");
+static EXECLE: Symbol = Symbol::new(c"execle");
+static DPRINTF: Symbol = Symbol::new(c"dprintf");
+static DPRINTF_CHK: Symbol = Symbol::new(c"__dprintf_chk");
+
+extern "C" fn before(which: u32, first: usize) -> *mut c_void {
+    let symbol = match which {
+        0 => &EXECL,
+        1 => &EXECLP,
+        2 => &EXECLE,
+        3 => &DPRINTF,
+        _ => &DPRINTF_CHK,
+    };
+    if which < 3 {
+        // Nothing runs after a call that works, and one that fails leaves a file in memory that nobody reads: small, and closed with
+        // the process. The environment that execle passes is the caller's own: what is left is lost there.
+        let carried = retire::before_exec();
+        if !carried.is_empty() {
+            carried.announce();
+        }
+        std::mem::forget(carried);
+    } else {
+        // Writes by a call of its own that nobody sees.
+        retire::retire_fd(first as c_int);
+    }
+    symbol.address()
+}
+
+/// A function of this name that calls `before` with its number and its first argument, then goes on to what that returns.
+macro_rules! variadic {
+    ($($name:ident $number:literal)*) => {
+        $(
+            #[unsafe(no_mangle)]
+            #[unsafe(naked)]
+            unsafe extern "C" fn $name() {
+                std::arch::naked_asm!(
+                    // Six registers for integers and the count of those for fractions; with the return address 64 bytes.
+                    "push rdi", "push rsi", "push rdx", "push rcx", "push r8", "push r9", "push rax",
+                    "sub rsp, 128",
+                    "movups [rsp], xmm0", "movups [rsp + 16], xmm1", "movups [rsp + 32], xmm2", "movups [rsp + 48], xmm3",
+                    "movups [rsp + 64], xmm4", "movups [rsp + 80], xmm5", "movups [rsp + 96], xmm6", "movups [rsp + 112], xmm7",
+                    "mov rsi, rdi",
+                    "mov edi, {number}",
+                    "call {before}",
+                    "mov r11, rax",
+                    "movups xmm0, [rsp]", "movups xmm1, [rsp + 16]", "movups xmm2, [rsp + 32]", "movups xmm3, [rsp + 48]",
+                    "movups xmm4, [rsp + 64]", "movups xmm5, [rsp + 80]", "movups xmm6, [rsp + 96]", "movups xmm7, [rsp + 112]",
+                    "add rsp, 128",
+                    "pop rax", "pop r9", "pop r8", "pop rcx", "pop rdx", "pop rsi", "pop rdi",
+                    "jmp r11",
+                    number = const $number,
+                    before = sym before,
+                )
+            }
+        )*
+    };
+}
+
+variadic! { execl 0 execlp 1 execle 2 dprintf 3 __dprintf_chk 4 }

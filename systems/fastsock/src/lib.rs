@@ -1,0 +1,46 @@
+//! `libfastsock.so`: user-level sockets for unmodified programs, under `LD_PRELOAD`.
+//!
+//! Both sides of a TCP connection of this host with itself have the library: then what they send goes through rings in shared memory. The
+//! kernel's connection stays, and stays what the descriptor is: it gives it its number, its addresses, its life, its end of file, and it
+//! carries the bytes wherever the ring can't. Fast Sockets (Rodrigues, Anderson and Culler, USENIX 1997) did this over Active
+//! Messages between hosts; here the ring is the one of the crate `am`.
+//!
+//! | module | job |
+//! |---|---|
+//! | `hook` | the calls that a program makes, a file for each kind |
+//! | `real` | the next definition of each call |
+//! | `slot` | the connections of this process, and which descriptors mean them |
+//! | `activate` | when a connection becomes fast |
+//! | `meet` | how two sides find each other, without a byte on the connection |
+//! | `receive`, `transmit` | the two directions of an active connection |
+//! | `retire` | back to the kernel |
+//! | `carry` | what is left in a ring, to a new program |
+//! | `wait`, `bell` | spinning and sleeping |
+//! | `arena` | what two sides share |
+//! | `page` | what a side keeps for itself, and shares with its forks |
+//! | `buffers` | the program's buffers as one run of bytes |
+//! | `tcp` | what the kernel knows of a connection |
+//! | `settings` | the environment |
+//!
+//! # Why no byte is lost or out of order
+//!
+//! A direction moves from TCP to the ring at a byte of its stream that its sender names (`moved_at`), counted by the kernel's own
+//! counters: the receiver takes exactly that many bytes over TCP first. It moves back once, for good, after the ring's last byte. Only
+//! its sender moves it on. So a sender that finds a call that it can't serve sends over TCP from there on, without asking anybody.
+
+mod activate;
+mod arena;
+mod bell;
+mod buffers;
+mod carry;
+mod hook;
+mod meet;
+mod page;
+mod real;
+mod receive;
+mod retire;
+mod settings;
+mod slot;
+mod tcp;
+mod transmit;
+mod wait;

@@ -1,0 +1,156 @@
+//! How the two sides of a connection find each other, without a byte on it.
+//!
+//! The side that connected listens under an abstract name made of both ends' addresses; the side that accepted knows the same addresses
+//! and looks whether there is such a name. If not, the peer has no library, or not yet. Each asks the kernel whose process the other
+//! is. The accepting side makes the memory and hands it over.
+
+use std::io::IoSlice;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use am::memory::Memory;
+use libc::c_int;
+
+use crate::arena;
+use crate::real;
+use crate::tcp::Ends;
+
+/// Version of everything that two libraries must agree on.
+const VERSION: u8 = 1;
+/// Descriptors of the library's own get numbers from here on, out of the program's way.
+const HIGH: usize = 900;
+
+/// The abstract name of a connection, from the side that connected.
+fn name(connected: &Ends) -> (libc::sockaddr_un, libc::socklen_t) {
+    // SAFETY: integers only.
+    let user = unsafe { libc::geteuid() };
+    let text = format!("fastsock/{VERSION}/{user}/{}/{}", connected.here, connected.there);
+    // SAFETY: integers only, for which zero is a value.
+    let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
+    address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+    let len = text.len().min(address.sun_path.len() - 1);
+    for (to, from) in address.sun_path[1..].iter_mut().zip(text.bytes()) {
+        *to = from.cast_signed();
+    }
+    (address, (std::mem::offset_of!(libc::sockaddr_un, sun_path) + 1 + len) as libc::socklen_t)
+}
+
+/// A socket out of the program's way.
+fn socket() -> Option<OwnedFd> {
+    let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+    // SAFETY: a new descriptor.
+    let low = unsafe { libc::socket(libc::AF_UNIX, kind, 0) };
+    out_of_the_way(low)
+}
+
+fn out_of_the_way(low: c_int) -> Option<OwnedFd> {
+    if low < 0 {
+        return None;
+    }
+    // SAFETY: a descriptor of this library's own; the copy as well.
+    unsafe {
+        let high = real::fcntl(low, libc::F_DUPFD_CLOEXEC, HIGH);
+        real::close(low);
+        (high >= 0).then(|| OwnedFd::from_raw_fd(high))
+    }
+}
+
+/// Whether the other end of a socket is a process of the same effective user.
+fn same_user(fd: c_int) -> bool {
+    let mut peer = libc::ucred { pid: 0, uid: u32::MAX, gid: 0 };
+    let mut len = size_of::<libc::ucred>() as libc::socklen_t;
+    // SAFETY: room for one ucred; a question about this process.
+    unsafe {
+        libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_PEERCRED, (&raw mut peer).cast(), &raw mut len) == 0
+            && peer.uid == libc::geteuid()
+    }
+}
+
+/// The connecting side may be found from now on.
+pub fn listen(ends: &Ends) -> Option<OwnedFd> {
+    let socket = socket()?;
+    let (address, len) = name(ends);
+    // SAFETY: an address of this length.
+    let bound = unsafe {
+        libc::bind(socket.as_raw_fd(), (&raw const address).cast(), len) == 0
+            && libc::listen(socket.as_raw_fd(), 1) == 0
+    };
+    bound.then_some(socket)
+}
+
+/// The accepting side looks for the connecting one; if it is there, makes memory and hands it over.
+pub fn offer(ends: &Ends) -> Option<Memory> {
+    let socket = socket()?;
+    let (address, len) = name(&Ends { here: ends.there.clone(), there: ends.here.clone() });
+    // SAFETY: an address of this length.
+    let found = unsafe { real::connect(socket.as_raw_fd(), (&raw const address).cast(), len) == 0 };
+    if !found || !same_user(socket.as_raw_fd()) {
+        return None;
+    }
+    let (memory, file) = Memory::create("fastsock", arena::LEN).ok()?;
+    arena::mark(&memory);
+    send(&socket, &file).then_some(memory)
+}
+
+/// The connecting side takes the memory, if somebody has offered it.
+pub fn take(knock: c_int) -> Option<Memory> {
+    // SAFETY: a new descriptor.
+    let low = unsafe {
+        real::accept4(knock, std::ptr::null_mut(), std::ptr::null_mut(), libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK)
+    };
+    let socket = out_of_the_way(low)?;
+    if !same_user(socket.as_raw_fd()) {
+        return None;
+    }
+    // The offer follows the connection at once.
+    let mut ask = libc::pollfd { fd: socket.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: one entry.
+    unsafe { real::poll(&raw mut ask, 1, 20) };
+    let file = receive(&socket)?;
+    let memory = Memory::attach(&file, arena::LEN).ok()?;
+    arena::marked(&memory).then_some(memory)
+}
+
+/// Room for one descriptor in a control message.
+#[repr(align(8))]
+struct Control([u8; 64]);
+
+fn send(socket: &OwnedFd, file: &OwnedFd) -> bool {
+    let (version, mut control) = ([VERSION], Control([0; 64]));
+    let slice = IoSlice::new(&version);
+    // SAFETY: the message points to what lives until the call returns; the control buffer has room for one descriptor.
+    unsafe {
+        let mut message: libc::msghdr = std::mem::zeroed();
+        message.msg_iov = (&raw const slice).cast_mut().cast();
+        message.msg_iovlen = 1;
+        message.msg_control = control.0.as_mut_ptr().cast();
+        message.msg_controllen = libc::CMSG_SPACE(4) as _;
+        let header = libc::CMSG_FIRSTHDR(&raw const message);
+        (*header).cmsg_level = libc::SOL_SOCKET;
+        (*header).cmsg_type = libc::SCM_RIGHTS;
+        (*header).cmsg_len = libc::CMSG_LEN(4) as _;
+        libc::CMSG_DATA(header).cast::<c_int>().write_unaligned(file.as_raw_fd());
+        real::sendmsg(socket.as_raw_fd(), &raw const message, libc::MSG_NOSIGNAL) == 1
+    }
+}
+
+fn receive(socket: &OwnedFd) -> Option<OwnedFd> {
+    let (mut version, mut control) = (0_u8, MaybeUninit::<Control>::zeroed());
+    // SAFETY: the message points to what lives until the call returns. A descriptor that came is this process's own from then on;
+    // of several the kernel keeps what fits: one.
+    unsafe {
+        let mut slice = libc::iovec { iov_base: (&raw mut version).cast(), iov_len: 1 };
+        let mut message: libc::msghdr = std::mem::zeroed();
+        message.msg_iov = &raw mut slice;
+        message.msg_iovlen = 1;
+        message.msg_control = control.as_mut_ptr().cast();
+        message.msg_controllen = libc::CMSG_SPACE(4) as _;
+        let got = real::recvmsg(socket.as_raw_fd(), &raw mut message, libc::MSG_CMSG_CLOEXEC);
+        let header = libc::CMSG_FIRSTHDR(&raw const message);
+        if got < 0 || header.is_null() || (*header).cmsg_type != libc::SCM_RIGHTS {
+            return None;
+        }
+        let file = OwnedFd::from_raw_fd(libc::CMSG_DATA(header).cast::<c_int>().read_unaligned());
+        (got == 1 && version == VERSION).then_some(file)
+    }
+}

@@ -1,0 +1,133 @@
+//! What a side knows of its fast connection, out of the peer's reach, in memory that a fork shares: parent and child read and write the
+//! same connection, as they do with a kernel's socket.
+
+use std::cell::UnsafeCell;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use am::ring::{Reader, Writer};
+use libc::c_int;
+
+use crate::arena::RING;
+use crate::real;
+
+/// What the sending direction needs. Under its lock.
+pub struct Out {
+    pub writer: Writer,
+    /// Bytes sent over TCP.
+    pub tcp: u64,
+    pub phase: u32,
+    /// Sends since the kernel was last asked whether the peer still is there.
+    pub unasked: u32,
+    /// The peer's `leaving` when it was last asked.
+    pub left: u32,
+}
+
+/// What the receiving direction needs. Under its lock.
+pub struct In {
+    pub reader: Reader,
+    /// Bytes received over TCP.
+    pub tcp: u64,
+    pub phase: u32,
+    /// Bytes that come over TCP before the ring's first, once the peer has said so.
+    pub moved_at: Option<u64>,
+    /// An error that the kernel told, while the ring still held bytes.
+    pub error: i32,
+}
+
+/// Counters for people. Not under a lock.
+#[derive(Default)]
+pub struct Counters {
+    pub sent: AtomicU64,
+    pub received: AtomicU64,
+}
+
+/// A value and the lock of its direction, which outlives a thread or process that dies with it.
+pub struct Locked<T> {
+    mutex: UnsafeCell<libc::pthread_mutex_t>,
+    value: UnsafeCell<T>,
+}
+
+/// The page of a side.
+pub struct Page {
+    pub out: Locked<Out>,
+    pub inward: Locked<In>,
+    /// Not 0 once another process may hold the connection, too.
+    pub shared: AtomicU32,
+    /// Not 0 once the peer broke the rules, or a process died within a lock.
+    pub broken: AtomicU32,
+    pub counters: Counters,
+}
+
+impl Page {
+    /// The peer broke the rules, or a process died in the midst: nothing is believed any more, and the connection of this descriptor ends.
+    pub fn break_off(&self, fd: c_int) {
+        self.broken.store(1, Ordering::Relaxed);
+        // SAFETY: a descriptor of the program's; a wrong one is refused.
+        unsafe { real::shutdown(fd, libc::SHUT_RDWR) };
+    }
+}
+
+impl<T> Locked<T> {
+    /// Runs `work` with the value. None if a holder died meanwhile: the value may be half changed.
+    pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> Option<R> {
+        // SAFETY: the mutex was made by `Page::new` and lives as long as `self`.
+        let taken = unsafe { libc::pthread_mutex_lock(self.mutex.get()) };
+        if taken != 0 {
+            if taken == libc::EOWNERDEAD {
+                // Not made consistent: nobody gets it any more.
+                // SAFETY: this thread holds it.
+                unsafe { libc::pthread_mutex_unlock(self.mutex.get()) };
+            }
+            return None;
+        }
+        // SAFETY: under the lock, which nobody else holds.
+        let done = work(unsafe { &mut *self.value.get() });
+        // SAFETY: this thread holds it.
+        unsafe { libc::pthread_mutex_unlock(self.mutex.get()) };
+        Some(done)
+    }
+}
+
+/// Makes a page; none if the system has no memory for it.
+pub fn new() -> Option<NonNull<Page>> {
+    let (prot, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
+    // SAFETY: a new mapping; it overlaps nothing.
+    let start = unsafe { libc::mmap(std::ptr::null_mut(), size_of::<Page>(), prot, flags, -1, 0) };
+    if start == libc::MAP_FAILED {
+        return None;
+    }
+    let page = NonNull::new(start.cast::<Page>())?;
+    let out = Out { writer: Writer::new(RING, 0), tcp: 0, phase: 0, unasked: 0, left: 0 };
+    let inward = In { reader: Reader::new(RING, 0), tcp: 0, phase: 0, moved_at: None, error: 0 };
+    // SAFETY: fresh memory of this size, aligned to a page; each part is written before it is used.
+    unsafe {
+        page.write(Page {
+            out: Locked { mutex: UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER), value: UnsafeCell::new(out) },
+            inward: Locked { mutex: UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER), value: UnsafeCell::new(inward) },
+            shared: AtomicU32::new(0),
+            broken: AtomicU32::new(0),
+            counters: Counters::default(),
+        });
+        let page = page.as_ref();
+        let mut attributes = std::mem::zeroed();
+        libc::pthread_mutexattr_init(&raw mut attributes);
+        libc::pthread_mutexattr_setpshared(&raw mut attributes, libc::PTHREAD_PROCESS_SHARED);
+        libc::pthread_mutexattr_setrobust(&raw mut attributes, libc::PTHREAD_MUTEX_ROBUST);
+        // A signal handler that uses the connection it interrupted gets an error instead of a deadlock.
+        libc::pthread_mutexattr_settype(&raw mut attributes, libc::PTHREAD_MUTEX_ERRORCHECK);
+        libc::pthread_mutex_init(page.out.mutex.get(), &raw const attributes);
+        libc::pthread_mutex_init(page.inward.mutex.get(), &raw const attributes);
+        libc::pthread_mutexattr_destroy(&raw mut attributes);
+    }
+    Some(page)
+}
+
+/// Gives a page back.
+///
+/// # Safety
+/// Nobody of this process uses it any more.
+pub unsafe fn free(page: NonNull<Page>) {
+    // SAFETY: mapped by `new` with this length; the caller's promise.
+    unsafe { libc::munmap(page.as_ptr().cast(), size_of::<Page>()) };
+}

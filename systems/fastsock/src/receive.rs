@@ -1,0 +1,322 @@
+//! Receiving on an active connection.
+
+use std::sync::atomic::Ordering;
+
+use am::memory::Memory;
+use libc::{c_int, iovec};
+
+use crate::arena::{self, FAST, RING, TCP, TCP_AGAIN, control};
+use crate::buffers::Buffers;
+use crate::page::{In, Page};
+use crate::real;
+use crate::slot::{Held, Slot};
+use crate::tcp::{self, State};
+use crate::wait::{End, Wait};
+
+/// Flags that the ring knows. With another one the call goes to the kernel.
+const KNOWN: c_int =
+    libc::MSG_PEEK | libc::MSG_DONTWAIT | libc::MSG_WAITALL | libc::MSG_NOSIGNAL | libc::MSG_CMSG_CLOEXEC;
+
+/// Changes of phase that an attempt follows: there are two in the life of a connection.
+const LOOKS: u32 = 64;
+
+/// What came of an attempt.
+enum Step {
+    Done(usize),
+    /// Nothing is there; of the peer, the kernel has not been asked.
+    Nothing,
+    Failed(c_int),
+    /// The kernel has the rest of the stream: the call is its own.
+    Kernel,
+}
+
+/// What a call comes to: its result, or that it is the kernel's.
+pub enum Outcome {
+    Result(isize),
+    Kernel,
+}
+
+/// Receives into the program's buffers.
+///
+/// # Safety
+/// The buffers may be written.
+pub unsafe fn receive(fd: c_int, slot: &Held, buffers: &[iovec], flags: c_int) -> Outcome {
+    let Some((page, memory)) = slot.parts() else { return Outcome::Kernel };
+    if flags & !KNOWN != 0 {
+        return Outcome::Kernel;
+    }
+    // SAFETY: the caller's promise.
+    let mut buffers = unsafe { Buffers::new(buffers) };
+    let mut wait = Wait::new(fd, libc::SO_RCVTIMEO);
+    if buffers.left() == 0 {
+        return Outcome::Result(nothing_wanted(fd, slot, page, memory, flags, &mut wait));
+    }
+    let mut total = 0;
+    // Looking at all of a request at once ends with what the ring can hold.
+    let peek = flags & libc::MSG_PEEK != 0;
+    let all = flags & libc::MSG_WAITALL != 0 && !peek;
+    loop {
+        let error = match attempt(fd, slot, page, memory, &mut buffers, flags) {
+            Step::Kernel if total == 0 => return Outcome::Kernel,
+            // The rest of a request that asked for all: the kernel's part.
+            Step::Kernel => {
+                let (start, len) = buffers.piece(usize::MAX);
+                // SAFETY: a piece of the program's buffers.
+                let got = unsafe { real::recv(fd, start.cast(), len, flags) };
+                if got <= 0 {
+                    return Outcome::Result(total as isize);
+                }
+                buffers.pass(got as usize);
+                total += got as usize;
+                if buffers.left() == 0 {
+                    return Outcome::Result(total as isize);
+                }
+                continue;
+            }
+            Step::Done(0) => return Outcome::Result(total as isize),
+            Step::Done(len) => {
+                total += len;
+                if !all || buffers.left() == 0 {
+                    return Outcome::Result(total as isize);
+                }
+                wait.moved();
+                continue;
+            }
+            Step::Failed(errno) => errno,
+            Step::Nothing => match pause(fd, slot, page, memory, flags, &mut wait) {
+                Ok(()) => continue,
+                Err(errno) => errno,
+            },
+        };
+        return Outcome::Result(if total > 0 { total as isize } else { real::fail(error) });
+    }
+}
+
+/// A call that asks for no bytes waits for some all the same.
+fn nothing_wanted(fd: c_int, slot: &Held, page: &Page, memory: &Memory, flags: c_int, wait: &mut Wait) -> isize {
+    loop {
+        // SAFETY: no byte is written.
+        let got = unsafe { real::recv(fd, std::ptr::null_mut(), 0, flags | libc::MSG_DONTWAIT) };
+        if in_ring(slot) > 0 || got == 0 || real::errno() != libc::EAGAIN {
+            return if in_ring(slot) > 0 { 0 } else { got };
+        }
+        if let Err(errno) = pause(fd, slot, page, memory, flags, wait) {
+            return real::fail(errno);
+        }
+    }
+}
+
+/// Nothing is there: waits, if the call is one that waits.
+fn pause(fd: c_int, slot: &Held, page: &Page, memory: &Memory, flags: c_int, wait: &mut Wait) -> Result<(), c_int> {
+    let me = slot.me();
+    let (way, sides) = (&control(memory).ways[1 - me], &control(memory).sides);
+    // Where the other processes and threads of this side are does not matter: only what the peer wrote.
+    let Some((reader, phase)) = page.inward.with(|inward| (inward.reader, inward.phase)) else {
+        return Err(libc::ECONNRESET);
+    };
+    let news = || reader.known() > 0 || reader.news(&way.lane) || way.phase.load(Ordering::Acquire) > phase;
+    let waits = flags & libc::MSG_DONTWAIT == 0;
+    let ready = sides[1 - me].ready.load(Ordering::SeqCst) != 0;
+    if waits && ready && wait.spin(&sides[me], &sides[1 - me], news) {
+        return Ok(());
+    }
+    // The end of the stream and errors are the kernel's to tell.
+    match ask(fd, slot, page, memory) {
+        Asked::Look => return Ok(()),
+        Asked::Open => {}
+    }
+    if !waits || tcp::nonblocking(fd) {
+        return Err(libc::EAGAIN);
+    }
+    let left = sides[1 - me].leaving.load(Ordering::Acquire);
+    let peer_rings = ready && !(phase == TCP && way.phase.load(Ordering::Acquire) != TCP);
+    let end = if peer_rings {
+        wait.sleep(&way.bytes, || news() || sides[1 - me].leaving.load(Ordering::Acquire) != left)
+    } else {
+        wait.poll(libc::POLLIN)
+    };
+    if !slot.still(fd) {
+        return Err(libc::EBADF);
+    }
+    match end {
+        End::Look => Ok(()),
+        End::Late => Err(libc::EAGAIN),
+        End::Signal => Err(libc::EINTR),
+    }
+}
+
+/// What the kernel says.
+enum Asked {
+    Open,
+    /// There is something to be found.
+    Look,
+}
+
+fn ask(fd: c_int, slot: &Slot, page: &Page, memory: &Memory) -> Asked {
+    let state = tcp::state(fd);
+    let way = &control(memory).ways[1 - slot.me()];
+    let found = page.inward.with(|inward| {
+        // The ring was written before the end was sent: what is in it is seen now, and comes first.
+        let ring = inward.phase == FAST && inward.reader.ready(&way.lane, 1).unwrap_or(1) > 0;
+        match state {
+            State::Open => ring,
+            State::Bytes => {
+                // Bytes over TCP, of a peer that has not said that it sends there: a call that its library does not see.
+                if inward.phase == FAST && !ring && way.phase.load(Ordering::Acquire) == FAST {
+                    inward.phase = TCP_AGAIN;
+                }
+                true
+            }
+            State::End => {
+                inward.error = if ring { inward.error } else { END };
+                true
+            }
+            State::Error(errno) => {
+                inward.error = errno;
+                true
+            }
+        }
+    });
+    if found == Some(false) { Asked::Open } else { Asked::Look }
+}
+
+/// Not an error: the end of the stream.
+const END: c_int = -1;
+
+/// Takes what is there.
+fn attempt(fd: c_int, slot: &Slot, page: &Page, memory: &Memory, buffers: &mut Buffers<'_>, flags: c_int) -> Step {
+    if page.broken.load(Ordering::Relaxed) != 0 {
+        return Step::Failed(libc::ECONNRESET);
+    }
+    let sender = 1 - slot.me();
+    let taken = page
+        .inward
+        .with(|inward| if slot.active() { take(fd, inward, memory, sender, buffers, flags) } else { Ok(Step::Kernel) });
+    match taken {
+        Some(Ok(Step::Done(len))) => {
+            page.counters.received.fetch_add(len as u64, Ordering::Relaxed);
+            Step::Done(len)
+        }
+        Some(Ok(step)) => step,
+        Some(Err(())) | None => {
+            page.break_off(fd);
+            Step::Failed(libc::ECONNRESET)
+        }
+    }
+}
+
+fn take(
+    fd: c_int,
+    inward: &mut In,
+    memory: &Memory,
+    sender: usize,
+    buffers: &mut Buffers<'_>,
+    flags: c_int,
+) -> Result<Step, ()> {
+    let way = &control(memory).ways[sender];
+    let peek = flags & libc::MSG_PEEK != 0;
+    for _ in 0..LOOKS {
+        // Before the ring's end, so that what was written before a change of phase is seen with it.
+        let phase = way.phase.load(Ordering::Acquire);
+        match inward.phase {
+            TCP => {
+                let most = if phase == TCP {
+                    u64::MAX
+                } else {
+                    let moved_at = *inward.moved_at.get_or_insert_with(|| way.moved_at.load(Ordering::Relaxed));
+                    moved_at.checked_sub(inward.tcp).ok_or(())?
+                };
+                if most == 0 {
+                    inward.phase = FAST;
+                    continue;
+                }
+                let mut space = [iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; 16];
+                let mut message = buffers.message(usize::try_from(most).unwrap_or(usize::MAX), &mut space);
+                let flags = flags & !libc::MSG_WAITALL | libc::MSG_DONTWAIT;
+                // SAFETY: the program's buffers.
+                let got = unsafe { real::recvmsg(fd, &raw mut message, flags) };
+                return match got {
+                    1.. => {
+                        if !peek {
+                            inward.tcp += got as u64;
+                            buffers.pass(got as usize);
+                        }
+                        Ok(Step::Done(got as usize))
+                    }
+                    0 => Ok(Step::Done(0)),
+                    _ => match real::errno() {
+                        libc::EAGAIN if way.phase.load(Ordering::Acquire) != phase => continue,
+                        libc::EAGAIN => Ok(match std::mem::take(&mut inward.error) {
+                            0 | END => Step::Nothing,
+                            errno => Step::Failed(errno),
+                        }),
+                        errno => Ok(Step::Failed(errno)),
+                    },
+                };
+            }
+            FAST => {
+                let there = inward.reader.ready(&way.lane, 1).map_err(drop)?;
+                if there > 0 {
+                    return Ok(Step::Done(copy(inward, memory, sender, buffers, there, peek)));
+                }
+                if phase == TCP_AGAIN {
+                    inward.phase = TCP_AGAIN;
+                    continue;
+                }
+                return Ok(match std::mem::take(&mut inward.error) {
+                    0 => Step::Nothing,
+                    END => Step::Done(0),
+                    errno => Step::Failed(errno),
+                });
+            }
+            _ => {
+                return Ok(match std::mem::take(&mut inward.error) {
+                    0 | END => Step::Kernel,
+                    errno => Step::Failed(errno),
+                });
+            }
+        }
+    }
+    // Phases that come and go: no sender does that.
+    Err(())
+}
+
+/// Copies out of the ring.
+fn copy(inward: &mut In, memory: &Memory, sender: usize, buffers: &mut Buffers<'_>, there: usize, peek: bool) -> usize {
+    let way = &control(memory).ways[sender];
+    let mut copied = 0;
+    let mut view = *buffers;
+    while copied < there {
+        let (start, len) = view.piece(there - copied);
+        if len == 0 {
+            break;
+        }
+        let span = inward.reader.place(copied, len);
+        // SAFETY: a piece of the program's buffers, which it lends for the call.
+        let into = unsafe { std::slice::from_raw_parts_mut(start, len) };
+        memory.get_span(arena::ring(sender), span, into);
+        view.pass(len);
+        copied += len;
+    }
+    if !peek {
+        *buffers = view;
+        inward.reader.consume(copied);
+        // News of room for a quarter at once, or of all: a line that moves between CPUs is dear.
+        if inward.reader.tell(&way.lane, RING.bytes() / 4) {
+            way.room.ring();
+        }
+    }
+    copied
+}
+
+/// Bytes in the ring that wait to be received.
+pub fn in_ring(slot: &Slot) -> usize {
+    let Some((page, memory)) = slot.parts() else { return 0 };
+    let way = &control(memory).ways[1 - slot.me()];
+    let known = page.inward.with(|inward| match inward.phase {
+        TCP_AGAIN => 0,
+        // What lies before them in the kernel counts there.
+        _ => inward.reader.ready(&way.lane, usize::MAX).unwrap_or(0),
+    });
+    known.unwrap_or(0)
+}

@@ -1,0 +1,267 @@
+//! The connections of this process, and which descriptors mean them.
+//!
+//! A descriptor's entry is the number of a slot, or 0. Slots are never unmapped, so that a thread may look at one that another thread
+//! gives up: it counts itself in, and looks again whether the descriptor still means the slot.
+
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, Ordering, fence};
+
+use am::memory::Memory;
+
+use crate::page::{self, Page};
+
+/// Descriptors from this number on stay with the kernel.
+const FDS: usize = 1 << 16;
+/// Connections of a process beyond these stay with the kernel.
+const SLOTS: usize = 1 << 14;
+
+/// Where a connection's calls go.
+pub const KERNEL: u32 = 0;
+pub const ACTIVE: u32 = 1;
+
+/// Which side of the connection this process is.
+pub const ACCEPTED: usize = 0;
+pub const CONNECTED: usize = 1;
+
+/// One connection.
+pub struct Slot {
+    /// Descriptors of this process that mean it.
+    fds: AtomicU32,
+    /// Calls under way, and one as long as there are descriptors.
+    users: AtomicU32,
+    /// [`KERNEL`] or [`ACTIVE`].
+    pub mode: AtomicU32,
+    /// Not 0: never to become fast.
+    pub never: AtomicU32,
+    /// Side of this process.
+    pub me: AtomicU32,
+    /// Calls that moved data, up to now.
+    pub ops: AtomicU32,
+    /// Threads in the kernel's receive and send.
+    pub receiving: AtomicU32,
+    pub sending: AtomicU32,
+    /// One thread at a time tries to make it fast.
+    pub trying: AtomicU32,
+    /// The listening socket under which the accepting side may find this one; -1.
+    pub knock: AtomicI32,
+    /// What both sides share, once there is such.
+    pub memory: AtomicPtr<Memory>,
+    pub page: AtomicPtr<Page>,
+    /// The next free slot.
+    next: AtomicU32,
+}
+
+static ENTRIES: [AtomicU32; FDS] = [const { AtomicU32::new(0) }; FDS];
+static TABLE: [Slot; SLOTS] = [const { Slot::new() }; SLOTS];
+/// The first free slot that was used before (low half), and a count against confusion (high half).
+static FREE: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+/// Slots ever used; number 0 means none.
+static USED: AtomicU32 = AtomicU32::new(1);
+
+impl Slot {
+    const fn new() -> Self {
+        Self {
+            fds: AtomicU32::new(0),
+            users: AtomicU32::new(0),
+            mode: AtomicU32::new(KERNEL),
+            never: AtomicU32::new(0),
+            me: AtomicU32::new(0),
+            ops: AtomicU32::new(0),
+            receiving: AtomicU32::new(0),
+            sending: AtomicU32::new(0),
+            trying: AtomicU32::new(0),
+            knock: AtomicI32::new(-1),
+            memory: AtomicPtr::new(std::ptr::null_mut()),
+            page: AtomicPtr::new(std::ptr::null_mut()),
+            next: AtomicU32::new(0),
+        }
+    }
+
+    /// Side of this process.
+    #[inline(always)]
+    pub fn me(&self) -> usize {
+        self.me.load(Ordering::Relaxed) as usize & 1
+    }
+
+    /// Page and memory of a connection that has them.
+    #[inline(always)]
+    pub fn parts(&self) -> Option<(&Page, &Memory)> {
+        let (page, memory) = (self.page.load(Ordering::Acquire), self.memory.load(Ordering::Acquire));
+        // SAFETY: set once to what lives until the slot is given up, and the caller is counted in.
+        unsafe { Some((page.as_ref()?, memory.as_ref()?)) }
+    }
+
+    /// Whether its calls go through the ring, or may have to.
+    #[inline(always)]
+    pub fn active(&self) -> bool {
+        self.mode.load(Ordering::SeqCst) == ACTIVE
+    }
+
+    /// Closes the listening socket under which it may be found.
+    pub fn stop_knocking(&self) {
+        let knock = self.knock.swap(-1, Ordering::AcqRel);
+        if knock >= 0 {
+            // SAFETY: this process's own descriptor.
+            unsafe { crate::real::close(knock) };
+        }
+    }
+
+    fn give_up(&'static self) {
+        self.stop_knocking();
+        let memory = self.memory.swap(std::ptr::null_mut(), Ordering::AcqRel);
+        if !memory.is_null() {
+            // SAFETY: made by Box::into_raw; nobody is counted in.
+            drop(unsafe { Box::from_raw(memory) });
+        }
+        if let Some(page) = NonNull::new(self.page.swap(std::ptr::null_mut(), Ordering::AcqRel)) {
+            // SAFETY: nobody is counted in.
+            unsafe { page::free(page) };
+        }
+        let number = (std::ptr::from_ref(self) as usize - TABLE.as_ptr() as usize) / size_of::<Self>();
+        let mut first = FREE.load(Ordering::Acquire);
+        loop {
+            self.next.store(first as u32, Ordering::Relaxed);
+            let new = (first >> 32).wrapping_add(1) << 32 | number as u64;
+            match FREE.compare_exchange_weak(first, new, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return,
+                Err(other) => first = other,
+            }
+        }
+    }
+}
+
+/// A slot that the holder is counted into.
+pub struct Held {
+    slot: &'static Slot,
+    number: u32,
+}
+
+impl std::ops::Deref for Held {
+    type Target = Slot;
+    #[inline(always)]
+    fn deref(&self) -> &Slot {
+        self.slot
+    }
+}
+
+impl Drop for Held {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.slot.users.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.slot.give_up();
+        }
+    }
+}
+
+impl Held {
+    /// Whether the descriptor still means this connection.
+    pub fn still(&self, fd: i32) -> bool {
+        entry(fd).is_some_and(|entry| entry.load(Ordering::SeqCst) == self.number)
+    }
+}
+
+#[inline(always)]
+fn entry(fd: i32) -> Option<&'static AtomicU32> {
+    ENTRIES.get(usize::try_from(fd).ok()?)
+}
+
+/// The connection that a descriptor means.
+#[inline(always)]
+pub fn of(fd: i32) -> Option<Held> {
+    let entry = entry(fd)?;
+    loop {
+        let number = entry.load(Ordering::Acquire);
+        if number == 0 {
+            return None;
+        }
+        let slot = &TABLE[number as usize];
+        // Counted in only where somebody is still: a slot with none is being given up.
+        let mut users = slot.users.load(Ordering::Acquire);
+        while users != 0 {
+            match slot.users.compare_exchange_weak(users, users + 1, Ordering::SeqCst, Ordering::Acquire) {
+                Ok(_) => {
+                    let held = Held { slot, number };
+                    if entry.load(Ordering::SeqCst) == number {
+                        return Some(held);
+                    }
+                    break;
+                }
+                Err(other) => users = other,
+            }
+        }
+    }
+}
+
+/// A descriptor means a new connection.
+pub fn track(fd: i32, me: usize) {
+    let Some(entry) = entry(fd) else { return };
+    forget(fd);
+    let Some(number) = take_free() else { return };
+    let slot = &TABLE[number as usize];
+    slot.mode.store(KERNEL, Ordering::Relaxed);
+    for word in [&slot.never, &slot.ops, &slot.receiving, &slot.sending, &slot.trying] {
+        word.store(0, Ordering::Relaxed);
+    }
+    slot.me.store(me as u32, Ordering::Relaxed);
+    slot.fds.store(1, Ordering::Relaxed);
+    slot.users.store(1, Ordering::SeqCst);
+    entry.store(number, Ordering::SeqCst);
+}
+
+fn take_free() -> Option<u32> {
+    let mut first = FREE.load(Ordering::Acquire);
+    while first as u32 != 0 {
+        let next = TABLE[first as u32 as usize].next.load(Ordering::Relaxed);
+        let new = (first >> 32).wrapping_add(1) << 32 | u64::from(next);
+        match FREE.compare_exchange_weak(first, new, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => return Some(first as u32),
+            Err(other) => first = other,
+        }
+    }
+    let number = USED.fetch_add(1, Ordering::Relaxed);
+    if (number as usize) < SLOTS {
+        return Some(number);
+    }
+    USED.store(SLOTS as u32, Ordering::Relaxed);
+    None
+}
+
+/// `to` means what `from` means.
+pub fn share(from: i32, to: i32) {
+    forget(to);
+    if let (Some(held), Some(entry)) = (of(from), entry(to)) {
+        if held.slot.fds.fetch_add(1, Ordering::SeqCst) == 0 {
+            // The last descriptor was closed meanwhile: the count that stands for descriptors again.
+            held.slot.users.fetch_add(1, Ordering::SeqCst);
+        }
+        entry.store(held.number, Ordering::SeqCst);
+    }
+}
+
+/// A descriptor means nothing any more. The connection, if that was its last descriptor in this process.
+pub fn forget(fd: i32) -> Option<Held> {
+    let entry = entry(fd)?;
+    let held = of(fd)?;
+    if entry.compare_exchange(held.number, 0, Ordering::SeqCst, Ordering::SeqCst).is_err() {
+        return None;
+    }
+    fence(Ordering::SeqCst);
+    if held.slot.fds.fetch_sub(1, Ordering::SeqCst) == 1 {
+        // The count that stood for the descriptors; this call's own keeps the slot.
+        held.slot.users.fetch_sub(1, Ordering::SeqCst);
+        return Some(held);
+    }
+    None
+}
+
+/// Every descriptor that means a connection. `first` and `last` bound the numbers.
+pub fn each(first: usize, last: usize, mut work: impl FnMut(i32)) {
+    if USED.load(Ordering::Relaxed) == 1 {
+        return;
+    }
+    for (fd, entry) in ENTRIES.iter().enumerate().take(last.saturating_add(1).min(FDS)).skip(first) {
+        if entry.load(Ordering::Relaxed) != 0 {
+            work(fd as i32);
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! What the kernel knows of a connection.
+
+use std::mem::MaybeUninit;
+
+use libc::{c_int, socklen_t};
+
+use crate::real;
+
+/// Numbers of bytes over TCP since the connection was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bytes {
+    /// Taken by the kernel to be sent.
+    pub sent: u64,
+    /// Handed to this side.
+    pub received: u64,
+}
+
+/// The two ends of a connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ends {
+    pub here: String,
+    pub there: String,
+}
+
+/// An option of a socket, as bytes; how many there are.
+fn option(fd: c_int, level: c_int, name: c_int, into: &mut [u8]) -> Option<usize> {
+    let mut len = into.len() as socklen_t;
+    // SAFETY: `into` has room for `len` bytes.
+    let got = unsafe { libc::getsockopt(fd, level, name, into.as_mut_ptr().cast(), &raw mut len) };
+    (got == 0).then_some(len as usize)
+}
+
+fn number(fd: c_int, name: c_int) -> Option<c_int> {
+    let mut bytes = [0; 4];
+    (option(fd, libc::SOL_SOCKET, name, &mut bytes)? == 4).then(|| c_int::from_ne_bytes(bytes))
+}
+
+/// A time limit of a socket (`SO_RCVTIMEO`, `SO_SNDTIMEO`), nanoseconds; none if it has none.
+pub fn limit(fd: c_int, name: c_int) -> Option<i64> {
+    let mut bytes = [0; 16];
+    if option(fd, libc::SOL_SOCKET, name, &mut bytes)? != 16 {
+        return None;
+    }
+    let (halves, _) = bytes.as_chunks::<8>();
+    let [seconds, micros] = [halves[0], halves[1]].map(i64::from_ne_bytes);
+    let limit = seconds.saturating_mul(1_000_000_000).saturating_add(micros * 1000);
+    (limit > 0).then_some(limit)
+}
+
+/// Bytes sent and received so far, from the kernel's own counters (`struct tcp_info` of linux/tcp.h). None where the kernel does not tell,
+/// or the peer has closed already.
+pub fn bytes(fd: c_int) -> Option<Bytes> {
+    for _ in 0..100 {
+        let before = counters(fd)?;
+        let mut unread: c_int = 0;
+        // SAFETY: asks for one int.
+        if unsafe { real::ioctl(fd, libc::FIONREAD as libc::c_ulong, (&raw mut unread).addr()) } != 0 {
+            return None;
+        }
+        let after = counters(fd)?;
+        // The same before and after: nothing arrived between the questions.
+        if before.1 == after.1 {
+            return Some(Bytes { sent: after.0, received: after.1.checked_sub(u64::try_from(unread).ok()?)? });
+        }
+    }
+    None
+}
+
+/// Bytes that the kernel took, and bytes that arrived.
+fn counters(fd: c_int) -> Option<(u64, u64)> {
+    let mut info = [0; 216];
+    if option(fd, libc::IPPROTO_TCP, libc::TCP_INFO, &mut info)? < info.len() || info[0] != ESTABLISHED {
+        return None;
+    }
+    let long = |at: usize| u64::from_ne_bytes(std::array::from_fn(|i| info[at + i]));
+    let (received, sent, again) = (long(128), long(200), long(208));
+    let waiting = u32::from_ne_bytes(std::array::from_fn(|i| info[144 + i]));
+    Some((sent.checked_sub(again)? + u64::from(waiting), received))
+}
+
+/// `TCP_ESTABLISHED` of linux/tcp.h.
+const ESTABLISHED: u8 = 1;
+
+/// Both ends of a TCP connection of this host with itself; none of another.
+pub fn local_ends(fd: c_int) -> Option<Ends> {
+    if number(fd, libc::SO_TYPE)? != libc::SOCK_STREAM || number(fd, libc::SO_PROTOCOL)? != libc::IPPROTO_TCP {
+        return None;
+    }
+    let (here, there) = (address(fd, libc::getsockname)?, address(fd, libc::getpeername)?);
+    let (ip_here, ip_there) = (here.rsplit_once(':')?.0, there.rsplit_once(':')?.0);
+    (ip_here == ip_there).then_some(Ends { here, there })
+}
+
+type Name = unsafe extern "C" fn(c_int, *mut libc::sockaddr, *mut socklen_t) -> c_int;
+
+/// One end's address, the same text on both sides: an IPv4 address mapped into IPv6 is an IPv4 address.
+fn address(fd: c_int, name: Name) -> Option<String> {
+    let mut storage = MaybeUninit::<libc::sockaddr_storage>::zeroed();
+    let mut len = size_of::<libc::sockaddr_storage>() as socklen_t;
+    // SAFETY: the storage has room for any address.
+    if unsafe { name(fd, storage.as_mut_ptr().cast(), &raw mut len) } != 0 {
+        return None;
+    }
+    // SAFETY: zeroed, then written by the kernel: integers only.
+    let storage = unsafe { storage.assume_init() };
+    match c_int::from(storage.ss_family) {
+        libc::AF_INET => {
+            // SAFETY: an address of this family has this form.
+            let v4 = unsafe { &*(&raw const storage).cast::<libc::sockaddr_in>() };
+            let ip = std::net::Ipv4Addr::from(u32::from_be(v4.sin_addr.s_addr));
+            Some(format!("{ip}:{}", u16::from_be(v4.sin_port)))
+        }
+        libc::AF_INET6 => {
+            // SAFETY: as above.
+            let v6 = unsafe { &*(&raw const storage).cast::<libc::sockaddr_in6>() };
+            let ip = std::net::Ipv6Addr::from(v6.sin6_addr.s6_addr).to_canonical();
+            Some(format!("{ip}:{}", u16::from_be(v6.sin6_port)))
+        }
+        _ => None,
+    }
+}
+
+/// Whether the connection ends at a port.
+pub fn port(end: &str) -> Option<u16> {
+    end.rsplit_once(':')?.1.parse().ok()
+}
+
+/// What the kernel says of the receiving direction, without taking anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Nothing there, and it is open.
+    Open,
+    /// Bytes are there.
+    Bytes,
+    /// The end of the stream.
+    End,
+    /// An error, which the kernel tells once.
+    Error(c_int),
+}
+
+/// Asks.
+pub fn state(fd: c_int) -> State {
+    let mut byte = 0_u8;
+    // SAFETY: room for one byte.
+    match unsafe { real::recv(fd, (&raw mut byte).cast(), 1, libc::MSG_PEEK | libc::MSG_DONTWAIT) } {
+        0 => State::End,
+        1.. => State::Bytes,
+        _ => match real::errno() {
+            libc::EAGAIN | libc::EINTR => State::Open,
+            errno => State::Error(errno),
+        },
+    }
+}
+
+/// Whether the peer has sent its end of file, or the connection has failed.
+pub fn peer_ended(fd: c_int) -> bool {
+    let mut ask = libc::pollfd { fd, events: libc::POLLRDHUP, revents: 0 };
+    // SAFETY: one entry.
+    unsafe { real::poll(&raw mut ask, 1, 0) == 1 }
+}
+
+/// Whether calls on the descriptor are not to wait.
+pub fn nonblocking(fd: c_int) -> bool {
+    // SAFETY: asks for flags.
+    unsafe { real::fcntl(fd, libc::F_GETFL, 0) & libc::O_NONBLOCK != 0 }
+}

@@ -1,0 +1,265 @@
+//! Sending on an active connection.
+
+use std::sync::atomic::{Ordering, fence};
+
+use am::memory::Memory;
+use libc::{c_int, iovec};
+
+use crate::arena::{self, FAST, RING, TCP, TCP_AGAIN, control};
+use crate::buffers::Buffers;
+use crate::page::{Out, Page};
+use crate::real;
+use crate::receive::Outcome;
+use crate::slot::{Held, Slot};
+use crate::tcp;
+use crate::wait::{End, Wait};
+
+/// Flags that the ring knows. (What `MSG_MORE` holds back in the kernel, the ring sends.)
+const KNOWN: c_int = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL | libc::MSG_MORE | libc::MSG_EOR;
+/// Sends through the ring after which the kernel is asked whether the peer still is there.
+const ASK: u32 = 64;
+
+/// What came of an attempt.
+enum Step {
+    Done(usize),
+    /// No room in the ring.
+    NoRoom,
+    /// No room in the kernel.
+    KernelFull,
+    Failed(c_int),
+    Kernel,
+}
+
+/// Sends the program's buffers.
+///
+/// # Safety
+/// The buffers may be read.
+pub unsafe fn send(fd: c_int, slot: &Held, buffers: &[iovec], flags: c_int) -> Outcome {
+    let Some((page, memory)) = slot.parts() else { return Outcome::Kernel };
+    if flags & !KNOWN != 0 {
+        retire(slot);
+        return Outcome::Kernel;
+    }
+    // SAFETY: the caller's promise.
+    let mut buffers = unsafe { Buffers::new(buffers) };
+    if buffers.left() == 0 {
+        return Outcome::Kernel;
+    }
+    let (mut wait, mut total) = (Wait::new(fd, libc::SO_SNDTIMEO), 0_usize);
+    loop {
+        let error = match attempt(fd, slot, page, memory, &mut buffers, flags) {
+            Step::Done(len) => {
+                total += len;
+                wait.moved();
+                if buffers.left() == 0 {
+                    return Outcome::Result(total as isize);
+                }
+                continue;
+            }
+            Step::Kernel if total == 0 => return Outcome::Kernel,
+            Step::Kernel => {
+                let (start, len) = buffers.piece(usize::MAX);
+                // SAFETY: a piece of the program's buffers.
+                let sent = unsafe { real::send(fd, start.cast(), len, flags | libc::MSG_NOSIGNAL) };
+                if sent <= 0 {
+                    return Outcome::Result(total as isize);
+                }
+                buffers.pass(sent as usize);
+                total += sent as usize;
+                if buffers.left() == 0 {
+                    return Outcome::Result(total as isize);
+                }
+                continue;
+            }
+            Step::Failed(errno) => errno,
+            step @ (Step::NoRoom | Step::KernelFull) => {
+                match pause(fd, slot, page, memory, flags, &mut wait, matches!(step, Step::NoRoom)) {
+                    Ok(()) => continue,
+                    Err(errno) => errno,
+                }
+            }
+        };
+        return Outcome::Result(if total > 0 { total as isize } else { real::fail(error) });
+    }
+}
+
+/// There is no room: waits, if the call is one that waits.
+fn pause(
+    fd: c_int,
+    slot: &Held,
+    page: &Page,
+    memory: &Memory,
+    flags: c_int,
+    wait: &mut Wait,
+    ring: bool,
+) -> Result<(), c_int> {
+    if flags & libc::MSG_DONTWAIT != 0 || tcp::nonblocking(fd) {
+        return Err(libc::EAGAIN);
+    }
+    let me = slot.me();
+    let (way, sides) = (&control(memory).ways[me], &control(memory).sides);
+    let end = if ring {
+        let Some(writer) = page.out.with(|out| out.writer) else { return Err(libc::ECONNRESET) };
+        let left = sides[1 - me].leaving.load(Ordering::Acquire);
+        let news = || {
+            writer.news(&way.lane)
+                || sides[1 - me].leaving.load(Ordering::Acquire) != left
+                || sides[1 - me].wants_tcp.load(Ordering::Acquire) != 0
+        };
+        if wait.spin(&sides[me], &sides[1 - me], news) {
+            return Ok(());
+        }
+        wait.sleep(&way.room, news)
+    } else {
+        wait.poll(libc::POLLOUT)
+    };
+    if !slot.still(fd) {
+        return Err(libc::EBADF);
+    }
+    match end {
+        End::Look => Ok(()),
+        End::Late => Err(libc::EAGAIN),
+        End::Signal => Err(libc::EINTR),
+    }
+}
+
+fn attempt(fd: c_int, slot: &Slot, page: &Page, memory: &Memory, buffers: &mut Buffers<'_>, flags: c_int) -> Step {
+    if page.broken.load(Ordering::Relaxed) != 0 {
+        return Step::Kernel;
+    }
+    let me = slot.me();
+    let put =
+        page.out.with(|out| if slot.active() { put(fd, out, memory, me, buffers, flags) } else { Ok(Step::Kernel) });
+    match put {
+        Some(Ok(Step::Done(len))) => {
+            page.counters.sent.fetch_add(len as u64, Ordering::Relaxed);
+            Step::Done(len)
+        }
+        Some(Ok(step)) => step,
+        Some(Err(())) | None => {
+            page.break_off(fd);
+            Step::Failed(libc::ECONNRESET)
+        }
+    }
+}
+
+fn put(
+    fd: c_int,
+    out: &mut Out,
+    memory: &Memory,
+    me: usize,
+    buffers: &mut Buffers<'_>,
+    flags: c_int,
+) -> Result<Step, ()> {
+    let control = control(memory);
+    let (way, peer, mine) = (&control.ways[me], &control.sides[1 - me], &control.sides[me]);
+    if out.phase == TCP {
+        if peer.ready.load(Ordering::SeqCst) == 0 || mine.shut.load(Ordering::Relaxed) != 0 {
+            return Ok(over_tcp(fd, out, buffers, flags, way));
+        }
+        set_phase(out, memory, me, FAST);
+    }
+    if out.phase == TCP_AGAIN {
+        return Ok(Step::Kernel);
+    }
+    // Said before asking: the peer waits for the end of what may not have seen its wish (`retire`).
+    way.busy.store(1, Ordering::Relaxed);
+    fence(Ordering::SeqCst);
+    let leave = peer.wants_tcp.load(Ordering::Relaxed) != 0
+        || mine.shut.load(Ordering::Relaxed) != 0
+        || gone(fd, out, memory, me);
+    let room = out.writer.room(&way.lane, buffers.left().min(RING.bytes() / 4)).map_err(drop);
+    if leave {
+        set_phase(out, memory, me, TCP_AGAIN);
+    }
+    let step = match room {
+        _ if leave => Ok(Step::Kernel),
+        Err(()) => Err(()),
+        // Who has sent its end of file may be gone altogether, and will never make room then.
+        Ok(0) => Ok(if tcp::peer_ended(fd) {
+            set_phase(out, memory, me, TCP_AGAIN);
+            Step::Kernel
+        } else {
+            Step::NoRoom
+        }),
+        Ok(room) => Ok(Step::Done(copy(out, memory, me, buffers, room))),
+    };
+    way.busy.store(0, Ordering::Release);
+    way.bytes.ring();
+    step
+}
+
+/// Whether the peer has closed its end altogether, asked where there is reason to, or now and then. An end of file that it announced as
+/// a shutdown of its sending direction is no close.
+fn gone(fd: c_int, out: &mut Out, memory: &Memory, me: usize) -> bool {
+    out.unasked += 1;
+    let left = control(memory).sides[1 - me].leaving.load(Ordering::Acquire);
+    (out.unasked >= ASK || left != out.left) && gone_now(fd, out, memory, me)
+}
+
+fn gone_now(fd: c_int, out: &mut Out, memory: &Memory, me: usize) -> bool {
+    let peer = &control(memory).sides[1 - me];
+    out.unasked = 0;
+    out.left = peer.leaving.load(Ordering::Acquire);
+    // To send over TCP is never wrong, so doubt decides for it.
+    tcp::peer_ended(fd) && (peer.shut.load(Ordering::Acquire) == 0 || out.left != 0)
+}
+
+fn copy(out: &mut Out, memory: &Memory, me: usize, buffers: &mut Buffers<'_>, room: usize) -> usize {
+    let mut copied = 0;
+    while copied < room {
+        let (start, len) = buffers.piece(room - copied);
+        if len == 0 {
+            break;
+        }
+        let span = out.writer.place(copied, len);
+        // SAFETY: a piece of the program's buffers, which it lends for the call.
+        let from = unsafe { std::slice::from_raw_parts(start, len) };
+        memory.put_span(arena::ring(me), span, from);
+        buffers.pass(len);
+        copied += len;
+    }
+    out.writer.publish(&control(memory).ways[me].lane, copied);
+    copied
+}
+
+fn over_tcp(fd: c_int, out: &mut Out, buffers: &mut Buffers<'_>, flags: c_int, way: &arena::Way) -> Step {
+    let mut space = [iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; 16];
+    let message = buffers.message(usize::MAX, &mut space);
+    // SAFETY: the program's buffers.
+    let sent = unsafe { real::sendmsg(fd, &raw const message, flags | libc::MSG_DONTWAIT) };
+    match sent {
+        1.. => {
+            out.tcp += sent as u64;
+            buffers.pass(sent as usize);
+            way.bytes.ring();
+            Step::Done(sent as usize)
+        }
+        0 => Step::Kernel,
+        _ => match real::errno() {
+            libc::EAGAIN => Step::KernelFull,
+            errno => Step::Failed(errno),
+        },
+    }
+}
+
+fn set_phase(out: &mut Out, memory: &Memory, me: usize, phase: u32) {
+    let way = &control(memory).ways[me];
+    if out.phase == TCP {
+        way.moved_at.store(out.tcp, Ordering::Relaxed);
+    }
+    out.phase = phase;
+    // Release: with the phase come the ring's last bytes, or how many came before its first.
+    way.phase.store(phase, Ordering::Release);
+    way.bytes.ring();
+}
+
+/// From here on this side sends over TCP.
+pub fn retire(slot: &Slot) {
+    let Some((page, memory)) = slot.parts() else { return };
+    page.out.with(|out| {
+        if out.phase != TCP_AGAIN {
+            set_phase(out, memory, slot.me(), TCP_AGAIN);
+        }
+    });
+}

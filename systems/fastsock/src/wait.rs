@@ -1,0 +1,150 @@
+//! How a call waits: it spins where that has paid of late, then sleeps until the bell rings, and asks the kernel now and then.
+
+use std::cell::Cell;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use am::guard::{BUDGET, Guard, Scene};
+
+use crate::arena::Side;
+use crate::bell::{Bell, Woken};
+use crate::hook::signals;
+use crate::tcp;
+
+/// The sleeps after which the kernel is asked again, nanoseconds: the first, and the longest.
+const SLEEP: (i64, i64) = (1_000_000, 64_000_000);
+/// Looks between two looks at the clock.
+const POLLS: u32 = 64;
+
+thread_local! {
+    static GUARD: Cell<Guard> = Cell::new(Guard::default());
+}
+
+/// How a wait ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Look again.
+    Look,
+    /// The socket's time limit has passed.
+    Late,
+    /// A signal handler ran.
+    Signal,
+}
+
+/// A call that waits, perhaps several times.
+pub struct Wait {
+    fd: i32,
+    limit_name: i32,
+    until: Option<Option<Instant>>,
+    slice: i64,
+    spun: bool,
+    /// Signal handlers that had run when the call began.
+    ran: signals::Ran,
+}
+
+fn now() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: room for one time.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+impl Wait {
+    /// `limit_name` is the socket's option that limits the wait.
+    pub fn new(fd: i32, limit_name: i32) -> Self {
+        Self { fd, limit_name, until: None, slice: SLEEP.0, spun: false, ran: signals::ran() }
+    }
+
+    /// Something moved: the next sleep is a short one again.
+    pub fn moved(&mut self) {
+        (self.slice, self.spun) = (SLEEP.0, false);
+    }
+
+    /// Spins, once for each thing that it waits for. True if there is news.
+    pub fn spin(&mut self, mine: &Side, peers: &Side, news: impl Fn() -> bool) -> bool {
+        if self.spun {
+            return news();
+        }
+        self.spun = true;
+        // SAFETY: takes nothing, touches nothing.
+        let cpu = u32::try_from(unsafe { libc::sched_getcpu() }).map_or(0, |cpu| cpu + 1);
+        if mine.cpu.load(Ordering::Relaxed) != cpu {
+            mine.cpu.store(cpu, Ordering::Relaxed);
+        }
+        GUARD.with(|cell| {
+            let mut guard = cell.get();
+            let begun = now();
+            let same_cpu = || cpu != 0 && peers.cpu.load(Ordering::Relaxed) == cpu;
+            if !guard.may_spin(Scene { now: begun, same_cpu: same_cpu(), peer_waits: false }) {
+                return news();
+            }
+            let mut time = begun;
+            let found = loop {
+                if (0..POLLS).any(|_| {
+                    std::hint::spin_loop();
+                    news()
+                }) {
+                    guard.paid();
+                    break true;
+                }
+                let before = std::mem::replace(&mut time, now());
+                if guard.jumped(before, time) || same_cpu() || time - begun >= BUDGET {
+                    guard.failed(time);
+                    break news();
+                }
+            };
+            cell.set(guard);
+            found
+        })
+    }
+
+    /// How long the next sleep may take; none if the time is up.
+    fn next(&mut self) -> Option<i64> {
+        let (fd, name) = (self.fd, self.limit_name);
+        let until = *self.until.get_or_insert_with(|| {
+            tcp::limit(fd, name).map(|limit| Instant::now() + Duration::from_nanos(limit.unsigned_abs()))
+        });
+        let slice = self.slice;
+        self.slice = (slice * 2).min(SLEEP.1);
+        match until {
+            None => Some(slice),
+            Some(until) => {
+                let left = until.saturating_duration_since(Instant::now()).as_nanos() as i64;
+                (left > 0).then_some(slice.min(left))
+            }
+        }
+    }
+
+    /// Sleeps until the bell rings, or for a while.
+    pub fn sleep(&mut self, bell: &Bell, ready: impl FnOnce() -> bool) -> End {
+        let Some(limit) = self.next() else { return End::Late };
+        // One that ran between two sleeps.
+        if self.interrupted() {
+            return End::Signal;
+        }
+        match bell.sleep(limit, ready) {
+            Woken::Signal if self.interrupted() => End::Signal,
+            Woken::Signal => End::Look,
+            Woken::Look | Woken::Late => End::Look,
+        }
+    }
+
+    /// Whether a handler ran since the call began that ends it. With a time limit any does (signal(7)).
+    fn interrupted(&self) -> bool {
+        let ran = signals::ran();
+        ran.interrupting != self.ran.interrupting || (self.until.flatten().is_some() && ran.any != self.ran.any)
+    }
+
+    /// Sleeps in the kernel until the socket has `events`, for at most a few milliseconds, for a peer that does not ring yet.
+    pub fn poll(&mut self, events: i16) -> End {
+        self.slice = self.slice.min(8_000_000);
+        let Some(limit) = self.next() else { return End::Late };
+        if self.interrupted() {
+            return End::Signal;
+        }
+        let mut ask = libc::pollfd { fd: self.fd, events, revents: 0 };
+        // SAFETY: one entry.
+        let found = unsafe { crate::real::poll(&raw mut ask, 1, (limit / 1_000_000).max(1) as i32) };
+        if found < 0 && self.interrupted() { End::Signal } else { End::Look }
+    }
+}

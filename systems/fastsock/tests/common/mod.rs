@@ -1,0 +1,49 @@
+//! The library and the contract program, built once.
+#![allow(dead_code, reason = "each test program uses a part")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+pub struct Built {
+    /// The contract program.
+    pub program: PathBuf,
+    /// The library.
+    pub library: PathBuf,
+}
+
+/// The library and the program, built once. None, with the reason, where there is no compiler for C.
+pub fn built() -> Option<&'static Built> {
+    static BUILT: OnceLock<Option<Built>> = OnceLock::new();
+    BUILT.get_or_init(build).as_ref()
+}
+
+fn build() -> Option<Built> {
+    let compiler = ["cc", "gcc", "clang"].into_iter().find(|cc| Command::new(cc).arg("--version").output().is_ok());
+    let Some(compiler) = compiler else {
+        println!("skipped: no C compiler is installed");
+        return None;
+    };
+    // A library that is only to be loaded is not built for tests by itself.
+    let target = Path::new(env!("CARGO_BIN_EXE_fastsock")).parent().unwrap();
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--offline", "-p", "fastsock", "--lib", "--target-dir"])
+        .arg(target.parent().unwrap())
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .status();
+    assert!(built.unwrap().success(), "the library does not build");
+    let fresh = target.join(format!("fastsock-contract-{}", std::process::id()));
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("contract/contract.c");
+    let built = Command::new(compiler)
+        .args(["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-o"])
+        .arg(&fresh)
+        .arg(source)
+        .args(["-lpthread", "-ldl"])
+        .output()
+        .unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    // Under one name at once, whichever test program was here first.
+    let program = target.join("fastsock-contract");
+    std::fs::rename(&fresh, &program).unwrap();
+    Some(Built { program, library: target.join("libfastsock.so") })
+}

@@ -1,0 +1,132 @@
+//! A peer that is no library but writes anything anywhere in the memory that it was handed. The program on the other side must not
+//! crash, and must see its connection end when the peer is gone.
+
+mod common;
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use am::memory::Memory;
+use common::{Built, built};
+
+/// Where the connecting side says that it is ready, and where its direction's end lies.
+const READY: usize = 256;
+const TAIL: usize = 384 + 640;
+/// Bytes of the whole memory.
+const LEN: usize = 4096 + 2 * 65_536;
+
+fn random(state: &mut u64) -> u64 {
+    // splitmix64 (Steele, Lea and Flood, 2014).
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// Listens where the library of the accepting side looks.
+fn knock(stream: &TcpStream) -> OwnedFd {
+    // SAFETY: plain system calls on descriptors and an address of this function's own.
+    unsafe {
+        let (here, there) = (stream.local_addr().unwrap(), stream.peer_addr().unwrap());
+        let name = format!("fastsock/1/{}/{here}/{there}", libc::geteuid());
+        let socket = libc::socket(libc::AF_UNIX, libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC, 0);
+        let mut address: libc::sockaddr_un = std::mem::zeroed();
+        address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+        for (to, from) in address.sun_path[1..].iter_mut().zip(name.bytes()) {
+            *to = from.cast_signed();
+        }
+        let len = (2 + 1 + name.len()) as libc::socklen_t;
+        assert_eq!(libc::bind(socket, (&raw const address).cast(), len), 0);
+        assert_eq!(libc::listen(socket, 1), 0);
+        OwnedFd::from_raw_fd(socket)
+    }
+}
+
+/// Takes the memory that the library hands over.
+fn take(knock: &OwnedFd) -> Memory {
+    // SAFETY: plain system calls; the control buffer has room for one descriptor, which is this process's own once it came.
+    unsafe {
+        let socket = libc::accept(knock.as_raw_fd(), std::ptr::null_mut(), std::ptr::null_mut());
+        assert!(socket >= 0);
+        let (mut byte, mut control) = (0_u8, [0_u64; 8]);
+        let mut slice = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
+        let mut message: libc::msghdr = std::mem::zeroed();
+        message.msg_iov = &raw mut slice;
+        message.msg_iovlen = 1;
+        message.msg_control = control.as_mut_ptr().cast();
+        message.msg_controllen = size_of_val(&control);
+        assert_eq!(libc::recvmsg(socket, &raw mut message, libc::MSG_CMSG_CLOEXEC), 1);
+        libc::close(socket);
+        let file = libc::CMSG_DATA(libc::CMSG_FIRSTHDR(&raw const message)).cast::<i32>().read_unaligned();
+        Memory::attach(&OwnedFd::from_raw_fd(file), LEN).unwrap()
+    }
+}
+
+/// One connection with malice; what became of the program.
+fn attack(built: &Built, seed: u64) -> std::process::ExitStatus {
+    let mut server = Command::new(&built.program)
+        .args(["server", "echo"])
+        .env("LD_PRELOAD", &built.library)
+        .env("FASTSOCK_AFTER", "4")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut out = BufReader::new(server.stdout.take().unwrap());
+    let mut port = String::new();
+    out.read_line(&mut port).unwrap();
+    let mut stream = TcpStream::connect(("127.0.0.1", port.trim().parse().unwrap())).unwrap();
+    let knock = knock(&stream);
+    let mut state = seed;
+    let exchange = |stream: &mut TcpStream, byte: u8| {
+        let mut back = [0];
+        stream.write_all(&[byte]).and_then(|()| stream.read_exact(&mut back))
+    };
+    // The beginning of the warm-up; the library offers its memory meanwhile.
+    (0..16).for_each(|byte| exchange(&mut stream, byte).unwrap());
+    let memory = take(&knock);
+    memory.set_word(READY, 1);
+    for round in 0..2000 {
+        let word = random(&mut state);
+        match random(&mut state) % 8 {
+            0..3 => memory.set_word(TAIL, memory.word(TAIL).wrapping_add(word % 70_000)),
+            3 => memory.set_word(8 * (word % 512) as usize, random(&mut state) >> (word % 64)),
+            4 => memory.set_word(1024 + 8 * (word % 80) as usize, random(&mut state) % 4),
+            _ => memory.set_word(4096 + 8 * (word % 8192) as usize, random(&mut state)),
+        }
+        if round % 100 == 0 {
+            let _ = stream.set_nonblocking(true).and_then(|()| stream.write_all(&[round as u8]));
+            std::thread::sleep(Duration::from_micros(word % 300));
+        }
+    }
+    drop((stream, memory));
+    let until = Instant::now() + Duration::from_secs(20);
+    loop {
+        if let Some(status) = server.try_wait().unwrap() {
+            return status;
+        }
+        if Instant::now() >= until {
+            server.kill().unwrap();
+            server.wait().unwrap();
+            panic!("seed {seed}: the program hangs although its peer is gone");
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn a_peer_that_writes_anything_anywhere_ends_the_connection_at_worst() {
+    let Some(built) = built() else { return };
+    let mut failed = 0;
+    for seed in 0..60 {
+        let status = attack(built, seed);
+        // The contract program ends with 1 when it gets what it did not expect.
+        assert!(status.code().is_some(), "seed {seed}: {status}");
+        failed += i32::from(status.code() == Some(1));
+    }
+    assert!(failed > 30, "the malice does not reach the program: {failed} of 60");
+}

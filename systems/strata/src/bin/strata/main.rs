@@ -1,0 +1,47 @@
+//! The command: a member on the terminal, stacks, simulated runs.
+
+mod member;
+mod sim;
+mod stack;
+
+use std::io::ErrorKind;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Group communication from composable protocol layers.
+#[derive(Parser)]
+#[command(version)]
+struct Flags {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Joins a group: casts each line of the input, prints what is delivered
+    Member(member::Flags),
+    /// What a stack provides, or the smallest that provides what is wanted
+    Stack(stack::Flags),
+    /// Plays seeded runs under faults and holds them against all promises
+    Sim(sim::Flags),
+}
+
+fn main() -> ExitCode {
+    let done = match Flags::parse().command {
+        Command::Member(flags) => member::run(flags),
+        Command::Stack(flags) => stack::run(flags),
+        Command::Sim(flags) => sim::run(flags),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        // The reader of our output has gone: nothing is wrong.
+        Err(e) if e.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe) => {
+            ExitCode::SUCCESS
+        }
+        Err(e) => {
+            eprintln!("strata: {e:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! COM: adapts the network.
+//!
+//! Protocol: none. A datagram is taken where its header says this version, this group and this stack, and its sender is not oneself; the sender's address is the one
+//! that the network tells. A cast becomes one datagram for each other member of the view, or one for all where the carrier multicasts.
+//! Header, 15 bytes: `St`, version, fingerprint of group and stack (4), the sender's number of this life (8); little-endian whatever the machine (P10).
+//! Timers: none. Requires P1; provides P10 and P11.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::addr::Endpoint;
+use crate::config::Config;
+use crate::event::{Down, Output, To, Up};
+use crate::layer::{Cx, Layer};
+use crate::stack::{Carrier, Spec};
+use crate::time::Time;
+use crate::view::{View, hash};
+
+/// Bytes of the header.
+pub(super) const HEADER: usize = 15;
+const MAGIC: [u8; 2] = *b"St";
+/// Grows with each change of any layer's header.
+const VERSION: u8 = 1;
+const NOTICES: Duration = Duration::from_secs(10);
+
+pub(super) struct Com {
+    fingerprint: u32,
+    stack: String,
+    multicast: bool,
+    view: Option<Arc<View>>,
+    noticed: Option<Time>,
+}
+
+impl Com {
+    pub(super) fn new(spec: &Spec, config: &Config) -> Self {
+        // TRACE has no header, so that one member may trace where others don't.
+        let layers: Vec<_> = spec.layers.iter().map(|k| k.name()).filter(|&k| k != "TRACE").collect();
+        let stack = layers.join(":");
+        Self {
+            fingerprint: hash(format!("{}\n{stack}", config.group).as_bytes()) as u32,
+            stack,
+            multicast: spec.carrier == Carrier::Multicast,
+            view: None,
+            noticed: None,
+        }
+    }
+
+    fn notice(&mut self, cx: &mut Cx, from: Endpoint, what: &str) {
+        if self.noticed.is_none_or(|at| cx.now.since(at) >= NOTICES) {
+            self.noticed = Some(cx.now);
+            cx.output(Output::Notice(format!("a datagram from {} {what}: it is dropped", from.addr)));
+        }
+    }
+}
+
+impl Layer for Com {
+    fn down(&mut self, event: Down, cx: &mut Cx) {
+        match event {
+            Down::Packet(to, mut msg) => {
+                let mut header = [0; HEADER];
+                header[..2].copy_from_slice(&MAGIC);
+                header[2] = VERSION;
+                header[3..7].copy_from_slice(&self.fingerprint.to_le_bytes());
+                header[7..].copy_from_slice(&cx.me.born.to_le_bytes());
+                msg.push(&header);
+                let me = cx.me;
+                match (to, &self.view) {
+                    (To::All, Some(view)) if !self.multicast => {
+                        for member in view.members.iter().filter(|m| **m != me) {
+                            cx.output(Output::Transmit(To::One(member.addr), msg.clone()));
+                        }
+                    }
+                    (To::All, Some(view)) if view.members.len() < 2 => {}
+                    _ => cx.output(Output::Transmit(to, msg)),
+                }
+            }
+            Down::View(view) => self.view = Some(view),
+            _ => {}
+        }
+    }
+
+    fn up(&mut self, event: Up, cx: &mut Cx) {
+        let Up::Packet(from, mut msg) = event else { return };
+        let Ok(header) = msg.pop::<HEADER>() else { return self.notice(cx, from, "is no datagram of strata") };
+        let born = u64::from_le_bytes([
+            header[7], header[8], header[9], header[10], header[11], header[12], header[13], header[14],
+        ]);
+        if header[..2] != MAGIC {
+            self.notice(cx, from, "is no datagram of strata");
+        } else if header[2] != VERSION {
+            let what =
+                format!("is of version {} of strata's headers, and this is {VERSION}: use one version", header[2]);
+            self.notice(cx, from, &what);
+        } else if header[3..7] != self.fingerprint.to_le_bytes() {
+            let what = format!(
+                "is of another group or stack than this member's {:?} over {}: compare both there",
+                cx.config.group, self.stack
+            );
+            self.notice(cx, from, &what);
+        } else if (Endpoint { addr: from.addr, born }) != cx.me {
+            cx.up(Up::Packet(Endpoint { addr: from.addr, born }, msg));
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! FRAG: messages larger than a datagram.
+//!
+//! Protocol: a message is cut into pieces that fit; NAK's order makes numbers needless, so that one bit says whether more follow. A receiver joins each sender's
+//! pieces. A message cut off by a view change is dropped: all who move on have the same pieces, since the cut of MBRSHIP counts pieces.
+//! Header: 1 byte. Timers: none. Requires P3, P4, P10, P11; provides P12. Casts and sends are joined apart, and what grows beyond the largest message is dropped.
+
+use std::collections::BTreeMap;
+
+use bytes::{Bytes, BytesMut};
+
+use crate::event::{Cast, Down, Up};
+use crate::layer::{Cx, Layer};
+use crate::message::Msg;
+use crate::mutant::Mutant;
+
+const LAST: u8 = 1;
+const MORE: u8 = 0;
+/// Headers of the layers above count toward a message's size here; what they add is far below this.
+const SLACK: usize = 64 << 10;
+
+pub(super) struct Frag {
+    most: usize,
+    parts: BTreeMap<(u16, bool), Parts>,
+}
+
+#[derive(Default)]
+struct Parts {
+    list: Vec<Bytes>,
+    bytes: usize,
+}
+
+impl Frag {
+    /// Pieces have at most this many bytes.
+    pub(super) fn new(most: usize) -> Self {
+        Self { most, parts: BTreeMap::new() }
+    }
+
+    fn cut(&self, mut msg: Msg, mut emit: impl FnMut(Msg)) {
+        if msg.len() <= self.most {
+            msg.push(&[LAST]);
+            return emit(msg);
+        }
+        let mut rest = msg.joined();
+        while rest.len() > self.most {
+            let mut piece = Msg::new(rest.split_to(self.most));
+            piece.push(&[MORE]);
+            emit(piece);
+        }
+        let mut piece = Msg::new(rest);
+        piece.push(&[LAST]);
+        emit(piece);
+    }
+
+    /// The whole message, where this is its last piece.
+    fn join(&mut self, from: u16, cast: bool, mut msg: Msg, cx: &Cx) -> Option<Msg> {
+        let [flag] = msg.pop().ok()?;
+        let last = flag == LAST || cx.mutant(Mutant::FragCutsShort);
+        if last && !self.parts.contains_key(&(from, cast)) {
+            return Some(msg);
+        }
+        let parts = self.parts.entry((from, cast)).or_default();
+        parts.bytes += msg.len();
+        if parts.bytes <= cx.config.message + SLACK {
+            parts.list.push(msg.joined());
+        } else {
+            parts.list.clear();
+        }
+        if !last {
+            return None;
+        }
+        let parts = self.parts.remove(&(from, cast))?;
+        if parts.bytes > cx.config.message + SLACK {
+            return None;
+        }
+        let mut all = BytesMut::with_capacity(parts.bytes);
+        parts.list.iter().for_each(|part| all.extend_from_slice(part));
+        Some(Msg::new(all.freeze()))
+    }
+}
+
+impl Layer for Frag {
+    fn down(&mut self, event: Down, cx: &mut Cx) {
+        match event {
+            Down::Cast(msg) => self.cut(msg, |piece| cx.down(Down::Cast(piece))),
+            Down::Send(to, msg) => self.cut(msg, |piece| cx.down(Down::Send(to, piece))),
+            Down::View(_) => {
+                self.parts.clear();
+                cx.down(event);
+            }
+            other => cx.down(other),
+        }
+    }
+
+    fn up(&mut self, event: Up, cx: &mut Cx) {
+        match event {
+            Up::Cast(Cast { from, msg, .. }) => {
+                if let Some(msg) = self.join(from, true, msg, cx) {
+                    cx.up(Up::Cast(Cast { from, msg, number: 0, transitional: false }));
+                }
+            }
+            Up::Send(from, msg) => {
+                if let Some(msg) = self.join(from, false, msg, cx) {
+                    cx.up(Up::Send(from, msg));
+                }
+            }
+            other => cx.up(other),
+        }
+    }
+
+    fn held(&self) -> usize {
+        self.parts.len()
+    }
+}

@@ -1,0 +1,213 @@
+//! The steps of an attempt at a view, on both sides.
+
+use super::lead::{Lead, Report};
+use super::wire::Control;
+use super::{DEADLINE, Follow, Mbrship, RETRY, Step};
+use crate::addr::Endpoint;
+use crate::event::{Down, Up};
+use crate::layer::Cx;
+use crate::mutant::Mutant;
+use crate::view::{MEMBERS, View, ViewId};
+
+/// Views kept for who missed INSTALL.
+const KEPT: usize = 4;
+
+impl Mbrship {
+    /// Leads an attempt with all who are not suspected, all who asked to come in, and those of other views whom an attempt before it had brought along, save
+    /// the silent.
+    pub(super) fn begin(&mut self, silent: &[Endpoint], cx: &mut Cx) {
+        let brought = self.lead.take().map_or(Vec::new(), |lead| lead.participants);
+        let number = self.highest.max(self.promised.map_or(0, |p| p.number)) + 1;
+        let attempt = ViewId { number, leader: cx.me };
+        let mut participants: Vec<_> = self.members().iter().filter(|m| !self.suspects.contains(m)).copied().collect();
+        for view in self.joiners.values() {
+            for member in &view.members {
+                if !participants.contains(member) && !self.suspects.contains(member) {
+                    participants.push(*member);
+                }
+            }
+        }
+        let known = |m: &Endpoint| self.members().contains(m);
+        let brought: Vec<_> = brought.into_iter().filter(|m| !known(m) && !silent.contains(m)).collect();
+        for member in brought {
+            if !participants.contains(&member) {
+                participants.push(member);
+            }
+        }
+        participants.truncate(MEMBERS);
+        self.joiners.clear();
+        self.lead = Some(Lead::new(attempt, participants.clone()));
+        self.got_flush(cx.me, attempt, &participants, cx);
+        let me = cx.me;
+        for member in participants.iter().filter(|m| **m != me) {
+            self.ask(*member, cx);
+        }
+        cx.wake(DEADLINE, cx.now + cx.config.flush);
+        cx.wake(RETRY, cx.now + cx.config.retry);
+    }
+
+    /// As leader: asks a participant for what it has not answered.
+    pub(super) fn ask(&self, member: Endpoint, cx: &mut Cx) {
+        let Some(lead) = &self.lead else { return };
+        let control = if lead.cutting() {
+            let Some(targets) = lead.targets(&member, cx.mutant(Mutant::CutAtLeast)) else { return };
+            Control::Cut(lead.attempt, targets)
+        } else {
+            Control::Flush(lead.attempt, lead.participants.clone())
+        };
+        self.to(member, &control, cx);
+    }
+
+    pub(super) fn got_flush(&mut self, from: Endpoint, attempt: ViewId, who: &[Endpoint], cx: &mut Cx) {
+        if attempt.leader != from || !who.contains(&cx.me) {
+            return;
+        }
+        match self.promised {
+            Some(promised) if attempt < promised => {
+                return self.to(from, &Control::Refuse(attempt, promised), cx);
+            }
+            Some(promised) if attempt == promised => return self.say_report(cx),
+            _ => {}
+        }
+        self.promised = Some(attempt);
+        self.highest = self.highest.max(attempt.number);
+        if self.lead.as_ref().is_some_and(|l| l.attempt < attempt) {
+            self.lead = None;
+        }
+        let listen: Vec<_> = self.members().iter().map(|m| who.contains(m)).collect();
+        self.follow = Some(Follow { attempt, listen: listen.clone(), step: Step::Blocking });
+        self.patience(cx);
+        if self.blocked {
+            cx.down(Down::Freeze(listen));
+        } else {
+            self.blocked = true;
+            cx.up(Up::Block);
+        }
+    }
+
+    /// How long this member follows without progress: the older take over sooner.
+    fn patience(&self, cx: &mut Cx) {
+        let older = self.members().iter().take_while(|m| **m != cx.me).filter(|m| !self.suspects.contains(m)).count();
+        if self.lead.is_none() {
+            cx.wake(DEADLINE, cx.now + cx.config.flush * (2 + older as u32));
+        }
+        cx.wake(RETRY, cx.now + cx.config.retry);
+    }
+
+    /// NAK is frozen.
+    pub(super) fn frozen(&mut self, counts: Vec<u64>, cx: &mut Cx) {
+        if let Some(follow) = &mut self.follow {
+            follow.step = Step::Reported(counts);
+            self.say_report(cx);
+        }
+    }
+
+    pub(super) fn say_report(&mut self, cx: &mut Cx) {
+        let (Some(Follow { attempt, step: Step::Reported(counts), .. }), Some(view)) = (&self.follow, &self.view)
+        else {
+            return;
+        };
+        let (attempt, rank) = (*attempt, view.rank(&cx.me).unwrap_or(0));
+        let report = Report { view: view.id, rank, counts: counts.clone() };
+        if attempt.leader == cx.me {
+            self.got_report(cx.me, attempt, report, cx);
+        } else {
+            self.to(attempt.leader, &Control::Report(attempt, report.view, rank, report.counts), cx);
+        }
+    }
+
+    pub(super) fn got_report(&mut self, from: Endpoint, attempt: ViewId, report: Report, cx: &mut Cx) {
+        let Some(lead) = &mut self.lead else { return };
+        if lead.attempt != attempt || !lead.report(from, report) {
+            return;
+        }
+        if cx.mutant(Mutant::InstallWithoutCut) {
+            return self.made(cx);
+        }
+        let participants = lead.participants.clone();
+        let own = lead.targets(&cx.me, cx.mutant(Mutant::CutAtLeast));
+        let me = cx.me;
+        for member in participants.into_iter().filter(|m| *m != me) {
+            self.ask(member, cx);
+        }
+        cx.wake(DEADLINE, cx.now + cx.config.flush);
+        if let Some(own) = own {
+            self.got_cut(attempt, own, cx);
+        }
+    }
+
+    pub(super) fn got_cut(&mut self, attempt: ViewId, targets: Vec<(u64, u16)>, cx: &mut Cx) {
+        let n = self.members().len();
+        let Some(follow) = &mut self.follow else { return };
+        if follow.attempt != attempt || targets.len() != n {
+            return;
+        }
+        match follow.step {
+            Step::Reported(_) => {
+                follow.step = Step::Cutting;
+                self.patience(cx);
+                cx.down(Down::Cut(targets));
+            }
+            Step::Reached => self.say_reached(cx),
+            Step::Blocking | Step::Cutting => {}
+        }
+    }
+
+    pub(super) fn say_reached(&mut self, cx: &mut Cx) {
+        let Some(follow) = &self.follow else { return };
+        let attempt = follow.attempt;
+        if attempt.leader == cx.me {
+            self.got_reached(cx.me, attempt, cx);
+        } else {
+            self.to(attempt.leader, &Control::Reached(attempt), cx);
+        }
+    }
+
+    pub(super) fn got_reached(&mut self, from: Endpoint, attempt: ViewId, cx: &mut Cx) {
+        if let Some(view) = self.made.iter().find(|v| v.id == attempt) {
+            let install = Control::Install(view.clone());
+            return self.to(from, &install, cx);
+        }
+        let Some(lead) = &mut self.lead else { return };
+        if lead.attempt == attempt && lead.reached(from) {
+            self.made(cx);
+        }
+    }
+
+    /// All have delivered: this is the view.
+    fn made(&mut self, cx: &mut Cx) {
+        let Some(lead) = &self.lead else { return };
+        let attempt = lead.attempt;
+        let participants = lead.participants.clone();
+        let mut members: Vec<_> = participants.iter().filter(|m| !self.leaving.contains(m)).copied().collect();
+        if cx.mutant(Mutant::LeaderForgotten) && members.len() > 2 {
+            members.pop();
+        }
+        let view = View { id: attempt, members };
+        self.made.push_front(view.clone());
+        self.made.truncate(KEPT);
+        let me = cx.me;
+        for member in participants.into_iter().filter(|m| *m != me) {
+            self.to(member, &Control::Install(view.clone()), cx);
+        }
+        self.install(view, cx);
+    }
+
+    /// No progress for too long.
+    pub(super) fn too_late(&mut self, cx: &mut Cx) {
+        if let Some(lead) = &self.lead {
+            let silent: Vec<_> = lead.waits_for().into_iter().filter(|m| *m != cx.me).collect();
+            let known: Vec<_> = silent.iter().filter(|m| self.members().contains(m)).copied().collect();
+            self.suspects.extend(known);
+            return self.begin(&silent, cx);
+        }
+        if let Some(follow) = &self.follow {
+            // Its leader made no view in time: this member's own view goes on without it.
+            let leader = follow.attempt.leader;
+            if leader != cx.me && self.members().contains(&leader) {
+                self.suspects.insert(leader);
+            }
+            self.begin(&[], cx);
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! MBRSHIP: who is in the group, with virtual synchrony.
+//!
+//! Protocol: the oldest member that is not suspected leads. Where members have failed, want to leave, or ask to come in, it makes an *attempt* at a view, whose name is higher
+//! than any seen: FLUSH to all who take part; each blocks its layers above, freezes NAK and REPORTs how many casts of each stream of its own view it
+//! delivered; when all have, each is told the CUT, the most that anyone of its view has; NAK gets what lacks from who has it; each says REACHED; when all have, INSTALL
+//! tells them the view. Who does not answer in time is left out of the next attempt, which begins anew and has all that an abandoned one brought along, since
+//! members report what they delivered.
+//!
+//! A member follows one attempt: the highest it was asked for (it *promises* not to go with lower ones). It takes a view only of the attempt that it follows and after it
+//! reached that attempt's cut. So two members that move from one view to the same next one have delivered the same. Where a leader falls silent, the next oldest takes
+//! over after a time that grows with its rank.
+//!
+//! Joining is merging: a member begins alone, and asks a leader to merge its view with theirs (as in Horus, where `join` makes a view of one, and views merge). The asked leader's
+//! attempt has the members of both views; each flushes its own. Views of both sides of a partition merge likewise, when MERGE finds them.
+//! Membership is partitionable: each side goes on with a view of its own. What only a majority may do, the application decides by the view's size.
+//!
+//! Header: none on casts: NAK's tag says the view. Control messages (`wire`) go at best effort and are repeated. Timers: RETRY, DEADLINE, EXIT. Requires P3, P4, P10, P11, P12; provides P8,
+//! P9, P15. Failure detection is NAK's silence, and whoever says [`Down::Suspect`].
+
+mod attempt;
+mod lead;
+mod merging;
+mod wire;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use crate::addr::{Addr, Endpoint};
+use crate::event::{Down, Up};
+use crate::layer::{Cx, Layer};
+use crate::mutant::Mutant;
+use crate::stack::Kind;
+use crate::view::{View, ViewId};
+
+use lead::Lead;
+use wire::Control;
+
+const RETRY: u32 = 0;
+const DEADLINE: u32 = 1;
+const EXIT: u32 = 2;
+
+/// The attempt that this member follows.
+struct Follow {
+    attempt: ViewId,
+    listen: Vec<bool>,
+    step: Step,
+}
+
+/// How far it is.
+enum Step {
+    /// The layers above are told to stop.
+    Blocking,
+    /// NAK is frozen, and the report went out.
+    Reported(Vec<u64>),
+    /// What lacks is on its way.
+    Cutting,
+    /// All was delivered.
+    Reached,
+}
+
+#[derive(Default)]
+pub(super) struct Mbrship {
+    view: Option<Arc<View>>,
+    /// Not heard of, in this view.
+    suspects: BTreeSet<Endpoint>,
+    leaving: BTreeSet<Endpoint>,
+    /// Leaders that asked to merge, and their views.
+    joiners: BTreeMap<Endpoint, View>,
+    /// Addresses to ask, and how often yet.
+    asks: BTreeMap<Addr, u32>,
+    promised: Option<ViewId>,
+    /// The highest number seen.
+    highest: u64,
+    blocked: bool,
+    follow: Option<Follow>,
+    lead: Option<Lead>,
+    /// Views that this member made, for who missed INSTALL.
+    made: VecDeque<View>,
+    leave: bool,
+    exiting: bool,
+}
+
+impl Mbrship {
+    fn to(&self, whom: Endpoint, control: &Control, cx: &mut Cx) {
+        cx.down(Down::Raw(Kind::Mbrship, whom.addr, control.message()));
+    }
+
+    fn members(&self) -> &[Endpoint] {
+        self.view.as_ref().map_or(&[], |v| &v.members)
+    }
+
+    /// The oldest that is not suspected.
+    fn acting(&self, me: Endpoint) -> Endpoint {
+        self.members().iter().find(|m| !self.suspects.contains(m)).copied().unwrap_or(me)
+    }
+
+    fn steady(&self) -> bool {
+        self.follow.is_none() && self.lead.is_none()
+    }
+
+    /// Something changed: begin an attempt if that is for this member to do and there is reason to.
+    fn consider(&mut self, cx: &mut Cx) {
+        if self.exiting {
+            return;
+        }
+        cx.wake(RETRY, cx.now);
+        if self.acting(cx.me) != cx.me {
+            return;
+        }
+        let begin = match (&self.lead, &self.follow) {
+            // What was begun with members that have failed since ends in nothing.
+            (Some(lead), _) => lead.participants.iter().any(|m| self.suspects.contains(m)),
+            (None, Some(follow)) => self.suspects.contains(&follow.attempt.leader),
+            (None, None) => !(self.suspects.is_empty() && self.leaving.is_empty() && self.joiners.is_empty()),
+        };
+        if begin {
+            self.begin(&[], cx);
+        }
+    }
+
+    fn install(&mut self, view: View, cx: &mut Cx) {
+        if !view.members.contains(&cx.me) {
+            if self.leave {
+                self.exiting = true;
+                // A leader that leaves answers for a while who missed its last view.
+                let linger = if view.id.leader == cx.me { cx.config.retry * 5 } else { cx.config.retry };
+                cx.wake(EXIT, cx.now + linger);
+                self.follow = None;
+                self.lead = None;
+            }
+            return;
+        }
+        self.highest = self.highest.max(view.id.number);
+        self.suspects.clear();
+        self.leaving.clear();
+        self.joiners.clear();
+        self.asks.retain(|addr, _| !view.members.iter().any(|m| m.addr == *addr));
+        self.follow = None;
+        self.lead = None;
+        self.blocked = false;
+        cx.cancel(DEADLINE);
+        let view = Arc::new(view);
+        self.view = Some(view.clone());
+        cx.down(Down::View(view.clone()));
+        cx.up(Up::View(view));
+        if self.leave || !self.asks.is_empty() {
+            cx.wake(RETRY, cx.now);
+        }
+    }
+
+    fn suspect(&mut self, who: impl IntoIterator<Item = Endpoint>, cx: &mut Cx) {
+        let known = who.into_iter().filter(|w| *w != cx.me && self.members().contains(w)).collect::<Vec<_>>();
+        let before = self.suspects.len();
+        self.suspects.extend(known);
+        if self.suspects.len() > before {
+            self.consider(cx);
+        }
+    }
+
+    fn control(&mut self, from: Endpoint, control: Control, cx: &mut Cx) {
+        if self.exiting {
+            if let Control::Reached(attempt) = control {
+                self.got_reached(from, attempt, cx);
+            }
+            return;
+        }
+        match control {
+            Control::Flush(attempt, who) => self.got_flush(from, attempt, &who, cx),
+            Control::Report(attempt, view, rank, counts) => {
+                self.got_report(from, attempt, lead::Report { view, rank, counts }, cx);
+            }
+            Control::Cut(attempt, targets) => self.got_cut(attempt, targets, cx),
+            Control::Reached(attempt) => self.got_reached(from, attempt, cx),
+            Control::Install(view) => {
+                let reached =
+                    self.follow.as_ref().is_some_and(|f| f.attempt == view.id && matches!(f.step, Step::Reached));
+                let any = cx.mutant(Mutant::InstallWithoutCut) && self.promised == Some(view.id);
+                if reached || any {
+                    self.install(view, cx);
+                }
+            }
+            Control::Refuse(attempt, higher) => {
+                self.highest = self.highest.max(higher.number);
+                if self.lead.as_ref().is_some_and(|l| l.attempt == attempt) {
+                    // The higher attempt asks for us, or its leader is gone and our deadline comes.
+                    self.lead = None;
+                }
+            }
+            Control::MergeAsk(view) => self.got_merge_ask(from, view, cx),
+            Control::Redirect(leader) => self.got_redirect(from, leader, cx),
+            Control::Suspect(view, who) => {
+                if self.view.as_ref().is_some_and(|v| v.id == view) {
+                    self.suspect(who, cx);
+                }
+            }
+            Control::Leave(view) => {
+                if self.view.as_ref().is_some_and(|v| v.id == view && v.members.contains(&from)) {
+                    self.leaving.insert(from);
+                    self.consider(cx);
+                }
+            }
+        }
+    }
+
+    /// Repeats what has no answer yet.
+    fn retry(&mut self, cx: &mut Cx) {
+        let Some(view) = self.view.clone() else { return };
+        if self.exiting {
+            return;
+        }
+        if let Some(lead) = &self.lead {
+            for member in lead.waits_for() {
+                if member != cx.me {
+                    self.ask(member, cx);
+                }
+            }
+        }
+        match &self.follow {
+            Some(follow) => match &follow.step {
+                Step::Reported(_) => self.say_report(cx),
+                Step::Reached => self.say_reached(cx),
+                Step::Blocking | Step::Cutting => {}
+            },
+            None => {
+                let acting = self.acting(cx.me);
+                if acting != cx.me {
+                    if !self.suspects.is_empty() {
+                        let who = self.suspects.iter().copied().collect();
+                        self.to(acting, &Control::Suspect(view.id, who), cx);
+                    }
+                    if self.leave {
+                        self.to(acting, &Control::Leave(view.id), cx);
+                    }
+                } else {
+                    if self.leave {
+                        self.leaving.insert(cx.me);
+                    }
+                    self.ask_to_merge(cx);
+                }
+            }
+        }
+        let idle = self.steady() && self.suspects.is_empty() && self.asks.is_empty() && !self.leave;
+        if !idle {
+            cx.wake(RETRY, cx.now + cx.config.retry);
+        }
+    }
+}
+
+impl Layer for Mbrship {
+    fn down(&mut self, event: Down, cx: &mut Cx) {
+        match event {
+            // The first view: of this member alone.
+            Down::View(_) if self.view.is_none() => {
+                self.install(View { id: ViewId { number: 1, leader: cx.me }, members: vec![cx.me] }, cx);
+            }
+            Down::View(_) | Down::Freeze(_) | Down::Cut(_) => {}
+            Down::BlockOk => {
+                if let Some(follow) = &mut self.follow
+                    && self.blocked
+                {
+                    let listen = follow.listen.clone();
+                    cx.down(Down::Freeze(listen));
+                }
+            }
+            Down::Suspect(who) => self.suspect([who], cx),
+            Down::Merge(addr) => self.want_merge(addr, cx),
+            Down::Leave => {
+                self.leave = true;
+                if self.acting(cx.me) == cx.me {
+                    self.leaving.insert(cx.me);
+                }
+                self.consider(cx);
+            }
+            // A layer above that sends after it said BlockOk would have it counted in no view.
+            Down::Cast(_) | Down::Send(..) if self.blocked => debug_assert!(false, "sent in a view that ends"),
+            other => cx.down(other),
+        }
+    }
+
+    fn up(&mut self, event: Up, cx: &mut Cx) {
+        match event {
+            Up::Raw(Kind::Mbrship, from, msg) => {
+                if let Ok(control) = Control::read(&msg.joined()) {
+                    self.control(from, control, cx);
+                }
+            }
+            Up::Frozen(counts) => self.frozen(counts, cx),
+            Up::CutReached => {
+                if let Some(follow) = &mut self.follow
+                    && matches!(follow.step, Step::Cutting)
+                {
+                    follow.step = Step::Reached;
+                    self.say_reached(cx);
+                }
+            }
+            Up::Problem(_) if cx.mutant(Mutant::DeafToProblems) => {}
+            Up::Problem(rank) => {
+                if let Some(&who) = self.members().get(usize::from(rank)) {
+                    self.suspect([who], cx);
+                }
+            }
+            Up::View(_) => {}
+            other => cx.up(other),
+        }
+    }
+
+    fn timer(&mut self, token: u32, cx: &mut Cx) {
+        match token {
+            RETRY => {
+                self.retry(cx);
+                let reason = !(self.suspects.is_empty() && self.leaving.is_empty());
+                if self.steady() && !self.exiting && self.acting(cx.me) == cx.me && reason {
+                    self.begin(&[], cx);
+                }
+            }
+            DEADLINE => self.too_late(cx),
+            _ => cx.up(Up::Exit),
+        }
+    }
+}

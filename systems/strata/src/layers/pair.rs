@@ -1,0 +1,72 @@
+//! For tests: a few members over a perfect network whose datagrams the test sees.
+
+use bytes::Bytes;
+
+use crate::addr::Addr;
+use crate::{Config, Endpoint, Input, Key, Member, Output, Time, To};
+
+pub(crate) struct Pair {
+    pub members: Vec<Member>,
+    /// All that was said: to whom, from whom.
+    pub said: Vec<(Addr, Addr, Bytes)>,
+    pub delivered: Vec<usize>,
+    pub now: u64,
+}
+
+pub(crate) fn member(stack: &str, port: u16, born: u64, key: u8) -> Member {
+    let addr = Addr::from(([10, 0, 0, 1], port));
+    let config = Config { key: Some(Key([key; 32])), ..Config::default() };
+    let mut member = Member::new(&stack.parse().unwrap(), config, Endpoint { addr, born }, born).unwrap();
+    member.start(Time(0));
+    member
+}
+
+impl Pair {
+    pub(crate) fn new(members: Vec<Member>) -> Self {
+        let delivered = vec![0; members.len()];
+        Self { members, said: Vec::new(), delivered, now: 0 }
+    }
+
+    /// A perfect network for so many milliseconds.
+    pub(crate) fn run(&mut self, ms: u64) {
+        for _ in 0..ms {
+            self.now += 1_000_000;
+            let mut under_way = Vec::new();
+            for at in 0..self.members.len() {
+                self.members[at].handle(Time(self.now), Input::Timer);
+                self.take(at, &mut under_way);
+            }
+            while let Some((to, from, bytes)) = under_way.pop() {
+                self.said.push((to, from, bytes.clone()));
+                if let Some(at) = self.members.iter().position(|m| m.me().addr == to) {
+                    self.members[at].handle(Time(self.now), Input::Datagram(from, bytes));
+                    self.take(at, &mut under_way);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn take(&mut self, at: usize, under_way: &mut Vec<(Addr, Addr, Bytes)>) {
+        self.members[at].handle(Time(self.now), Input::Idle);
+        let me = self.members[at].me().addr;
+        while let Some(output) = self.members[at].next() {
+            match output {
+                Output::Transmit(To::One(to), msg) => under_way.insert(0, (to, me, msg.joined())),
+                Output::Deliver(_) => self.delivered[at] += 1,
+                _ => {}
+            }
+        }
+    }
+
+    pub(crate) fn join(&mut self) {
+        let to = self.members[0].me().addr;
+        for at in 1..self.members.len() {
+            self.members[at].handle(Time(self.now), Input::Merge(to));
+        }
+        self.run(300);
+    }
+
+    pub(crate) fn size(&self, at: usize) -> usize {
+        self.members[at].view().unwrap().members.len()
+    }
+}

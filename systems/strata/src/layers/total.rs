@@ -1,0 +1,196 @@
+//! TOTAL: one order of all casts, by a token.
+//!
+//! Protocol: who holds the token gives its casts the next numbers and may send; it passes the token with its last cast, or by itself, to the next that asked, in the order of ranks. Whoever has something to
+//! send and no token asks by a cast. Questions are numbered, and a pass says up to which its receiver's are answered, so that a question that comes late is not answered twice (Suzuki
+//! and Kasami, *A distributed mutual exclusion algorithm*, ACM TOCS 1985). A new holder sends only after it has delivered all that was numbered before: a number is lost only with
+//! all who had delivered it, and whoever sent later ones is among them. So what anybody delivered in a view, crashed members included, is a prefix of one
+//! sequence, and the order is causal.
+//! At a view's end what lies beyond a lost number is dropped by all alike (none of its senders moves on); what was not sent is sent in the next view, where rank 0 has the token.
+//! Header: 15 bytes: kind, number, whom the token goes to, which of its questions that answers. Timers: none. Requires P3, P8, P9, P15; provides P5 and P6.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::event::{Cast, Down, Up};
+use crate::layer::{Cx, Layer};
+use crate::message::Msg;
+use crate::mutant::Mutant;
+use crate::wire::Short;
+
+/// Bytes of the header.
+pub(super) const HEADER: usize = 15;
+const DATA: u8 = 1;
+const ASK: u8 = 2;
+const PASS: u8 = 3;
+const NOBODY: u16 = u16::MAX;
+/// Casts that one holder sends before it passes the token on, if others wait.
+const TURN: usize = 64;
+
+#[derive(Default)]
+pub(super) struct Total {
+    rank: u16,
+    holding: bool,
+    /// Holding: the next number to give. All below `floor` must be delivered before.
+    number: u64,
+    floor: u64,
+    delivered: u64,
+    early: BTreeMap<u64, Cast>,
+    pending: VecDeque<Msg>,
+    /// Questions that each member asked, and those that were answered.
+    asked: Vec<u32>,
+    answered: Vec<u32>,
+    blocked: bool,
+}
+
+impl Total {
+    fn wants(&self, rank: usize) -> bool {
+        self.asked[rank] > self.answered[rank]
+    }
+
+    /// Who gets the token next: the first that wants it, after this member.
+    fn heir(&self) -> u16 {
+        let n = self.asked.len();
+        let me = usize::from(self.rank);
+        (1..n).map(|step| (me + step) % n).find(|&r| self.wants(r)).map_or(NOBODY, |r| r as u16)
+    }
+
+    fn header(&self, kind: u8, number: u64, heir: u16) -> [u8; HEADER] {
+        let mut to = [0; HEADER];
+        to[0] = kind;
+        to[1..9].copy_from_slice(&number.to_le_bytes());
+        to[9..11].copy_from_slice(&heir.to_le_bytes());
+        let answers = if kind == ASK { self.asked[usize::from(self.rank)] } else { 0 };
+        let answers = self.asked.get(usize::from(heir)).copied().unwrap_or(answers);
+        to[11..].copy_from_slice(&answers.to_le_bytes());
+        to
+    }
+
+    fn go(&mut self, cx: &mut Cx) {
+        if self.blocked || self.asked.is_empty() {
+            return;
+        }
+        let me = usize::from(self.rank);
+        if !self.holding {
+            if !self.pending.is_empty() && !self.wants(me) {
+                self.asked[me] += 1;
+                let mut msg = Msg::new(Vec::new());
+                msg.push(&self.header(ASK, 0, NOBODY));
+                cx.down(Down::Cast(msg));
+            }
+            return;
+        }
+        if self.delivered < self.floor && !cx.mutant(Mutant::TokenEarly) {
+            return;
+        }
+        let mut sent = 0;
+        while let Some(mut msg) = self.pending.pop_front() {
+            sent += 1;
+            let last = self.pending.is_empty() || sent >= TURN;
+            let heir = if last { self.heir() } else { NOBODY };
+            msg.push(&self.header(DATA, self.number, heir));
+            self.number += 1;
+            cx.down(Down::Cast(msg));
+            if heir != NOBODY {
+                return self.passed(heir, cx);
+            }
+        }
+        let heir = self.heir();
+        if heir != NOBODY {
+            let mut msg = Msg::new(Vec::new());
+            msg.push(&self.header(PASS, self.number, heir));
+            cx.down(Down::Cast(msg));
+            self.passed(heir, cx);
+        }
+    }
+
+    fn passed(&mut self, heir: u16, cx: &mut Cx) {
+        self.holding = false;
+        let heir = usize::from(heir);
+        self.answered[heir] = self.asked[heir];
+        self.go(cx);
+    }
+
+    fn cast(&mut self, mut cast: Cast, cx: &mut Cx) -> Result<(), Short> {
+        let header = cast.msg.pop::<HEADER>()?;
+        let number = u64::from_le_bytes(header[1..9].try_into().map_err(|_| Short)?);
+        let heir = u16::from_le_bytes([header[9], header[10]]);
+        let answers = u32::from_le_bytes([header[11], header[12], header[13], header[14]]);
+        let own = cast.from == self.rank;
+        match header[0] {
+            ASK => {
+                let asked = &mut self.asked[usize::from(cast.from)];
+                *asked = answers.max(*asked);
+            }
+            DATA | PASS => {
+                // What this member passed it has noted as it did so.
+                if let (false, Some(answered)) = (own, self.answered.get_mut(usize::from(heir))) {
+                    *answered = answers.max(*answered);
+                    if heir == self.rank {
+                        self.holding = true;
+                        self.number = number + u64::from(header[0] == DATA);
+                        self.floor = self.number;
+                    }
+                }
+                if header[0] == DATA {
+                    if cx.mutant(Mutant::TotalByArrival) {
+                        self.delivered += 1;
+                        cx.up(Up::Cast(cast));
+                    } else {
+                        self.early.insert(number, cast);
+                        while let Some(cast) = self.early.remove(&self.delivered) {
+                            self.delivered += 1;
+                            cx.up(Up::Cast(cast));
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+        self.go(cx);
+        Ok(())
+    }
+}
+
+impl Layer for Total {
+    fn down(&mut self, event: Down, cx: &mut Cx) {
+        match event {
+            Down::Cast(msg) => {
+                self.pending.push_back(msg);
+                self.go(cx);
+            }
+            other => cx.down(other),
+        }
+    }
+
+    fn up(&mut self, event: Up, cx: &mut Cx) {
+        match event {
+            Up::Cast(cast) => {
+                let _ = self.cast(cast, cx);
+            }
+            Up::Block => {
+                self.blocked = true;
+                cx.up(Up::Block);
+            }
+            Up::View(view) => {
+                let n = view.members.len();
+                self.rank = view.rank(&cx.me).unwrap_or(0);
+                self.holding = self.rank == 0;
+                (self.number, self.floor, self.delivered) = (0, 0, 0);
+                self.early.clear();
+                self.asked = vec![0; n];
+                self.answered = vec![0; n];
+                self.blocked = false;
+                cx.up(Up::View(view));
+                self.go(cx);
+            }
+            other => cx.up(other),
+        }
+    }
+
+    fn backlog(&self) -> usize {
+        self.pending.iter().map(Msg::len).sum()
+    }
+
+    fn held(&self) -> usize {
+        self.pending.len() + self.early.len()
+    }
+}

@@ -1,0 +1,153 @@
+//! A message: a body that copies share, and room in front of it for the headers of all layers.
+
+use bytes::Bytes;
+
+use crate::wire::{Reader, Short};
+
+/// Bytes of headers that a message has room for before its headers and body are joined in a new buffer. What a layer's fixed header takes, times the
+/// layers of the longest sensible stack, fits (`layers::tests::headers_fit`); vectors of CAUSAL don't always.
+pub const HEADROOM: usize = 96;
+
+/// A body and the headers pushed in front of it. A clone copies the headers and shares the body, so that NAK's log keeps a reference count and no copy.
+/// It is behind a pointer, since each layer that it passes moves it some times: of 136 bytes, the moves cost more than the layers.
+#[derive(Clone)]
+pub struct Msg(Box<Inner>);
+
+#[derive(Clone)]
+struct Inner {
+    room: [u8; HEADROOM],
+    start: u8,
+    body: Bytes,
+}
+
+impl Msg {
+    /// A message without headers.
+    pub fn new(body: impl Into<Bytes>) -> Self {
+        Self(Box::new(Inner { room: [0; HEADROOM], start: HEADROOM as u8, body: body.into() }))
+    }
+
+    /// Bytes of headers and body.
+    pub fn len(&self) -> usize {
+        self.head().len() + self.0.body.len()
+    }
+
+    /// Whether there are neither headers nor a body.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The headers that were pushed here.
+    pub fn head(&self) -> &[u8] {
+        &self.0.room[usize::from(self.0.start)..]
+    }
+
+    /// What is behind them. Of a message that was received, headers that are not yet popped stand in it.
+    pub fn body(&self) -> &Bytes {
+        &self.0.body
+    }
+
+    /// Puts a header in front.
+    pub fn push(&mut self, header: &[u8]) {
+        if header.len() > usize::from(self.0.start) {
+            let mut all = Vec::with_capacity(header.len() + self.len());
+            all.extend_from_slice(header);
+            all.extend_from_slice(self.head());
+            all.extend_from_slice(&self.0.body);
+            *self = Self::new(all);
+            return;
+        }
+        let start = usize::from(self.0.start) - header.len();
+        self.0.room[start..usize::from(self.0.start)].copy_from_slice(header);
+        self.0.start = start as u8;
+    }
+
+    /// Takes a header of `N` bytes off the front.
+    ///
+    /// # Errors
+    /// [`Short`] where the message has fewer.
+    pub fn pop<const N: usize>(&mut self) -> Result<[u8; N], Short> {
+        let mut header = [0; N];
+        if self.head().len() >= N {
+            header.copy_from_slice(&self.head()[..N]);
+            self.0.start += N as u8;
+            return Ok(header);
+        }
+        self.join();
+        if self.0.body.len() < N {
+            return Err(Short);
+        }
+        header.copy_from_slice(&self.0.body[..N]);
+        bytes::Buf::advance(&mut self.0.body, N);
+        Ok(header)
+    }
+
+    /// Takes a LEB128 count off the front.
+    ///
+    /// # Errors
+    /// [`Short`] where the message ends before it, or it is longer than 64 bits.
+    pub fn pop_count(&mut self) -> Result<u64, Short> {
+        let mut bytes = [0; 10];
+        for at in 0..bytes.len() {
+            bytes[at] = self.pop::<1>()?[0];
+            if bytes[at] & 0x80 == 0 {
+                return Reader(&bytes[..=at]).count();
+            }
+        }
+        Err(Short)
+    }
+
+    /// All of it as one shared buffer, without a copy where no header was pushed.
+    pub fn joined(mut self) -> Bytes {
+        self.join();
+        self.0.body
+    }
+
+    fn join(&mut self) {
+        if !self.head().is_empty() {
+            let mut all = Vec::with_capacity(self.len());
+            all.extend_from_slice(self.head());
+            all.extend_from_slice(&self.0.body);
+            *self = Self::new(all);
+        }
+    }
+}
+
+impl std::fmt::Debug for Msg {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        write!(f, "{}+{} B", self.head().len(), self.0.body.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_come_off_in_the_order_they_went_on() {
+        let mut msg = Msg::new(&b"body"[..]);
+        msg.push(b"inner");
+        msg.push(b"out");
+        assert_eq!(msg.pop::<3>(), Ok(*b"out"));
+        assert_eq!(msg.pop::<5>(), Ok(*b"inner"));
+        assert_eq!(msg.joined(), &b"body"[..]);
+    }
+
+    #[test]
+    fn a_header_longer_than_the_room_is_kept_too() {
+        let mut msg = Msg::new(&b"body"[..]);
+        msg.push(b"inner");
+        msg.push(&[7; HEADROOM]);
+        assert_eq!(msg.pop::<HEADROOM>(), Ok([7; HEADROOM]));
+        // The rest stands in the body now.
+        assert_eq!(msg.pop::<5>(), Ok(*b"inner"));
+        assert_eq!(msg.pop::<5>(), Err(Short));
+    }
+
+    #[test]
+    fn a_pop_across_headers_and_body_sees_both() {
+        let mut msg = Msg::new(&b"cd"[..]);
+        msg.push(b"ab");
+        assert_eq!(msg.pop::<4>(), Ok(*b"abcd"));
+        assert!(msg.is_empty());
+    }
+}

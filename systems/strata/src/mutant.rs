@@ -1,0 +1,40 @@
+//! Deliberate mistakes, one a layer or more, which the simulator's oracles must catch (`sim::mutants`). Only this crate's tests can switch one on.
+
+/// A plausible mistake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mutant {
+    /// NAK delivers a cast that it has delivered already.
+    NakDuplicates,
+    /// NAK delivers across a gap.
+    NakSkipsGap,
+    /// NAK forgets what one other member has, as if all had it.
+    NakForgetsEarly,
+    /// NAK, frozen, goes on to listen to all, and to deliver.
+    NakThaws,
+    /// NAK never says how many casts it has sent: a lost last one stays lost.
+    NakNoTail,
+    /// FRAG takes a fragment for the last.
+    FragCutsShort,
+    /// MBRSHIP cuts at the least that anyone has and not at the most.
+    CutAtLeast,
+    /// MBRSHIP installs the view when all have reported, without the cut.
+    InstallWithoutCut,
+    /// MBRSHIP leads without itself in the view.
+    LeaderForgotten,
+    /// MBRSHIP hears of no failures.
+    DeafToProblems,
+    /// TOTAL sends with the token before it has delivered all before it.
+    TokenEarly,
+    /// TOTAL delivers in the order of arrival.
+    TotalByArrival,
+    /// SEQ's leftovers come in the order of arrival.
+    LeftoversByArrival,
+    /// CAUSAL compares only the sender's entry of the clock.
+    CausalFifoOnly,
+    /// SAFE takes what one other member has for what all have.
+    SafeByOne,
+    /// STABLE counts a cast as held that was not yet received.
+    StableEager,
+    /// FC drops the last of a pack.
+    PackDropsLast,
+}

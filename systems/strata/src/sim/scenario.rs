@@ -1,0 +1,243 @@
+//! A run's script, all of it from a seed.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::config::Config;
+use crate::property::Properties;
+use crate::rng::Rng;
+use crate::stack::{Kind, Spec, check};
+
+/// Stacks that are tried. Each has MERGE, so that a run can end in one view; the first three have a fixed view.
+const STACKS: [&str; 18] = [
+    "NAK:COM:sim",
+    "FRAG:NAK:CHKSUM:COM:sim",
+    "FC:FRAG:NAK:COM:sim",
+    "MERGE:MBRSHIP:FRAG:NAK:COM:sim",
+    "MERGE:MBRSHIP:FRAG:NAK:CHKSUM:COM:sim",
+    "MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:sim",
+    "MERGE:SEQ:MBRSHIP:FRAG:NAK:COM:sim",
+    "MERGE:CAUSAL:MBRSHIP:FRAG:NAK:COM:sim",
+    "MERGE:SAFE:STABLE:MBRSHIP:FRAG:NAK:COM:sim",
+    "MERGE:SAFE:TOTAL:STABLE:MBRSHIP:FRAG:NAK:COM:sim",
+    "MERGE:TOTAL:SAFE:STABLE:MBRSHIP:FRAG:NAK:COM:sim",
+    "MERGE:SEQ:SAFE:STABLE:MBRSHIP:FRAG:NAK:COM:sim",
+    "FC:MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:sim",
+    "FC:MERGE:SEQ:MBRSHIP:FRAG*3:NAK:COM:sim",
+    "FC:MERGE:CAUSAL:MBRSHIP:FRAG:NAK:CHKSUM:COM:sim",
+    "MERGE:MBRSHIP:FRAG*2:NAK:COM:sim",
+    "MERGE:TOTAL:MBRSHIP:FRAG:NAK:CRYPT:COM:sim",
+    "MERGE:MBRSHIP:FRAG:NAK:SIGN:COM:sim",
+];
+
+/// Something that goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fault {
+    /// When, in nanoseconds.
+    pub at: u64,
+    /// What.
+    pub kind: FaultKind,
+}
+
+/// What goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum FaultKind {
+    /// A node loses all it has.
+    Crash(usize),
+    /// A node that is down begins a new life.
+    Restart(usize),
+    /// A node stops for so many nanoseconds. What arrives waits, as far as a socket's buffer goes.
+    Pause(usize, u64),
+    /// Nodes of the first set (a bit each) reach none outside of it; where the second is set, none outside reach them either. For so many nanoseconds.
+    Part(u64, bool, u64),
+    /// This share of datagrams is lost, for so many nanoseconds.
+    Storm(f64, u64),
+    /// A node leaves.
+    Leave(usize),
+    /// The first is told that the second has failed, which it has not.
+    Slander(usize, usize),
+}
+
+/// What is left out of a scenario to find what matters.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// The faults to keep, by their place; all where none are named.
+    pub faults: Option<Vec<usize>>,
+    /// At most so many casts.
+    pub casts: Option<usize>,
+    /// A network that loses, repeats and damages nothing, but for the faults.
+    pub calm: bool,
+    /// This stack and not the seed's.
+    pub stack: Option<String>,
+    /// So many members and not the seed's.
+    pub members: Option<usize>,
+}
+
+impl fmt::Display for Limits {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        if let Some(stack) = &self.stack {
+            write!(f, " --stack {stack}")?;
+        }
+        if let Some(members) = self.members {
+            write!(f, " --members {members}")?;
+        }
+        if let Some(faults) = &self.faults {
+            let list: Vec<_> = faults.iter().map(ToString::to_string).collect();
+            write!(f, " --faults {}", if list.is_empty() { "none".to_owned() } else { list.join(",") })?;
+        }
+        if let Some(casts) = self.casts {
+            write!(f, " --casts {casts}")?;
+        }
+        if self.calm {
+            f.write_str(" --calm")?;
+        }
+        Ok(())
+    }
+}
+
+/// A run's script.
+#[derive(Debug, Clone)]
+pub struct Scenario {
+    /// Where it comes from.
+    pub seed: u64,
+    /// What was left out.
+    pub limits: Limits,
+    /// The stack.
+    pub spec: Spec,
+    /// Nodes.
+    pub members: usize,
+    /// Shares of datagrams lost, repeated, damaged.
+    pub loss: f64,
+    /// Repeated.
+    pub repeat: f64,
+    /// Damaged; only where the stack has CHKSUM, SIGN or CRYPT.
+    pub damage: f64,
+    /// Shortest delay in nanoseconds, and what is added at most.
+    pub delay: (u64, u64),
+    /// When, which node, how many bytes, cast or send to the node with this number.
+    pub casts: Vec<(u64, usize, usize, Option<usize>)>,
+    /// In the order of their times.
+    pub faults: Vec<Fault>,
+    /// When all is healed.
+    pub heal: u64,
+    /// Settings of all members.
+    pub config: Config,
+}
+
+const MS: u64 = 1_000_000;
+
+impl Scenario {
+    /// The seed's script, with these limits.
+    ///
+    /// # Errors
+    /// Where the limits name a stack that is none.
+    pub fn new(seed: u64, limits: &Limits) -> Result<Self, String> {
+        let mut rng = Rng::new(seed ^ 0x5eed_0f57_a7a5_0000);
+        let stack = STACKS[rng.below(STACKS.len() as u64) as usize];
+        let spec: Spec = limits.stack.as_deref().unwrap_or(stack).parse().map_err(|e| format!("{e}"))?;
+        check(&spec).map_err(|e| e.to_string())?;
+        let drawn = match rng.below(40) {
+            0 => rng.between(9, 16),
+            1..=9 => rng.between(5, 8),
+            _ => rng.between(2, 4),
+        } as usize;
+        let members = limits.members.unwrap_or(drawn);
+        let some = |rng: &mut Rng, list: &[f64]| list[rng.below(list.len() as u64) as usize];
+        let mut loss = some(&mut rng, &[0.0, 0.0, 0.01, 0.05, 0.2]);
+        let mut repeat = some(&mut rng, &[0.0, 0.01, 0.1]);
+        let sees = [Kind::Chksum, Kind::Sign, Kind::Crypt];
+        let mut damage = if sees.iter().any(|k| spec.layers.contains(k)) { 0.02 } else { 0.0 };
+        let delay = (rng.between(20_000, 500_000), rng.between(0, 3 * MS));
+        let heal = rng.between(1500, 3000) * MS;
+        let mut casts = Self::casts(&mut rng, members, heal, spec.layers.contains(&Kind::Frag));
+        let mut faults = Self::faults(&mut rng, members, heal, spec.layers.contains(&Kind::Mbrship));
+        if let Some(most) = limits.casts {
+            casts.truncate(most);
+        }
+        if let Some(kept) = &limits.faults {
+            faults = kept.iter().filter_map(|&at| faults.get(at)).copied().collect();
+        }
+        if limits.calm {
+            (loss, repeat, damage) = (0.0, 0.0, 0.0);
+        }
+        let config = Config {
+            status: Duration::from_millis(50),
+            suspect: Duration::from_millis(300),
+            flush: Duration::from_millis(200),
+            probe: Duration::from_millis(200),
+            key: Some(crate::Key([7; 32])),
+            ..Config::default()
+        };
+        Ok(Self {
+            seed,
+            limits: limits.clone(),
+            spec,
+            members,
+            loss,
+            repeat,
+            damage,
+            delay,
+            casts,
+            faults,
+            heal,
+            config,
+        })
+    }
+
+    fn casts(rng: &mut Rng, n: usize, heal: u64, large: bool) -> Vec<(u64, usize, usize, Option<usize>)> {
+        let count = rng.between(10, 200);
+        let mut casts: Vec<_> = (0..count)
+            .map(|_| {
+                // Bursts: many at the same millisecond.
+                let at = rng.between(10, heal / MS) * MS / if rng.chance(0.3) { 4 } else { 1 };
+                let size = match rng.below(40) {
+                    0 if large => rng.between(5_000, 60_000),
+                    1..=4 if large => rng.between(1_000, 5_000),
+                    _ => rng.between(9, 200),
+                } as usize;
+                let to = rng.chance(0.1).then(|| rng.below(n as u64) as usize);
+                (at, rng.below(n as u64) as usize, size, to)
+            })
+            .collect();
+        casts.sort_unstable();
+        casts
+    }
+
+    fn faults(rng: &mut Rng, n: usize, heal: u64, membership: bool) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        for _ in 0..rng.below(7) {
+            let at = rng.between(100 * MS, heal);
+            let node = rng.below(n as u64) as usize;
+            let other = rng.below(n as u64) as usize;
+            let long = rng.between(1, 1200) * MS;
+            let kind = match rng.below(if membership { 12 } else { 3 }) {
+                0 => FaultKind::Storm(0.1 + 0.8 * rng.below(100) as f64 / 100.0, long),
+                1 => FaultKind::Pause(node, long),
+                2 | 3 => FaultKind::Part(rng.draw() & ((1 << n.min(63)) - 1), rng.chance(0.6), long),
+                4 => FaultKind::Leave(node),
+                5 => FaultKind::Slander(node, other),
+                6 | 7 => FaultKind::Restart(node),
+                _ => FaultKind::Crash(node),
+            };
+            faults.push(Fault { at, kind });
+            if let FaultKind::Crash(node) = kind
+                && rng.chance(0.6)
+            {
+                faults.push(Fault { at: at + rng.between(1, 1000) * MS, kind: FaultKind::Restart(node) });
+            }
+        }
+        faults.retain(|f| f.at < heal);
+        faults.sort_by_key(|f| f.at);
+        faults
+    }
+
+    /// What the stack promises.
+    pub fn promises(&self) -> Properties {
+        check(&self.spec).unwrap_or_default()
+    }
+
+    /// The command that plays it again.
+    pub fn command(&self) -> String {
+        format!("strata sim --seed {}{}", self.seed, self.limits)
+    }
+}

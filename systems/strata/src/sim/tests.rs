@@ -1,0 +1,37 @@
+//! Five hundred seeds, and what the simulator itself promises.
+
+use super::{Limits, Scenario, run, shrink};
+
+fn play(seed: u64) -> super::Outcome {
+    run(&Scenario::new(seed, &Limits::default()).unwrap())
+}
+
+#[test]
+fn five_hundred_seeds_keep_all_promises() {
+    let mut delivered = 0;
+    let mut failed = Vec::new();
+    for seed in 0..500 {
+        let outcome = play(seed);
+        delivered += outcome.delivered;
+        if let Some(broken) = outcome.broken {
+            let limits = shrink(seed, &Limits::default(), 40);
+            let scenario = Scenario::new(seed, &limits).unwrap();
+            failed.push(format!("seed {seed} ({}): {broken}\n  play it again: {}", scenario.spec, scenario.command()));
+            if failed.len() == 5 {
+                break;
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+    // A simulator in which nothing arrives breaks no promise either.
+    assert!(delivered > 50_000, "only {delivered} messages were delivered");
+}
+
+#[test]
+fn a_seed_plays_the_same_each_time() {
+    for seed in [3, 17] {
+        let (a, b) = (play(seed), play(seed));
+        assert_eq!(format!("{:?}", a.journal), format!("{:?}", b.journal));
+        assert_eq!(a.datagrams, b.datagrams);
+    }
+}

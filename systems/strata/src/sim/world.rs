@@ -1,0 +1,364 @@
+//! Nodes, the network, the virtual clock, and the script that plays on them.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use bytes::Bytes;
+
+use super::journal::{Entry, Id, Journal, Life};
+use super::network::Network;
+use super::{FaultKind, Scenario};
+use crate::addr::{Addr, Endpoint};
+use crate::event::{Input, Output, To};
+use crate::member::Member;
+use crate::stack::Kind;
+use crate::time::Time;
+
+/// Datagrams that wait at a paused node, as in a socket's buffer.
+const BUFFER: usize = 300;
+/// Virtual time in which a healed group must settle.
+const SETTLE: u64 = 30_000_000_000;
+/// How often is looked whether it has.
+const LOOK: u64 = 100_000_000;
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    Arrive(usize, Addr, Bytes),
+    Wake(usize),
+    Say(usize),
+    Fault(usize),
+    Resume(usize),
+    Heal,
+    Look,
+}
+
+struct Node {
+    member: Option<Member>,
+    life: usize,
+    /// Casts and sends of this life.
+    said: (u32, u32),
+    paused: u64,
+    inbox: VecDeque<(Addr, Bytes)>,
+    /// Clock: parts in a million too fast, and what it showed at the start.
+    drift: i64,
+    offset: u64,
+    wake: u64,
+}
+
+impl Node {
+    fn local(&self, now: u64) -> Time {
+        Time(self.offset + (i128::from(now) + i128::from(now) * i128::from(self.drift) / 1_000_000) as u64)
+    }
+
+    /// The first moment at which the node's clock shows at least this.
+    fn global(&self, at: Time) -> u64 {
+        let since = i128::from(at.0.saturating_sub(self.offset));
+        let mut now = (since * 1_000_000 / (1_000_000 + i128::from(self.drift))) as u64;
+        while self.local(now) < at {
+            now += 1;
+        }
+        now
+    }
+}
+
+pub(super) struct Played {
+    pub journal: Journal,
+    pub stuck: Option<String>,
+    pub datagrams: u64,
+    pub settled: f64,
+}
+
+pub(super) struct World<'a> {
+    scenario: &'a Scenario,
+    now: u64,
+    count: u64,
+    events: BinaryHeap<Reverse<(u64, u64, Event)>>,
+    nodes: Vec<Node>,
+    network: Network,
+    journal: Journal,
+    fixed: bool,
+}
+
+/// Where a node is.
+fn addr(node: usize) -> Addr {
+    Addr::from(([10, 0, (node >> 8) as u8, node as u8], 7000))
+}
+
+fn node(addr: Addr) -> Option<usize> {
+    match addr.ip() {
+        std::net::IpAddr::V4(ip) if addr.port() == 7000 => {
+            let [_, _, high, low] = ip.octets();
+            Some(usize::from(high) << 8 | usize::from(low))
+        }
+        _ => None,
+    }
+}
+
+impl<'a> World<'a> {
+    pub(super) fn new(scenario: &'a Scenario) -> Self {
+        let mut network = Network::new(scenario);
+        let nodes = (0..scenario.members)
+            .map(|_| Node {
+                member: None,
+                life: 0,
+                said: (0, 0),
+                paused: 0,
+                inbox: VecDeque::new(),
+                drift: network.rng.between(0, 400) as i64 - 200,
+                offset: network.rng.below(1 << 40),
+                wake: u64::MAX,
+            })
+            .collect();
+        let mut world = Self {
+            scenario,
+            now: 0,
+            count: 0,
+            events: BinaryHeap::new(),
+            nodes,
+            network,
+            journal: Journal::default(),
+            fixed: !scenario.spec.layers.contains(&Kind::Mbrship),
+        };
+        for at in 0..scenario.members {
+            world.begin(at);
+        }
+        for (at, cast) in scenario.casts.iter().enumerate() {
+            world.push(cast.0, Event::Say(at));
+        }
+        for (at, fault) in scenario.faults.iter().enumerate() {
+            world.push(fault.at, Event::Fault(at));
+        }
+        world.push(scenario.heal, Event::Heal);
+        world
+    }
+
+    fn push(&mut self, at: u64, event: Event) {
+        self.count += 1;
+        self.events.push(Reverse((at, self.count, event)));
+    }
+
+    /// A life begins.
+    fn begin(&mut self, at: usize) {
+        let life = self.journal.lives.len();
+        let born = if self.fixed { 0 } else { self.network.rng.draw() };
+        let me = Endpoint { addr: addr(at), born };
+        let mut config = self.scenario.config.clone();
+        // One contact is enough while it lives. Who never met anybody else can't find the others after it has gone.
+        let goes = |f: &super::Fault| matches!(f.kind, FaultKind::Crash(0) | FaultKind::Leave(0));
+        let contacts = if self.scenario.faults.iter().any(goes) { self.nodes.len() } else { 1 };
+        config.contacts = (0..contacts).map(addr).collect();
+        if self.fixed {
+            config.fixed = (0..self.nodes.len()).map(addr).collect();
+        }
+        let seed = self.network.rng.draw();
+        let Ok(mut member) = Member::new(&self.scenario.spec, config, me, seed) else { return };
+        self.journal.lives.push(Life { me, entries: Vec::new(), crashed: false, left: false });
+        let now = self.nodes[at].local(self.now);
+        member.start(now);
+        if at != 0 && !self.fixed {
+            member.handle(now, Input::Merge(addr(0)));
+        }
+        let node = &mut self.nodes[at];
+        (node.life, node.said, node.paused, node.wake) = (life, (0, 0), 0, u64::MAX);
+        node.inbox.clear();
+        node.member = Some(member);
+        self.drain(at);
+    }
+
+    fn handle(&mut self, at: usize, input: Input) {
+        let now = self.nodes[at].local(self.now);
+        if let Some(member) = &mut self.nodes[at].member {
+            member.handle(now, input);
+            member.handle(now, Input::Idle);
+            self.drain(at);
+        }
+    }
+
+    fn drain(&mut self, at: usize) {
+        while let Some(output) = self.nodes[at].member.as_mut().and_then(Member::next) {
+            let life = self.nodes[at].life;
+            match output {
+                Output::Transmit(To::One(to), msg) => {
+                    let bytes = msg.joined();
+                    if let Some(to) = node(to)
+                        && to < self.nodes.len()
+                    {
+                        for (when, bytes) in self.network.carry(at, to, self.now, &bytes) {
+                            self.push(when, Event::Arrive(to, addr(at), bytes));
+                        }
+                    }
+                }
+                Output::Transmit(To::All, _) | Output::Stable(_) | Output::Trace(_) | Output::Notice(_) => {}
+                Output::Deliver(d) => {
+                    let id = self.named(&d.body);
+                    let entry = Entry::Deliver { id, from: d.from, cast: d.cast, transitional: d.transitional };
+                    self.journal.lives[life].entries.push(entry);
+                }
+                Output::View(view) => self.journal.lives[life].entries.push(Entry::View(view)),
+                Output::SetTimer(due) => {
+                    let when = self.nodes[at].global(due).max(self.now);
+                    self.nodes[at].wake = when;
+                    self.push(when, Event::Wake(at));
+                }
+                Output::Exit => {
+                    self.journal.lives[life].left = true;
+                    self.nodes[at].member = None;
+                }
+            }
+        }
+    }
+
+    /// A message says whose it is, and its filling follows from that.
+    fn body(id: Id, size: usize) -> Bytes {
+        let mut bytes = Vec::with_capacity(size);
+        bytes.extend_from_slice(&id.life.to_le_bytes());
+        bytes.extend_from_slice(&id.number.to_le_bytes());
+        bytes.extend((bytes.len()..size).map(|at| (at as u32 ^ id.number.wrapping_mul(31) ^ id.life) as u8));
+        bytes.into()
+    }
+
+    fn named(&self, bytes: &Bytes) -> Option<Id> {
+        let word = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+        let id = Id { life: word(0)?, number: word(4)? };
+        (Self::body(id, bytes.len()) == *bytes).then_some(id)
+    }
+
+    fn say(&mut self, which: usize) {
+        let (_, at, size, to) = self.scenario.casts[which];
+        let now = self.nodes[at].local(self.now);
+        if self.nodes[at].paused > self.now {
+            return;
+        }
+        let life = self.nodes[at].life as u32;
+        let peer = to.map(|to| self.nodes[to].life);
+        let said = self.nodes[at].said;
+        let Some(member) = &mut self.nodes[at].member else { return };
+        let entry = match peer {
+            None => {
+                let id = Id { life, number: said.0 };
+                if member.try_cast(now, Self::body(id, size)).is_err() {
+                    return;
+                }
+                self.nodes[at].said.0 += 1;
+                Entry::Cast(id)
+            }
+            Some(peer) => {
+                // To a member of the view only; elsewhere it would be dropped, as documented.
+                let to = self.journal.lives[peer].me;
+                if member.view().and_then(|v| v.rank(&to)).is_none() {
+                    return;
+                }
+                // Numbers of sends are apart from those of casts by the highest bit.
+                let id = Id { life, number: said.1 | 1 << 31 };
+                if member.try_send(now, to, Self::body(id, size)).is_err() {
+                    return;
+                }
+                self.nodes[at].said.1 += 1;
+                Entry::Send(id, peer as u32)
+            }
+        };
+        self.journal.lives[life as usize].entries.push(entry);
+        self.handle(at, Input::Idle);
+    }
+
+    fn fault(&mut self, which: usize) {
+        match self.scenario.faults[which].kind {
+            FaultKind::Crash(at) => {
+                if self.nodes[at].member.take().is_some() {
+                    let life = self.nodes[at].life;
+                    self.journal.lives[life].crashed = true;
+                }
+            }
+            FaultKind::Restart(at) => {
+                if self.nodes[at].member.is_none() {
+                    self.begin(at);
+                }
+            }
+            FaultKind::Pause(at, long) => {
+                let until = (self.now + long).min(self.scenario.heal);
+                self.nodes[at].paused = until;
+                self.push(until, Event::Resume(at));
+            }
+            FaultKind::Part(set, both, long) => self.network.part(set, both, self.now + long),
+            FaultKind::Storm(loss, long) => self.network.storm(loss, self.now + long),
+            FaultKind::Leave(at) => {
+                if self.nodes[at].paused <= self.now {
+                    self.handle(at, Input::Leave);
+                }
+            }
+            FaultKind::Slander(at, whom) => {
+                let whom = self.journal.lives[self.nodes[whom].life].me;
+                if self.nodes[at].paused <= self.now {
+                    self.handle(at, Input::Suspect(whom));
+                }
+            }
+        }
+    }
+
+    /// Plays the script, heals, and lets the group settle.
+    pub(super) fn play(mut self) -> Played {
+        let mut stuck = None;
+        while let Some(Reverse((now, _, event))) = self.events.pop() {
+            self.now = now;
+            match event {
+                Event::Arrive(at, from, bytes) => {
+                    if self.nodes[at].paused <= now {
+                        self.handle(at, Input::Datagram(from, bytes));
+                    } else if self.nodes[at].inbox.len() < BUFFER {
+                        self.nodes[at].inbox.push_back((from, bytes));
+                    }
+                }
+                Event::Wake(at) => {
+                    if self.nodes[at].wake == now && self.nodes[at].paused <= now {
+                        self.nodes[at].wake = u64::MAX;
+                        self.handle(at, Input::Timer);
+                    }
+                }
+                Event::Say(which) => self.say(which),
+                Event::Fault(which) => self.fault(which),
+                Event::Resume(at) => {
+                    while let Some((from, bytes)) = self.nodes[at].inbox.pop_front() {
+                        self.handle(at, Input::Datagram(from, bytes));
+                    }
+                    self.handle(at, Input::Timer);
+                }
+                Event::Heal => {
+                    self.network.heal();
+                    self.push(now + LOOK, Event::Look);
+                }
+                Event::Look => match self.unsettled() {
+                    None => break,
+                    Some(why) if now > self.scenario.heal + SETTLE => {
+                        stuck = Some(format!("liveness: {} s after healing {why}", SETTLE / 1_000_000_000));
+                        break;
+                    }
+                    Some(_) => self.push(now + LOOK, Event::Look),
+                },
+            }
+        }
+        let settled = (self.now - self.scenario.heal.min(self.now)) as f64 / 1e9;
+        Played { journal: self.journal, stuck, datagrams: self.network.sent, settled }
+    }
+
+    /// What is not yet as it must be in the end: one view of all that live, and nothing held.
+    fn unsettled(&self) -> Option<String> {
+        let live: Vec<_> = self.nodes.iter().filter_map(|n| n.member.as_ref()).collect();
+        let mut all: Vec<_> = live.iter().map(|m| m.me()).collect();
+        all.sort_unstable();
+        for member in &live {
+            let Some(view) = member.view() else { return Some(format!("{} has no view", member.me())) };
+            let mut have = view.members.clone();
+            have.sort_unstable();
+            if have != all {
+                return Some(format!("{} has the view {:?} of {:?}, and {all:?} live", member.me(), view.id, have));
+            }
+            if Some(view) != live[0].view() {
+                return Some(format!("{} and {} have different views", member.me(), live[0].me()));
+            }
+            if member.held() != 0 {
+                return Some(format!("{} holds {} messages", member.me(), member.held()));
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,368 @@
+//! A member that its holder polls.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::{IpAddr, SocketAddr, SocketAddrV4};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use ring::rand::{SecureRandom, SystemRandom};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::lanes::Lanes;
+use super::socket::Socket;
+use crate::addr::Endpoint;
+use crate::config::Config;
+use crate::event::{Delivery, Input, Output, To};
+use crate::member::{Member, Refused, Unbuilt};
+use crate::stack::{Carrier, Kind, Malformed, Spec};
+use crate::time::Time;
+use crate::view::View;
+
+/// How to join.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The stack, such as `FC:MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:udp`: the same for all members.
+    pub stack: String,
+    /// This member's address, which the others must reach: not 0.0.0.0. Port 0 lets the kernel choose.
+    pub bind: SocketAddr,
+    /// Addresses of members that are asked to let this one in. None: this member is the first.
+    pub contacts: Vec<SocketAddr>,
+    /// Where casts go, for stacks over `multicast`.
+    pub multicast: Option<SocketAddrV4>,
+    /// How long is asked before [`Failed::Nobody`].
+    pub patience: Duration,
+    /// The rest. Its `group` names the group.
+    pub config: Config,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            stack: "FC:MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:udp".to_owned(),
+            bind: SocketAddr::from(([127, 0, 0, 1], 0)),
+            contacts: Vec::new(),
+            multicast: None,
+            patience: Duration::from_secs(5),
+            config: Config::default(),
+        }
+    }
+}
+
+/// Why a group could not be joined, or can't go on.
+#[derive(Debug, thiserror::Error)]
+pub enum Failed {
+    /// The stack's string.
+    #[error(transparent)]
+    Malformed(#[from] Malformed),
+    /// The stack.
+    #[error(transparent)]
+    Unbuilt(#[from] Unbuilt),
+    /// An unusable address.
+    #[error("{0} is no address that others can reach this member at: bind to the address of one interface")]
+    Unspecified(SocketAddr),
+    /// A carrier that needs more, or is none here.
+    #[error("the stack's carrier is {0}: {1}")]
+    Carrier(&'static str, &'static str),
+    /// A system call.
+    #[error("{what}: {source}")]
+    Io {
+        /// What was tried.
+        what: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// No contact let this member in.
+    #[error(
+        "none of {contacts:?} let this member into the group {group:?} within {waited:?}: is a member of it there, with the same stack and key? {notice}"
+    )]
+    Nobody {
+        /// Who was asked.
+        contacts: Vec<SocketAddr>,
+        /// Which group.
+        group: String,
+        /// How long.
+        waited: Duration,
+        /// What came meanwhile, if that tells anything.
+        notice: String,
+    },
+}
+
+/// What happens in a group.
+#[derive(Debug, Clone)]
+pub enum Event {
+    /// A message.
+    Message(Delivery),
+    /// The view from here on.
+    View(Arc<View>),
+    /// How many casts of each rank are stable.
+    Stable(Arc<Vec<u64>>),
+    /// TRACE says.
+    Trace(String),
+    /// Something to tell a person.
+    Notice(String),
+    /// This member has left: there is nothing after it.
+    Left,
+}
+
+/// A member of a group.
+pub struct Group {
+    member: Member,
+    socket: Socket,
+    casts: Option<(Socket, SocketAddr)>,
+    lanes: Lanes,
+    began: Instant,
+    events: VecDeque<Event>,
+    left: bool,
+}
+
+impl Group {
+    /// Joins: returns when a contact's group has let this member in, or at once where no contact was named.
+    ///
+    /// # Errors
+    /// [`Failed`] says what to change.
+    pub fn join(options: Options) -> Result<Self, Failed> {
+        let spec: Spec = options.stack.parse()?;
+        let io = |what: &str, at: SocketAddr| {
+            let what = format!("{what} {at}");
+            move |source| Failed::Io { what, source }
+        };
+        if options.bind.ip().is_unspecified() {
+            return Err(Failed::Unspecified(options.bind));
+        }
+        let socket = Socket::bind(options.bind).map_err(io("binding to", options.bind))?;
+        let addr = socket.address().map_err(io("asking for the address of", options.bind))?;
+        let casts = match (spec.carrier, options.multicast, addr.ip()) {
+            (Carrier::Udp, _, _) => None,
+            (Carrier::Sim, _, _) => return Err(Failed::Carrier("sim", "it is for `strata sim` only; write udp")),
+            (Carrier::Multicast, Some(group), IpAddr::V4(interface)) => {
+                let at = SocketAddr::V4(group);
+                socket.multicast_from(interface).map_err(io("choosing the interface for", at))?;
+                Some((Socket::join(group, interface).map_err(io("joining the multicast group", at))?, at))
+            }
+            (Carrier::Multicast, ..) => {
+                return Err(Failed::Carrier(
+                    "multicast",
+                    "give an IPv4 multicast address, and bind to an IPv4 address",
+                ));
+            }
+        };
+        let fixed = !spec.layers.contains(&Kind::Mbrship);
+        let born = if fixed { 0 } else { random().map_err(io("drawing a random number for", addr))? };
+        let seed = random().map_err(io("drawing a random number for", addr))?;
+        let mut config = options.config;
+        config.contacts.extend(&options.contacts);
+        let group = config.group.clone();
+        let mut member = Member::new(&spec, config, Endpoint { addr, born }, seed)?;
+        member.start(Time(0));
+        let mut group_of = Self {
+            member,
+            socket,
+            casts,
+            lanes: Lanes::default(),
+            began: Instant::now(),
+            events: VecDeque::new(),
+            left: false,
+        };
+        group_of.drain();
+        if !options.contacts.is_empty() && !fixed {
+            group_of.enter(&options.contacts, group, options.patience)?;
+        }
+        Ok(group_of)
+    }
+
+    fn enter(&mut self, contacts: &[SocketAddr], group: String, patience: Duration) -> Result<(), Failed> {
+        let began = Instant::now();
+        let mut kept = VecDeque::new();
+        while self.member.view().is_none_or(|v| v.members.len() < 2) {
+            if began.elapsed() > patience {
+                let notice = kept.iter().rev().find_map(|e| match e {
+                    Event::Notice(text) => Some(format!("What came: {text}.")),
+                    _ => None,
+                });
+                return Err(Failed::Nobody {
+                    contacts: contacts.to_vec(),
+                    group,
+                    waited: patience,
+                    notice: notice.unwrap_or_default(),
+                });
+            }
+            for &contact in contacts {
+                self.handle(Input::Merge(contact));
+            }
+            let until = Instant::now() + Duration::from_millis(200).min(patience);
+            while Instant::now() < until && self.member.view().is_none_or(|v| v.members.len() < 2) {
+                kept.extend(self.poll(until.saturating_duration_since(Instant::now()))?);
+            }
+        }
+        kept.append(&mut self.events);
+        self.events = kept;
+        Ok(())
+    }
+
+    /// Who this is.
+    pub fn me(&self) -> Endpoint {
+        self.member.me()
+    }
+
+    /// The view that was told last.
+    pub fn view(&self) -> Option<&Arc<View>> {
+        self.member.view()
+    }
+
+    /// Bytes of own messages that wait, or that not all members have.
+    pub fn backlog(&self) -> usize {
+        self.member.backlog()
+    }
+
+    /// Casts to all members of the view, this one included. It goes out with the next [`Group::poll`] or [`Group::flush`], packed with its like where the stack has FC.
+    ///
+    /// # Errors
+    /// [`Refused`]: nothing was taken. Poll, then try again where it would block.
+    pub fn try_cast(&mut self, body: impl Into<Bytes>) -> Result<(), Refused> {
+        let now = self.now();
+        self.member.try_cast(now, body.into())
+    }
+
+    /// Sends to one member of the view. To who is not in it any more nothing is sent.
+    ///
+    /// # Errors
+    /// As [`Group::try_cast`].
+    pub fn try_send(&mut self, to: Endpoint, body: impl Into<Bytes>) -> Result<(), Refused> {
+        let now = self.now();
+        self.member.try_send(now, to, body.into())
+    }
+
+    /// Sends what was cast.
+    pub fn flush(&mut self) {
+        self.handle(Input::Idle);
+    }
+
+    /// Acknowledges casts of a member, up to this number of them, where `app_acks` is set.
+    pub fn ack(&mut self, whose: Endpoint, upto: u64) {
+        self.handle(Input::Ack(whose, upto));
+    }
+
+    /// Says that a member has failed, as somebody knows from elsewhere.
+    pub fn suspect(&mut self, whom: Endpoint) {
+        self.handle(Input::Suspect(whom));
+    }
+
+    /// Begins to leave: [`Event::Left`] comes when the others have all that this member cast.
+    pub fn leave(&mut self) {
+        self.handle(Input::Leave);
+    }
+
+    /// The next event, at the latest after `timeout`. Does all that the group needs of this member meanwhile.
+    ///
+    /// # Errors
+    /// [`Failed::Io`].
+    pub fn poll(&mut self, timeout: Duration) -> Result<Option<Event>, Failed> {
+        let until = Instant::now() + timeout;
+        loop {
+            let came = self.turn()?;
+            if let Some(event) = self.events.pop_front() {
+                return Ok(Some(event));
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if self.left || (left.is_zero() && !came) {
+                return Ok(None);
+            }
+            if !came {
+                self.wait(left, None)?;
+            }
+        }
+    }
+
+    /// An event that is there already.
+    pub(super) fn event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// Events that wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.events.len()
+    }
+
+    /// Takes what has come, runs timers, sends what there is to send. Whether anything came.
+    pub(super) fn turn(&mut self) -> Result<bool, Failed> {
+        if self.left {
+            return Ok(false);
+        }
+        let now = self.now();
+        let member = &mut self.member;
+        let mut came = false;
+        let receive = |socket: &mut Socket, member: &mut Member| {
+            socket
+                .receive(|from, bytes| member.handle(now, Input::Datagram(from, bytes)))
+                .map_err(|source| Failed::Io { what: "receiving".to_owned(), source })
+        };
+        came |= receive(&mut self.socket, member)?;
+        if let Some((socket, _)) = &mut self.casts {
+            came |= receive(socket, member)?;
+        }
+        let now = self.now();
+        if self.member.deadline().is_some_and(|at| at <= now) {
+            self.member.handle(now, Input::Timer);
+        }
+        self.member.handle(now, Input::Idle);
+        self.drain();
+        Ok(came)
+    }
+
+    /// Sleeps until something comes, a timer is due, or the time is over.
+    pub(super) fn wait(&self, most: Duration, also: Option<BorrowedFd>) -> Result<(), Failed> {
+        let due = self.member.deadline().map_or(most, |at| at.since(self.now()).min(most));
+        let mut fds = vec![PollFd::from_borrowed_fd(self.socket.as_fd(), PollFlags::IN)];
+        fds.extend(self.casts.iter().map(|(s, _)| PollFd::from_borrowed_fd(s.as_fd(), PollFlags::IN)));
+        fds.extend(also.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
+        let time = Timespec { tv_sec: due.as_secs() as i64, tv_nsec: i64::from(due.subsec_nanos()) };
+        match poll(&mut fds, Some(&time)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(e) => Err(Failed::Io { what: "waiting for datagrams".to_owned(), source: e.into() }),
+        }
+    }
+
+    fn now(&self) -> Time {
+        Time(u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    fn handle(&mut self, input: Input) {
+        let now = self.now();
+        self.member.handle(now, input);
+        self.member.handle(now, Input::Idle);
+        self.drain();
+    }
+
+    fn drain(&mut self) {
+        while let Some(output) = self.member.next() {
+            match output {
+                Output::Transmit(To::One(to), msg) => self.lanes.put(to, &msg, &self.socket),
+                Output::Transmit(To::All, msg) => {
+                    if let Some((_, group)) = &self.casts {
+                        self.lanes.put(*group, &msg, &self.socket);
+                    }
+                }
+                Output::Deliver(delivery) => self.events.push_back(Event::Message(delivery)),
+                Output::View(view) => self.events.push_back(Event::View(view)),
+                Output::Stable(counts) => self.events.push_back(Event::Stable(counts)),
+                Output::Trace(text) => self.events.push_back(Event::Trace(text)),
+                Output::Notice(text) => self.events.push_back(Event::Notice(text)),
+                Output::SetTimer(_) => {}
+                Output::Exit => {
+                    self.left = true;
+                    self.events.push_back(Event::Left);
+                }
+            }
+        }
+        self.lanes.flush(&self.socket);
+    }
+}
+
+fn random() -> io::Result<u64> {
+    let mut bytes = [0; 8];
+    SystemRandom::new().fill(&mut bytes).map_err(|_| io::Error::other("the system's random numbers are not there"))?;
+    Ok(u64::from_le_bytes(bytes))
+}

@@ -1,0 +1,12 @@
+//! A member over UDP: sockets, a clock, and a loop around the state machine.
+//!
+//! [`Group`] is polled: whoever holds it calls [`Group::poll`] often, since that is what answers the others. [`Handle`] has a thread that does so, and blocks for whoever
+//! wants to block.
+
+mod group;
+mod handle;
+mod lanes;
+mod socket;
+
+pub use group::{Event, Failed, Group, Options};
+pub use handle::Handle;

@@ -1,0 +1,109 @@
+//! `strata member` as a process that a test talks to.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::SocketAddr;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+pub const STACK: &str = "FC:MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:udp";
+/// Far longer than anything takes on a busy machine.
+pub const PATIENCE: Duration = Duration::from_secs(90);
+
+pub struct Process {
+    child: Mutex<Child>,
+    input: Mutex<Option<ChildStdin>>,
+    lines: Arc<Mutex<Vec<String>>>,
+}
+
+impl Process {
+    /// A member that asks these, and suspects after so many milliseconds.
+    pub fn start(contacts: &[SocketAddr], suspect: u64) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_strata"));
+        command.args(["member", "--stay", "--stack", STACK, "--suspect", &suspect.to_string()]);
+        for contact in contacts {
+            command.args(["--contacts", &contact.to_string()]);
+        }
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let (to, out) = (lines.clone(), child.stdout.take().unwrap());
+        std::thread::spawn(move || {
+            for line in BufReader::new(out).lines().map_while(Result::ok) {
+                to.lock().unwrap().push(line);
+            }
+        });
+        let input = Mutex::new(child.stdin.take());
+        let process = Self { child: Mutex::new(child), input, lines };
+        process.wait_for(|line| line.starts_with("member "));
+        process
+    }
+
+    pub fn lines(&self) -> Vec<String> {
+        self.lines.lock().unwrap().clone()
+    }
+
+    pub fn name(&self) -> String {
+        self.lines()[0].trim_start_matches("member ").to_owned()
+    }
+
+    pub fn addr(&self) -> SocketAddr {
+        self.name().split('#').next().unwrap().parse().unwrap()
+    }
+
+    pub fn say(&self, number: u64) {
+        writeln!(self.input.lock().unwrap().as_mut().unwrap(), "{number}").unwrap();
+    }
+
+    pub fn wait_for(&self, wanted: impl Fn(&str) -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        while !self.lines().iter().any(|l| wanted(l)) {
+            assert!(Instant::now() < deadline, "{PATIENCE:?} passed; the member said: {:#?}", self.lines());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Until the last view that it told has so many members.
+    pub fn wait_for_view_of(&self, members: usize) {
+        let deadline = Instant::now() + PATIENCE;
+        let count = format!(" of {members}: ");
+        while self.lines().iter().rfind(|l| l.starts_with("view ")).is_none_or(|l| !l.contains(&count)) {
+            assert!(Instant::now() < deadline, "no view of {members}; the member said: {:#?}", self.lines());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child.lock().unwrap()), signal).unwrap();
+    }
+
+    pub fn stop(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    pub fn go_on(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    pub fn kill(&mut self) {
+        let child = self.child.get_mut().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have been killed before.
+        let child = self.child.get_mut().unwrap();
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
+/// The numbers that a member was given from another, in order.
+pub fn numbered(lines: &[String], from: &str) -> Vec<u64> {
+    let start = format!("{from}: ");
+    lines.iter().filter_map(|l| l.strip_prefix(&start)?.parse().ok()).collect()
+}
