@@ -26,7 +26,7 @@ const CAUSES: [(&str, &str, &str); 24] = [
         "loading flows carried nothing in some trials, which don't count",
         "longer --repeats, or a smaller --load-size",
     ),
-    ("crowded", "members of a group share CPUs", "fewer --members, or wait=yield of the path"),
+    ("crowded", "members of a group share CPUs", "fewer --members"),
     ("one-cpu", "both sides keep to one CPU", "--pin A,B gives each its own"),
     ("burst", "long trials take another time than short ones", "the line 'sustained' of pipegauge show has both"),
     (
