@@ -391,7 +391,7 @@ columns! {
     /// Upper end of its 95% interval, seconds; none likewise.
     near_cpu_high_s: Option<f64> = |a| a.cpu(0).map(|c| c.interval.high).filter(|v| v.is_finite()), SECONDS, None, None;
     /// CPU time of the near side for a byte that crosses the path, seconds a byte; none likewise.
-    near_cpu_s_per_byte: Option<f64> = |a| a.cpu(0).map(|c| c.per_byte), Some(Unit::SecondsPerByte), None, None;
+    near_cpu_s_per_byte: Option<f64> = |a| a.cpu(0).map(|c| c.per_byte).filter(|cost| *cost > 0.0), Some(Unit::SecondsPerByte), None, None;
     /// CPU time of the near side over the time that passed, as a share of one CPU: the rest it was idle.
     near_busy_share: Option<f64> = |a| a.cost(0).and_then(|c| c.busy), SHARE, None, Some("pipegauge_near_busy_ratio");
     /// Share of the near side's CPU time in the kernel, the rest being user time; none where fewer than 100 ticks of the kernel tell it.
@@ -409,7 +409,7 @@ columns! {
     /// Upper end of its 95% interval, seconds; none likewise.
     far_cpu_high_s: Option<f64> = |a| a.cpu(1).map(|c| c.interval.high).filter(|v| v.is_finite()), SECONDS, None, None;
     /// CPU time of the far side for a byte that crosses the path, seconds a byte; none likewise.
-    far_cpu_s_per_byte: Option<f64> = |a| a.cpu(1).map(|c| c.per_byte), Some(Unit::SecondsPerByte), None, None;
+    far_cpu_s_per_byte: Option<f64> = |a| a.cpu(1).map(|c| c.per_byte).filter(|cost| *cost > 0.0), Some(Unit::SecondsPerByte), None, None;
     /// CPU time of the far side over the time that passed, as a share of one CPU: the rest it was idle.
     far_busy_share: Option<f64> = |a| a.cost(1).and_then(|c| c.busy), SHARE, None, Some("pipegauge_far_busy_ratio");
     /// Share of the far side's CPU time in the kernel, the rest being user time; none where fewer than 100 ticks of the kernel tell it.

@@ -33,6 +33,10 @@ pub(super) const fn facts(help: &'static str) -> Facts {
         collective: true,
         undecorated: true,
         ways: |_| 1,
+        paused: Some((
+            "the group",
+            "its members wait for each other, so that one operation alone is charged with each pause",
+        )),
         modelled: |_, _, _, _| Err(LACKING.into()),
         ..Facts::new(Some(help), TimeKind::Slowest, |_| FarRole::Answer { response: 1 })
     }

@@ -99,9 +99,12 @@ pub fn cautions(run: &RunFile) -> Vec<Caution<'_>> {
 }
 
 /// What to do so that the wait shows which a closed loop hides: empty for patterns that don't answer each message, which have no schedule,
-/// and for paths of several connections.
+/// for paths of several connections, and for collectives.
 fn scheduled(run: &RunFile) -> &'static str {
     let plan = &run.run.plan;
+    if plan.pattern.facts().collective {
+        return "";
+    }
     let alone = run.paths.iter().all(|path| plan.connections(path.opened.path) == 1);
     match (plan.pattern.facts().on_schedule.is_some(), alone) {
         (true, true) => "--rate N charges the wait",
