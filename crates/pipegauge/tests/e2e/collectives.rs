@@ -99,7 +99,7 @@ fn told(dir: &Scratch) -> Vec<(&'static str, String)> {
     let out = |args: &[&str]| {
         let said = dir.run(args);
         assert_eq!(said.code(), 0, "{args:?}: {said}");
-        said.out
+        said.out.0
     };
     let mut all: Vec<_> =
         [&["show", "x.run.jsonl", "--points"][..], &["show", "x.run.jsonl"], &["tables", "x.run.jsonl"]]
