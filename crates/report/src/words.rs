@@ -83,6 +83,52 @@ pub fn run_line(run: &RunFile) -> String {
     plain(&parts.join(" · ")).replace('\n', " ")
 }
 
+/// The line of each of several runs: its letter, what of its command is not the others', and [`run_line`].
+pub fn run_lines(runs: &[&RunFile]) -> Vec<String> {
+    let commands: Vec<&[String]> = runs.iter().map(|run| run.run.command.get(1..).unwrap_or(&[])).collect();
+    let own = own_words(&commands);
+    let line = |(i, run): (usize, &&RunFile)| {
+        let own = own.get(i).map_or(String::new(), |own| format!("{} · ", plain(own).replace('\n', " ")));
+        format!("{}: {own}{}", letter(i), run_line(run))
+    };
+    match runs {
+        [one] => vec![run_line(one)],
+        several => several.iter().enumerate().map(line).collect(),
+    }
+}
+
+/// Most characters of a command that are told.
+const TOLD: usize = 100;
+
+/// What each of several commands has that not all have, at the places where they begin to differ and end to: `--wait spin`, and `without that` of
+/// one that has nothing more. Empty where they are the same.
+fn own_words(commands: &[&[String]]) -> Vec<String> {
+    let Some((first, others)) = commands.split_first() else { return Vec::new() };
+    let alike = |end: bool| {
+        let at = |words: &[String], i: usize| {
+            if end { words.iter().rev().nth(i).cloned() } else { words.get(i).cloned() }
+        };
+        (0..first.len()).take_while(|i| others.iter().all(|words| at(words, *i) == at(first, *i))).count()
+    };
+    let mut from = alike(false);
+    // A flag stays with its value.
+    while from > 0 && first.get(from - 1).is_some_and(|word| word.starts_with('-') && !word.contains('=')) {
+        from -= 1;
+    }
+    let shortest = commands.iter().map(|words| words.len()).min().unwrap_or(0);
+    let behind = alike(true).min(shortest.saturating_sub(from));
+    let own: Vec<String> = commands.iter().map(|words| words[from..words.len() - behind].join(" ")).collect();
+    if own.iter().all(String::is_empty) {
+        return Vec::new();
+    }
+    let told = |own: String| match own.char_indices().nth(TOLD) {
+        _ if own.is_empty() => "without that".to_owned(),
+        Some((end, _)) => format!("{}...", &own[..end]),
+        None => own,
+    };
+    own.into_iter().map(told).collect()
+}
+
 /// Which CPUs the two sides were bound to, as each reports it, which may differ from what was asked for.
 pub fn pinning(run: &RunFile) -> String {
     let far = run.paths.iter().find_map(|p| p.opened.far.as_ref());
