@@ -150,7 +150,10 @@ mod tests {
     #[test]
     fn the_sentence_names_both_layers_and_the_ends() {
         let said = words(&[layer(&[1e-6, 2e-6, 4e-6])]);
-        assert!(said.starts_with("tcp adds to unix: 1.00 us") && said.contains("at 4 B (5.0 times as long, surely)"), "{said}");
+        assert!(
+            said.starts_with("tcp adds to unix: 1.00 us") && said.contains("at 4 B (5.0 times as long, surely)"),
+            "{said}"
+        );
         assert!(said.contains("at 1 B (+100%, not surely different)") && said.contains("(so few rounds)"), "{said}");
     }
 }

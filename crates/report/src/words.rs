@@ -214,6 +214,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn each_of_several_runs_says_what_of_its_command_is_its_own() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let own = |commands: &[&str]| {
+            let all: Vec<Vec<String>> = commands.iter().map(|text| words(text)).collect();
+            own_words(&all.iter().map(Vec::as_slice).collect::<Vec<_>>())
+        };
+        assert_eq!(own(&["run tcp -o a", "run tcp -o a --wait spin"]), ["without that", "--wait spin"]);
+        assert_eq!(own(&["run tcp --wait block -o a", "run tcp --wait spin -o a"]), ["--wait block", "--wait spin"]);
+        assert_eq!(own(&["run tcp -o a", "run unix -o a"]), ["tcp", "unix"]);
+        assert_eq!(own(&["run tcp", "run tcp"]), [""; 0]);
+        assert_eq!(own(&[]), [""; 0]);
+        assert!(own(&["run tcp", &format!("run {}", "x".repeat(500))])[1].len() < 110);
+    }
+
+    #[test]
     fn a_command_can_be_typed_again() {
         let words = ["run", "--near-under", "env A='x y'", "--vs", "", "a*2"].map(str::to_owned);
         assert_eq!(command(&words), r"run --near-under 'env A='\''x y'\''' --vs '' 'a*2'");

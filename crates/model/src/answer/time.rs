@@ -210,7 +210,8 @@ mod tests {
     fn two_sizes_far_apart_tell_little_of_one_between_them() {
         // 64 B "takes 956 ns [907, 1,388]" by 150 ns at 1 B and 72 us at 1 MiB, where it takes 154 ns.
         let time = |size: f64| 150e-9 + 6.9e-11 * size;
-        let point = |size: u64| CurvePoint::of(size, time(size as f64), (0..8).map(|b| (b, time(size as f64))).collect());
+        let point =
+            |size: u64| CurvePoint::of(size, time(size as f64), (0..8).map(|b| (b, time(size as f64))).collect());
         let curve = [point(1), point(1 << 20)];
         for size in [64, 1024, 1 << 16] {
             let found = arrival(&curve, size, None).unwrap().seconds;

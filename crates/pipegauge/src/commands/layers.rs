@@ -8,10 +8,10 @@ use report::layers::{Layer, figure, table, words};
 use report::{png, svg, terminal};
 
 use super::alike::alike;
-use super::sides::{Compared, Repeat, compared};
 use super::files;
 use super::plot::PNG_SCALE;
 use super::show::GRAPH_HEIGHT;
+use super::sides::{Compared, Repeat, compared};
 use crate::document::LayersDocument;
 use crate::exit::Exit;
 use crate::flags::LayersFlags;

@@ -170,7 +170,10 @@ fn a_change_of_single_runs_is_not_judged_and_of_three_a_side_it_is() {
     let limits = ["--fail-if", "latency>+5%", "--fail-if", "time>+5000%", "--junit", "j.xml"];
     let said = dir.run(&[&["compare", &first[0], &second[0]][..], &limits].concat());
     assert_eq!(said.code(), 2, "{said}");
-    assert!(said.out.starts_with("No verdict: too few runs tell how far separate runs of one thing lie apart"), "{said}");
+    assert!(
+        said.out.starts_with("No verdict: too few runs tell how far separate runs of one thing lie apart"),
+        "{said}"
+    );
     assert!(said.out.contains("not judged: latency>+5%: ") && said.out.contains("passed: time>+5000%: "), "{said}");
     let junit = fs::read_to_string(dir.path("j.xml")).unwrap();
     assert!(junit.contains("failures=\"0\" skipped=\"1\"") && junit.contains("<skipped message="), "{junit}");

@@ -83,13 +83,10 @@ mod tests {
 
     #[test]
     fn a_ratio_of_many_times_is_no_percentage() {
-        assert_eq!([1.17, 0.15, 2.9, 126.3, 35_254.2].map(more_by), [
-            "+17%",
-            "-85%",
-            "+190%",
-            "126 times as long",
-            "35,254 times as long"
-        ]);
+        assert_eq!(
+            [1.17, 0.15, 2.9, 126.3, 35_254.2].map(more_by),
+            ["+17%", "-85%", "+190%", "126 times as long", "35,254 times as long"]
+        );
         let e = |value, low, high| Estimate { value, low, high };
         assert_eq!(of_the_time(e(1.03, 1.012, 1.048)), "103.0% [101.2%, 104.8%] of the time");
         assert_eq!(of_the_time(e(35_254.2, 35_000.0, 35_500.0)), "35,254 [35,000, 35,500] times the time");

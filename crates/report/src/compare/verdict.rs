@@ -2,11 +2,11 @@
 
 use model::{Comparison, Finding};
 
-use super::{APART, IN_ONE_RUN, MAY_LIE_APART, Named};
 use super::around::{machine, one_cpu, remedy, took};
 use super::ratios::{how, interval, needed, of_time, ratio};
 use super::stretches::{by_itself, held, lone, parts, rounds, seen, unbounded};
 use super::turns::in_turns;
+use super::{APART, IN_ONE_RUN, MAY_LIE_APART, Named};
 use crate::words::plain;
 
 /// "B is 1.8 times faster than A from 64 KiB up, not sure to differ below."

@@ -215,7 +215,8 @@ mod tests {
             let repeats = counts.iter().map(|(_, n)| n).sum();
             let seconds = counts.iter().map(|(ns, n)| ns * n).sum::<u64>() as f64 * 1e-9;
             let max = counts.last().unwrap().0 as f64 * 1e-9;
-            let report = TrialReport { repeats, seconds, median: 2e-5, max, histogram: counts, ..TrialReport::default() };
+            let report =
+                TrialReport { repeats, seconds, median: 2e-5, max, histogram: counts, ..TrialReport::default() };
             let trial = interval(report);
             let figures = soak::figures_of(&plan(), transport::tcp::NAME, &trial).unwrap();
             let mean = soak::badness(&plan(), transport::tcp::NAME, &trial).unwrap();

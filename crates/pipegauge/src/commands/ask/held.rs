@@ -214,9 +214,7 @@ fn apart(over: Estimate, under: Estimate, ratio: Estimate) -> Estimate {
         ((ratio.low - 1.0) * base.low).max((1.0 - 1.0 / ratio.low) * long.low).max(0.0)
     };
     match () {
-        () if ratio.low > 1.0 && d.low <= 0.0 => {
-            Estimate { low: least(under, over, ratio).min(d.value), ..d }
-        }
+        () if ratio.low > 1.0 && d.low <= 0.0 => Estimate { low: least(under, over, ratio).min(d.value), ..d },
         () if ratio.high < 1.0 && d.high >= 0.0 => negated(apart(under, over, inverse(ratio, 1.0))),
         () => d,
     }
