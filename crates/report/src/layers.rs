@@ -39,7 +39,11 @@ pub fn words(layers: &[Layer]) -> String {
             .filter_map(|i| all.get(*i))
             .map(|o| {
                 let extra = with_interval(o.extra.value, o.extra.low, o.extra.high, Kind::Seconds);
-                let sure = if layer.sure.contains(&o.size) { "surely" } else { "not surely different" };
+                let sure = match layer.sure.contains(&o.size) {
+                    true if o.extra.low > 0.0 || o.extra.high < 0.0 => "surely",
+                    true => "surely, by rounds in turns",
+                    false => "not surely different",
+                };
                 format!("{extra} at {} ({}, {sure})", Bytes(o.size), more_by(o.share + 1.0))
             })
             .collect();

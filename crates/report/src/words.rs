@@ -85,8 +85,8 @@ pub fn run_line(run: &RunFile) -> String {
 
 /// The line of each of several runs: its letter, what of its command is not the others', and [`run_line`].
 pub fn run_lines(runs: &[&RunFile]) -> Vec<String> {
-    let commands: Vec<&[String]> = runs.iter().map(|run| run.run.command.get(1..).unwrap_or(&[])).collect();
-    let own = own_words(&commands);
+    let commands: Vec<Vec<String>> = runs.iter().map(|run| without_versus(&run.run.command)).collect();
+    let own = own_words(&commands.iter().map(Vec::as_slice).collect::<Vec<_>>());
     let line = |(i, run): (usize, &&RunFile)| {
         let own = own.get(i).map_or(String::new(), |own| format!("{} · ", plain(own).replace('\n', " ")));
         format!("{}: {own}{}", letter(i), run_line(run))
@@ -95,6 +95,20 @@ pub fn run_lines(runs: &[&RunFile]) -> Vec<String> {
         [one] => vec![run_line(one)],
         several => several.iter().enumerate().map(line).collect(),
     }
+}
+
+/// A command without the program and what it was compared with (`--vs`), which is the other side's own.
+fn without_versus(command: &[String]) -> Vec<String> {
+    let mut words = command.iter().skip(1);
+    let mut left = Vec::new();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--vs" => drop(words.next()),
+            word if word.starts_with("--vs=") => {}
+            _ => left.push(word.clone()),
+        }
+    }
+    left
 }
 
 /// Most characters of a command that are told.
@@ -225,6 +239,8 @@ mod tests {
         assert_eq!(own(&["run tcp -o a", "run unix -o a"]), ["tcp", "unix"]);
         assert_eq!(own(&["run tcp", "run tcp"]), [""; 0]);
         assert_eq!(own(&[]), [""; 0]);
+        let asked = ["pipegauge", "run", "tcp", "--vs", "--wait spin", "-o", "a"].map(str::to_owned);
+        assert_eq!(without_versus(&asked), ["run", "tcp", "-o", "a"]);
         assert!(own(&["run tcp", &format!("run {}", "x".repeat(500))])[1].len() < 110);
     }
 

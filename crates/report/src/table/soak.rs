@@ -153,9 +153,9 @@ fn sentences(run: &Analysis<'_>, of: &Soak, name: &str, said: &mut String) {
                 s.longest.iter().map(|(at, took)| format!("{} at {at:.1} s", Seconds(*took / kind))).collect();
             let longest =
                 if longest.is_empty() { String::new() } else { format!("; the longest: {}", longest.join(", ")) };
-            let whole = if kind == 2.0 { " (round trips)" } else { "" };
+            let (whole, as_kind) = if kind == 2.0 { (" (round trips)", "as RTT/2, ") } else { ("", "") };
             say(format!(
-                "{} iterations{whole} stood still, {} of the run in all: each took over {}{longest}",
+                "{} iterations{whole} stood still, {} of the run in all; {as_kind}each took over {}{longest}",
                 thousands(s.count),
                 Seconds(s.seconds),
                 Seconds(s.beyond / kind)
