@@ -95,8 +95,10 @@ impl PathRun<'_> {
         let part = (self.plan.budget * PART).clamp(LEAST_PART, MOST_PART).max(BESIDE * self.overhead);
         let begin = self.at();
         // Short trials may underestimate a part twelve times.
-        let mut next = LEAST_PART / self.stopped(size);
-        let mut takes = self.fastest(size).max(self.estimate(size) * 0.7);
+        let mut next = LEAST_PART;
+        // Where others hold the CPUs, the next part may meet them though the last one did not.
+        let least = self.fastest(size).max(self.estimate(size) * 0.7) * self.stopped(size);
+        let mut takes = least;
         let (mut parts, mut lasted) = (Vec::new(), 0.0);
         let over = |path: &Self, lasted: f64| {
             let took = path.at() - begin;
@@ -106,7 +108,7 @@ impl PathRun<'_> {
             let iterations = (next / takes.max(1e-12)).ceil() as u64;
             let iterations = iterations.clamp(self.fewest(size), MOST_ITERATIONS);
             let Some(trial) = self.measure(size, iterations, block, false)? else { break };
-            takes = length(&trial) / trial.report.repeats.max(1) as f64;
+            takes = least.max(length(&trial) / trial.report.repeats.max(1) as f64);
             lasted += length(&trial);
             parts.push(trial);
             next = part.min((each - lasted).max(LEAST_PART));
