@@ -25,7 +25,7 @@
 //! | [`folder`] | folders for temporary sockets that go with their process, and what killed ones left |
 //! | `meet` `door` `greet` | meeting places, turning strangers away, meeting by datagrams |
 //! | `any` | [`AnyLink`] |
-//! | [`memcpy`] [`pipe`] [`shm`] [`unix`] [`seqpacket`] [`unixgram`] [`tcp`] [`mptcp`] [`tls`] [`uring`] [`websocket`] [`http`] [`udp`] [`quic`] [`multicast`] [`theory`] [`exec`] | one transport each |
+//! | [`memcpy`] [`pipe`] [`shm`] [`am`](mod@am) [`unix`] [`seqpacket`] [`unixgram`] [`tcp`] [`mptcp`] [`tls`] [`uring`] [`websocket`] [`http`] [`udp`] [`quic`] [`multicast`] [`theory`] [`exec`] | one transport each |
 //! | [`module`] | transports that are found at run time: shared libraries behind `include/pipegauge.h` |
 //! | `last_words` | how a process that was started here ended, and the last it said |
 //! | `tcp_state` | what the kernel knows of a TCP connection |
@@ -36,6 +36,7 @@
 //! | [`decorate`] | trace, fault injection, shaping: the same port around another link |
 
 pub mod absent;
+pub mod am;
 mod any;
 pub mod buffer;
 mod capabilities;

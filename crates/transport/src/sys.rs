@@ -67,6 +67,7 @@ pub(crate) fn wait(known: &[Wait], settings: &Settings) -> Result<Wait, LinkErro
         Some(asked) if !known.contains(&asked) => Err(LinkError::Unsupported(match asked {
             Wait::BusyPoll => "poll a device (--wait busy-poll is for sockets over IP; use block or spin)",
             Wait::Spin => "spin (use --wait block)",
+            Wait::Sleep => "sleep without a look first (--wait sleep is for am; use block or spin)",
             Wait::Block => "block (use --wait spin)",
         })),
         Some(asked) => Ok(asked),
