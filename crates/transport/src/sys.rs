@@ -219,6 +219,12 @@ pub fn anywhere() {
     let _ = rustix::thread::sched_setaffinity(None, &all);
 }
 
+/// Whether this program runs with other rights than its user's, so that the loader heeds no variable.
+pub(crate) fn secure() -> bool {
+    // SAFETY: asks for a number that the kernel gave this process.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+}
+
 /// Bytes that nobody can guess.
 pub(crate) fn random<const N: usize>() -> Result<[u8; N], LinkError> {
     let mut bytes = [0u8; N];

@@ -151,10 +151,7 @@ impl Local for ActiveMessages {
 }
 
 /// The link over an endpoint that has met its peer.
-fn linked(
-    endpoint: Result<am::Endpoint<inbox::Inbox>, am::Error>,
-    made: &Made,
-) -> Result<AnyLink, LinkError> {
+fn linked(endpoint: Result<am::Endpoint<inbox::Inbox>, am::Error>, made: &Made) -> Result<AnyLink, LinkError> {
     let endpoint = endpoint.map_err(|e| link::of(e, "meeting over Active Messages"))?;
     Ok(AnyLink::Am(End::new(Am::new(endpoint, Kind::of(&made.settings), &made.patience)?)))
 }

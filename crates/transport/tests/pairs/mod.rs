@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use transport::decorate::Decorators;
 use transport::{
-    Acceptor, Address, AnyLink, Connector, Ends, Family, LinkError, Name, Patience, Proof, Transport, Value, Wait,
-    am, http, mptcp, quic, registry, shm, tcp, tls, udp, uring, websocket,
+    Acceptor, Address, AnyLink, Connector, Ends, Family, LinkError, Name, Patience, Proof, Transport, Value, Wait, am,
+    http, mptcp, quic, registry, shm, tcp, tls, udp, uring, websocket,
 };
 
 pub const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -35,9 +35,12 @@ pub fn variants() -> Vec<(Name, Settings)> {
             all.push((kind, settings().with(option, value)));
         }
     }
-    for (option, value) in
-        [("kind", Value::from("short")), ("kind", "bulk".into()), ("ring", 4096u64.into()), ("wait", Wait::Sleep.into())]
-    {
+    for (option, value) in [
+        ("kind", Value::from("short")),
+        ("kind", "bulk".into()),
+        ("ring", 4096u64.into()),
+        ("wait", Wait::Sleep.into()),
+    ] {
         all.push((am::NAME, settings().with(option, value)));
     }
     if here(quic::NAME.transport().unwrap()) {
