@@ -91,7 +91,7 @@ docs:
 	@$(TARGET)/mdbook-$(MDBOOK)/bin/mdbook build docs --dest-dir "$(abspath $(TARGET))/docs"
 	@echo "$(TARGET)/docs/index.html"
 
-# fastsock apart: a build of both would give it what only the command's other parts need.
+# fastsock apart: in one build with the command its own calls would be the C library's, as the command's are, and not raw ones.
 build:
 	@scripts/setup.sh run
 	cargo build --release --locked --package pipegauge
