@@ -30,7 +30,7 @@ fn beside_a_stranger(kind: Kind, patience: f64) -> (Am, Endpoint<u64>) {
             let mut peer = Endpoint::follow(theirs, handlers, &options(&made)).unwrap();
             if kind == Kind::Bulk {
                 // A region of the right form, so that the link comes to be.
-                let region = peer.register(link::SLOT).unwrap();
+                let region = peer.register(link::SLOT * link::SLOTS as usize).unwrap();
                 peer.request(&mut 0, 3, &[region.token()], &[]).unwrap();
             }
             peer
