@@ -249,6 +249,12 @@ def rounds_of_two_paths_are_compared_round_by_round():
     assert fastsock.verdict(None, 1) == "not measured" and fastsock.verdict((3, 2, 5), 2.7) == "not told" and fastsock.in_words(None) == "-"
 
 
+def a_streams_time_is_its_receivers():
+    stream = {"event": "trial", "size": 1000, "far": {"seconds": 2.0, "bytes": 8000}}
+    assert fastsock.each(stream) == 0.25 and fastsock.each({**stream, "median": 3e-6}) == 3e-6
+    assert fastsock.each({**stream, "far": {"seconds": 0.0, "bytes": 0}}) is None and fastsock.each({"size": 1}) is None
+
+
 def cpu_time_of_a_message_is_that_of_both_sides_or_none():
     near, far = {"cpu_ns": 3000, "iterations": 10}, {"cpu_ns": 500, "iterations": 10}
     events = of_a_path(1, 64, [1.0, 1.0], cost=near, far={"cost": far}) + of_a_path(2, 64, [1.0], cost=near, far={})
@@ -271,7 +277,7 @@ for test in [both_sides_of_every_pair_have_like_settings, both_sides_write_block
              an_interval_with_one_in_it_is_parity_and_nothing_else_is, only_pairs_at_like_settings_are_quoted,
              nothing_is_said_to_beat_the_bare_floor, foretold_ranges_are_told_in_words, only_verdicts_count_as_said_to_differ, both_sides_of_a_fabric_have_like_settings,
              figures_of_fabrics_are_read_from_what_the_tools_print, both_sides_of_an_mpi_have_like_settings_and_figures_are_read, the_systems_congestion_control_is_named,
-             rounds_of_two_paths_are_compared_round_by_round, cpu_time_of_a_message_is_that_of_both_sides_or_none,
+             rounds_of_two_paths_are_compared_round_by_round, a_streams_time_is_its_receivers, cpu_time_of_a_message_is_that_of_both_sides_or_none,
              every_place_of_fast_sockets_has_like_flags_for_all_of_its_paths]:
     try:
         test()
