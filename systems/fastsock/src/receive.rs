@@ -8,10 +8,10 @@ use libc::{c_int, iovec};
 use crate::arena::{self, FAST, RING, TCP, TCP_AGAIN, control};
 use crate::buffers::Buffers;
 use crate::page::{In, Page};
-use crate::real;
 use crate::slot::{Held, Slot};
 use crate::tcp::{self, State};
 use crate::wait::{End, Wait};
+use crate::{ready, real};
 
 /// Flags that the ring knows. With another one the call goes to the kernel.
 const KNOWN: c_int =
@@ -117,6 +117,7 @@ fn pause(fd: c_int, slot: &Held, page: &Page, memory: &Memory, flags: c_int, wai
     let news = || reader.known() > 0 || reader.news(&way.lane) || way.phase.load(Ordering::Acquire) > phase;
     let waits = flags & libc::MSG_DONTWAIT == 0;
     let ready = sides[1 - me].ready.load(Ordering::SeqCst) != 0;
+    let waits = waits && !slot.nonblocking(fd);
     if waits && ready && wait.spin(&sides[me], &sides[1 - me], news) {
         return Ok(());
     }
@@ -125,7 +126,7 @@ fn pause(fd: c_int, slot: &Held, page: &Page, memory: &Memory, flags: c_int, wai
         Asked::Look => return Ok(()),
         Asked::Open => {}
     }
-    if !waits || tcp::nonblocking(fd) {
+    if !waits {
         return Err(libc::EAGAIN);
     }
     let left = sides[1 - me].leaving.load(Ordering::Acquire);
@@ -188,10 +189,9 @@ fn attempt(fd: c_int, slot: &Slot, page: &Page, memory: &Memory, buffers: &mut B
     if page.broken.load(Ordering::Relaxed) != 0 {
         return Step::Failed(libc::ECONNRESET);
     }
-    let sender = 1 - slot.me();
     let taken = page
         .inward
-        .with(|inward| if slot.active() { take(fd, inward, memory, sender, buffers, flags) } else { Ok(Step::Kernel) });
+        .with(|inward| if slot.active() { take(fd, slot, inward, memory, buffers, flags) } else { Ok(Step::Kernel) });
     match taken {
         Some(Ok(Step::Done(len))) => {
             page.counters.received.fetch_add(len as u64, Ordering::Relaxed);
@@ -207,13 +207,13 @@ fn attempt(fd: c_int, slot: &Slot, page: &Page, memory: &Memory, buffers: &mut B
 
 fn take(
     fd: c_int,
+    slot: &Slot,
     inward: &mut In,
     memory: &Memory,
-    sender: usize,
     buffers: &mut Buffers<'_>,
     flags: c_int,
 ) -> Result<Step, ()> {
-    let way = &control(memory).ways[sender];
+    let way = &control(memory).ways[1 - slot.me()];
     let peek = flags & libc::MSG_PEEK != 0;
     for _ in 0..LOOKS {
         // Before the ring's end, so that what was written before a change of phase is seen with it.
@@ -239,6 +239,10 @@ fn take(
                     1.. => {
                         if !peek {
                             inward.tcp += got as u64;
+                            if got as u64 == most {
+                                // The ring's first byte is next.
+                                ready::tell_own(slot);
+                            }
                             buffers.pass(got as usize);
                         }
                         Ok(Step::Done(got as usize))
@@ -257,7 +261,7 @@ fn take(
             FAST => {
                 let there = inward.reader.ready(&way.lane, 1).map_err(drop)?;
                 if there > 0 {
-                    return Ok(Step::Done(copy(inward, memory, sender, buffers, there, peek)));
+                    return Ok(Step::Done(copy(inward, slot, memory, buffers, there, peek)));
                 }
                 if phase == TCP_AGAIN {
                     inward.phase = TCP_AGAIN;
@@ -282,7 +286,8 @@ fn take(
 }
 
 /// Copies out of the ring.
-fn copy(inward: &mut In, memory: &Memory, sender: usize, buffers: &mut Buffers<'_>, there: usize, peek: bool) -> usize {
+fn copy(inward: &mut In, slot: &Slot, memory: &Memory, buffers: &mut Buffers<'_>, there: usize, peek: bool) -> usize {
+    let sender = 1 - slot.me();
     let way = &control(memory).ways[sender];
     let mut copied = 0;
     let mut view = *buffers;
@@ -303,7 +308,7 @@ fn copy(inward: &mut In, memory: &Memory, sender: usize, buffers: &mut Buffers<'
         inward.reader.consume(copied);
         // News of room for a quarter at once, or of all: a line that moves between CPUs is dear.
         if inward.reader.tell(&way.lane, RING.bytes() / 4) {
-            way.room.ring();
+            way.room.ring(slot.peers_event());
         }
     }
     copied

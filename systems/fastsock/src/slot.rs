@@ -4,10 +4,11 @@
 //! gives up: it counts itself in, and looks again whether the descriptor still means the slot.
 
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, Ordering, fence};
+use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
 
 use am::memory::Memory;
 
+use crate::own;
 use crate::page::{self, Page};
 
 /// Descriptors from this number on stay with the kernel.
@@ -44,6 +45,12 @@ pub struct Slot {
     pub trying: AtomicU32,
     /// The listening socket under which the accepting side may find this one; -1.
     pub knock: AtomicI32,
+    /// Event descriptors of both sides, this process's numbers; -1.
+    pub events: [AtomicI32; 2],
+    /// Low two bits: whether calls are not to wait, plus one; 0: to be asked. Above: how often that changed.
+    pub nonblocking: AtomicU32,
+    /// What watches it (`watch`), 0: nothing.
+    pub watch: AtomicU64,
     /// What both sides share, once there is such.
     pub memory: AtomicPtr<Memory>,
     pub page: AtomicPtr<Page>,
@@ -54,7 +61,7 @@ pub struct Slot {
 static ENTRIES: [AtomicU32; FDS] = [const { AtomicU32::new(0) }; FDS];
 static TABLE: [Slot; SLOTS] = [const { Slot::new() }; SLOTS];
 /// The first free slot that was used before (low half), and a count against confusion (high half).
-static FREE: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+static FREE: AtomicU64 = AtomicU64::new(0);
 /// Slots ever used; number 0 means none.
 static USED: AtomicU32 = AtomicU32::new(1);
 
@@ -71,16 +78,37 @@ impl Slot {
             sending: AtomicU32::new(0),
             trying: AtomicU32::new(0),
             knock: AtomicI32::new(-1),
+            events: [const { AtomicI32::new(-1) }; 2],
+            nonblocking: AtomicU32::new(0),
+            watch: AtomicU64::new(0),
             memory: AtomicPtr::new(std::ptr::null_mut()),
             page: AtomicPtr::new(std::ptr::null_mut()),
             next: AtomicU32::new(0),
         }
     }
 
+    /// Its place in the table.
+    pub fn number(&self) -> u32 {
+        ((std::ptr::from_ref(self) as usize - TABLE.as_ptr() as usize) / size_of::<Self>()) as u32
+    }
+
     /// Side of this process.
     #[inline(always)]
     pub fn me(&self) -> usize {
         self.me.load(Ordering::Relaxed) as usize & 1
+    }
+
+    /// Counts the caller in, only where somebody is still: a slot with none is being given up.
+    #[inline(always)]
+    fn hold(&self) -> bool {
+        let mut users = self.users.load(Ordering::Acquire);
+        while users != 0 {
+            match self.users.compare_exchange_weak(users, users + 1, Ordering::SeqCst, Ordering::Acquire) {
+                Ok(_) => return true,
+                Err(other) => users = other,
+            }
+        }
+        false
     }
 
     /// Page and memory of a connection that has them.
@@ -101,13 +129,49 @@ impl Slot {
     pub fn stop_knocking(&self) {
         let knock = self.knock.swap(-1, Ordering::AcqRel);
         if knock >= 0 {
-            // SAFETY: this process's own descriptor.
-            unsafe { crate::real::close(knock) };
+            own::close(knock);
         }
+    }
+
+    /// The event descriptor of this side.
+    #[inline(always)]
+    pub fn event(&self) -> i32 {
+        self.events[self.me()].load(Ordering::Relaxed)
+    }
+
+    /// The event descriptor of the peer.
+    #[inline(always)]
+    pub fn peers_event(&self) -> i32 {
+        self.events[1 - self.me()].load(Ordering::Relaxed)
+    }
+
+    /// Whether calls on it are not to wait.
+    #[inline(always)]
+    pub fn nonblocking(&self, fd: i32) -> bool {
+        let word = self.nonblocking.load(Ordering::SeqCst);
+        // Another process may have changed it.
+        let alone = || self.parts().is_some_and(|(page, _)| page.shared.load(Ordering::Relaxed) == 0);
+        if word & 3 != 0 && alone() {
+            return word & 3 == 2;
+        }
+        let now = crate::tcp::nonblocking(fd);
+        let new = word & !3 | (1 + u32::from(now));
+        // Not if it was changed meanwhile.
+        let _ = self.nonblocking.compare_exchange(word, new, Ordering::SeqCst, Ordering::SeqCst);
+        now
+    }
+
+    /// Whether calls wait may have changed.
+    pub fn ask_again(&self) {
+        let _ =
+            self.nonblocking.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |word| Some((word & !3).wrapping_add(4)));
     }
 
     fn give_up(&'static self) {
         self.stop_knocking();
+        for event in &self.events {
+            own::close(event.swap(-1, Ordering::AcqRel));
+        }
         let memory = self.memory.swap(std::ptr::null_mut(), Ordering::AcqRel);
         if !memory.is_null() {
             // SAFETY: made by Box::into_raw; nobody is counted in.
@@ -117,17 +181,23 @@ impl Slot {
             // SAFETY: nobody is counted in.
             unsafe { page::free(page) };
         }
-        let number = (std::ptr::from_ref(self) as usize - TABLE.as_ptr() as usize) / size_of::<Self>();
+        let number = self.number();
         let mut first = FREE.load(Ordering::Acquire);
         loop {
             self.next.store(first as u32, Ordering::Relaxed);
-            let new = (first >> 32).wrapping_add(1) << 32 | number as u64;
+            let new = (first >> 32).wrapping_add(1) << 32 | u64::from(number);
             match FREE.compare_exchange_weak(first, new, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => return,
                 Err(other) => first = other,
             }
         }
     }
+}
+
+/// The connection of a slot's number, if it is still one.
+pub fn numbered(number: u32) -> Option<Held> {
+    let slot = TABLE.get(number as usize)?;
+    slot.hold().then_some(Held { slot, number })
 }
 
 /// A slot that the holder is counted into.
@@ -165,6 +235,12 @@ fn entry(fd: i32) -> Option<&'static AtomicU32> {
     ENTRIES.get(usize::try_from(fd).ok()?)
 }
 
+/// Whether a descriptor means a connection.
+#[inline(always)]
+pub fn tracked(fd: i32) -> bool {
+    entry(fd).is_some_and(|entry| entry.load(Ordering::Relaxed) != 0)
+}
+
 /// The connection that a descriptor means.
 #[inline(always)]
 pub fn of(fd: i32) -> Option<Held> {
@@ -175,18 +251,10 @@ pub fn of(fd: i32) -> Option<Held> {
             return None;
         }
         let slot = &TABLE[number as usize];
-        // Counted in only where somebody is still: a slot with none is being given up.
-        let mut users = slot.users.load(Ordering::Acquire);
-        while users != 0 {
-            match slot.users.compare_exchange_weak(users, users + 1, Ordering::SeqCst, Ordering::Acquire) {
-                Ok(_) => {
-                    let held = Held { slot, number };
-                    if entry.load(Ordering::SeqCst) == number {
-                        return Some(held);
-                    }
-                    break;
-                }
-                Err(other) => users = other,
+        if slot.hold() {
+            let held = Held { slot, number };
+            if entry.load(Ordering::SeqCst) == number {
+                return Some(held);
             }
         }
     }
@@ -199,10 +267,11 @@ pub fn track(fd: i32, me: usize) {
     let Some(number) = take_free() else { return };
     let slot = &TABLE[number as usize];
     slot.mode.store(KERNEL, Ordering::Relaxed);
-    for word in [&slot.never, &slot.ops, &slot.receiving, &slot.sending, &slot.trying] {
+    for word in [&slot.never, &slot.ops, &slot.receiving, &slot.sending, &slot.trying, &slot.nonblocking] {
         word.store(0, Ordering::Relaxed);
     }
     slot.me.store(me as u32, Ordering::Relaxed);
+    slot.watch.store(0, Ordering::Relaxed);
     slot.fds.store(1, Ordering::Relaxed);
     slot.users.store(1, Ordering::SeqCst);
     entry.store(number, Ordering::SeqCst);

@@ -1,15 +1,18 @@
 //! How a call waits: it spins where that has paid of late, then sleeps until the bell rings, and asks the kernel now and then.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use am::guard::{BUDGET, Guard, Scene};
 
-use crate::arena::Side;
+use crate::arena::{Side, control};
 use crate::bell::{Bell, Woken};
 use crate::hook::signals;
+use crate::ready::Seen;
+use crate::slot::Held;
 use crate::tcp;
+use crate::watch::Set;
 
 /// The sleeps after which the kernel is asked again, nanoseconds: the first, and the longest.
 const SLEEP: (i64, i64) = (1_000_000, 64_000_000);
@@ -18,6 +21,10 @@ const POLLS: u32 = 64;
 
 thread_local! {
     static GUARD: Cell<Guard> = Cell::new(Guard::default());
+    /// For waits for one of several.
+    static SEVERAL: Cell<Guard> = Cell::new(Guard::default());
+    /// Room that is used again.
+    static HOT: RefCell<Vec<(Held, Seen)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// How a wait ended.
@@ -42,11 +49,73 @@ pub struct Wait {
     ran: signals::Ran,
 }
 
-fn now() -> Duration {
+pub fn now() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: room for one time.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// Says on which CPU this thread is; which.
+fn publish<'a>(sides: impl Iterator<Item = &'a Side>) -> u32 {
+    // SAFETY: takes nothing, touches nothing.
+    let cpu = u32::try_from(unsafe { libc::sched_getcpu() }).map_or(0, |cpu| cpu + 1);
+    for side in sides {
+        if side.cpu.load(Ordering::Relaxed) != cpu {
+            side.cpu.store(cpu, Ordering::Relaxed);
+        }
+    }
+    cpu
+}
+
+/// Spins as long as the guard allows, looking at the clock after `polls` looks. True if there is news.
+fn spin(guard: &Cell<Guard>, polls: u32, same_cpu: impl Fn() -> bool, news: impl Fn() -> bool) -> bool {
+    let (cell, begun) = (guard, now());
+    let mut guard = cell.get();
+    if !guard.may_spin(Scene { now: begun, same_cpu: same_cpu(), peer_waits: false }) {
+        return news();
+    }
+    let mut time = begun;
+    let found = loop {
+        if (0..polls).any(|_| {
+            std::hint::spin_loop();
+            news()
+        }) {
+            guard.paid();
+            break true;
+        }
+        let before = std::mem::replace(&mut time, now());
+        if guard.jumped(before, time) || same_cpu() || time - begun >= BUDGET {
+            guard.failed(time);
+            break news();
+        }
+    };
+    cell.set(guard);
+    found
+}
+
+/// Spins until one of several connections has news. False if none has, or there is none.
+pub fn spin_for_any(hot: &[(Held, Seen)]) -> bool {
+    if hot.is_empty() {
+        return false;
+    }
+    let sides = |which: fn(&Held) -> usize| {
+        hot.iter().filter_map(move |(held, _)| Some(&control(held.parts()?.1).sides[which(held)]))
+    };
+    let cpu = publish(sides(|held| held.me()));
+    let same_cpu = || cpu != 0 && sides(|held| 1 - held.me()).any(|side| side.cpu.load(Ordering::Relaxed) == cpu);
+    let polls = (POLLS / hot.len() as u32).max(1);
+    SEVERAL.with(|guard| spin(guard, polls, same_cpu, || hot.iter().any(|(held, seen)| seen.news(held))))
+}
+
+/// Spins until an entry of a set that was told of lately has news.
+pub fn spin_for(set: &Set) -> bool {
+    HOT.with_borrow_mut(|hot| {
+        set.hot(hot);
+        let found = spin_for_any(hot);
+        hot.clear();
+        found
+    })
 }
 
 impl Wait {
@@ -66,36 +135,8 @@ impl Wait {
             return news();
         }
         self.spun = true;
-        // SAFETY: takes nothing, touches nothing.
-        let cpu = u32::try_from(unsafe { libc::sched_getcpu() }).map_or(0, |cpu| cpu + 1);
-        if mine.cpu.load(Ordering::Relaxed) != cpu {
-            mine.cpu.store(cpu, Ordering::Relaxed);
-        }
-        GUARD.with(|cell| {
-            let mut guard = cell.get();
-            let begun = now();
-            let same_cpu = || cpu != 0 && peers.cpu.load(Ordering::Relaxed) == cpu;
-            if !guard.may_spin(Scene { now: begun, same_cpu: same_cpu(), peer_waits: false }) {
-                return news();
-            }
-            let mut time = begun;
-            let found = loop {
-                if (0..POLLS).any(|_| {
-                    std::hint::spin_loop();
-                    news()
-                }) {
-                    guard.paid();
-                    break true;
-                }
-                let before = std::mem::replace(&mut time, now());
-                if guard.jumped(before, time) || same_cpu() || time - begun >= BUDGET {
-                    guard.failed(time);
-                    break news();
-                }
-            };
-            cell.set(guard);
-            found
-        })
+        let cpu = publish([mine].into_iter());
+        GUARD.with(|guard| spin(guard, POLLS, || cpu != 0 && peers.cpu.load(Ordering::Relaxed) == cpu, news))
     }
 
     /// How long the next sleep may take; none if the time is up.
