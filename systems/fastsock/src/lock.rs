@@ -28,6 +28,12 @@ impl<T> Lock<T> {
         unsafe { libc::pthread_mutex_unlock(self.mutex.get()) };
     }
 
+    /// Gives back what [`Self::hold`] took before a fork, in the child: there the holder has another number, so that it would be refused.
+    pub fn renew(&self) {
+        // SAFETY: the child's only thread holds it; nobody waits.
+        unsafe { self.mutex.get().write(libc::PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP) };
+    }
+
     /// Runs `work` with the value. None in a signal handler that interrupted this thread's own work with it.
     pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> Option<R> {
         if !self.hold() {

@@ -499,7 +499,11 @@ pub fn before_fork() {
 /// And given back.
 pub fn after_fork(child: bool) {
     for set in sets() {
-        set.state.release();
+        if child {
+            set.state.renew();
+        } else {
+            set.state.release();
+        }
         if child && set.fds.load(Ordering::SeqCst) != 0 {
             set.foreign.store(1, Ordering::Relaxed);
             set.with(|state| {
@@ -511,7 +515,11 @@ pub fn after_fork(child: bool) {
             });
         }
     }
-    MAKING.release();
+    if child {
+        MAKING.renew();
+    } else {
+        MAKING.release();
+    }
 }
 
 /// `epoll_ctl`.
