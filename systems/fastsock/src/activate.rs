@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI32, Ordering, fence};
 
 use crate::arena::control;
 use crate::slot::{ACCEPTED, ACTIVE, KERNEL, Slot};
-use crate::{bell, meet, own, page, settings, tcp, watch};
+use crate::{meet, own, page, ready, settings, tcp, watch};
 
 /// Calls after which the sides stop looking for each other.
 const LAST: u32 = 1 << 16;
@@ -127,7 +127,7 @@ fn start(fd: i32, slot: &Slot) {
                     out.tcp = bytes.sent;
                     inward.tcp = bytes.received;
                     // What waits for it in a set looks at the ring from now on.
-                    bell::tell(slot.event());
+                    ready::tell(slot);
                     control(memory).sides[slot.me()].ready.store(1, Ordering::SeqCst);
                 }
                 _ => slot.mode.store(KERNEL, Ordering::SeqCst),

@@ -60,6 +60,11 @@ impl Bell {
         self.0.fetch_or(WATCHED, Ordering::SeqCst);
     }
 
+    /// Whether the next ring would.
+    pub fn watched(&self) -> bool {
+        self.0.load(Ordering::SeqCst) & WATCHED != 0
+    }
+
     /// Wakes all sleepers, and tells `event` if somebody watches. After the change.
     #[inline(always)]
     pub fn ring(&self, event: c_int) {

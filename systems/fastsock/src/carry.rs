@@ -162,6 +162,6 @@ fn restore(fd: i32, file: i32, before: u64, len: usize) -> Option<()> {
     slot.page.store(page.as_ptr(), Ordering::Release);
     slot.memory.store(Box::into_raw(Box::new(memory)), Ordering::Release);
     slot.mode.store(ACTIVE, Ordering::SeqCst);
-    crate::bell::tell(event);
+    crate::ready::tell(&slot);
     Some(())
 }

@@ -38,44 +38,46 @@ pub fn sends_through_ring(slot: &Slot) -> bool {
 /// Which of `wants` the ring grants now. A connection that has failed grants all: the call will tell.
 pub fn conditions(slot: &Slot, wants: u32) -> u32 {
     match slot.parts() {
-        Some((page, memory)) if slot.active() => look(slot, page, memory, wants).0,
+        Some((page, memory)) if slot.active() => look(slot, page, memory, wants),
         _ => 0,
     }
 }
 
-fn look(slot: &Slot, page: &Page, memory: &Memory, wants: u32) -> (u32, Option<Seen>) {
+fn look(slot: &Slot, page: &Page, memory: &Memory, wants: u32) -> u32 {
     let (me, control) = (slot.me(), control(memory));
     if page.broken.load(Ordering::Relaxed) != 0 {
-        return (wants, None);
+        return wants;
     }
-    let (way, own) = (&control.ways[1 - me], &control.ways[me]);
-    let inward = page.inward.with(|inward| {
-        if inward.error != 0 {
-            return (true, inward.reader);
-        }
-        let there = wants & IN != 0 && inward.reader.ready(&way.lane, 1).unwrap_or(1) > 0;
-        // What comes over TCP before the ring's first byte may be on its way still: then the kernel tells.
-        let next = inward.phase != TCP
-            || (way.phase.load(Ordering::Acquire) != TCP && way.moved_at.load(Ordering::Relaxed) == inward.tcp);
-        (there && next, inward.reader)
-    });
-    let out = page.out.with(|out| {
-        let room = wants & OUT != 0
-            && out.phase == FAST
-            && (out.writer.room(&own.lane, 1).unwrap_or(1) > 0
-                || control.sides[1 - me].wants_tcp.load(Ordering::Acquire) != 0
-                || control.sides[1 - me].leaving.load(Ordering::Acquire) != out.left);
-        (room, out.writer)
-    });
-    let (Some((read, reader)), Some((write, writer))) = (inward, out) else { return (wants, None) };
-    let found = if read { wants & IN } else { 0 } | if write { wants & OUT } else { 0 };
-    (found, Some(Seen { reader, writer, wants }))
+    let mut granted = 0;
+    if wants & IN != 0 {
+        let way = &control.ways[1 - me];
+        let there = page.inward.with(|inward| {
+            // What comes over TCP before the ring's first byte may be on its way still: then the kernel tells.
+            let next = || {
+                inward.phase != TCP
+                    || (way.phase.load(Ordering::Acquire) != TCP && way.moved_at.load(Ordering::Relaxed) == inward.tcp)
+            };
+            inward.error != 0 || (next() && inward.reader.ready(&way.lane, 1).unwrap_or(1) > 0)
+        });
+        granted |= if there == Some(false) { 0 } else { IN };
+    }
+    if wants & OUT != 0 {
+        let peer = &control.sides[1 - me];
+        let room = page.out.with(|out| {
+            out.phase == FAST
+                && (out.writer.room(&control.ways[me].lane, 1).unwrap_or(1) > 0
+                    || peer.wants_tcp.load(Ordering::Acquire) != 0
+                    || peer.leaving.load(Ordering::Acquire) != out.left)
+        });
+        granted |= if room == Some(false) { 0 } else { OUT };
+    }
+    granted
 }
 
 /// What is to be looked at while spinning for `wants`, unless that is granted or can't be.
 pub fn seen(slot: &Slot, wants: u32) -> Option<Seen> {
-    let (page, memory) = slot.parts().filter(|_| slot.active())?;
-    look(slot, page, memory, wants).1
+    let (page, _) = slot.parts().filter(|_| slot.active())?;
+    Some(Seen { reader: page.inward.with(|inward| inward.reader)?, writer: page.out.with(|out| out.writer)?, wants })
 }
 
 impl Seen {
@@ -100,22 +102,39 @@ pub enum Armed {
     Noisy,
 }
 
-/// From now on the event descriptor becomes readable when one of `wants` is granted.
-pub fn arm(slot: &Slot, wants: u32) -> Armed {
+/// From now on the event descriptor becomes readable when one of `wants` is granted. `rang`: it is readable, as far as is known.
+pub fn arm(slot: &Slot, wants: u32, rang: bool) -> Armed {
     let Some((page, memory)) = slot.parts().filter(|_| slot.active()) else { return Armed::Quiet };
-    bell::drain(slot.event());
+    // Nobody has rung since it was armed: nothing to be done but to look.
+    let told = slot.told.swap(0, Ordering::SeqCst) != 0;
+    if rang || told || !watched(slot, memory, wants) {
+        bell::drain(slot.event());
+    }
     watch(slot, wants);
-    let now = look(slot, page, memory, IN | OUT).0;
-    let others = |bit: u32| now & bit != 0 && page.interest[(bit >> 1) as usize].load(Ordering::SeqCst) != 0;
-    if now & wants != 0 {
-        bell::tell(slot.event());
-        Armed::Ready(now & wants)
-    } else if others(IN) || others(OUT) {
-        bell::tell(slot.event());
+    let granted = look(slot, page, memory, wants);
+    let other = |bit: u32| wants & bit == 0 && page.interest[(bit >> 1) as usize].load(Ordering::SeqCst) != 0;
+    let others = if other(IN) { IN } else { 0 } | if other(OUT) { OUT } else { 0 };
+    if granted != 0 {
+        tell(slot);
+        Armed::Ready(granted)
+    } else if others != 0 && look(slot, page, memory, others) != 0 {
+        tell(slot);
         Armed::Noisy
     } else {
         Armed::Quiet
     }
+}
+
+/// Makes the event descriptor readable.
+pub fn tell(slot: &Slot) {
+    slot.told.store(1, Ordering::SeqCst);
+    bell::tell(slot.event());
+}
+
+/// Whether the next change tells the event descriptor.
+fn watched(slot: &Slot, memory: &Memory, wants: u32) -> bool {
+    let (me, control) = (slot.me(), control(memory));
+    (wants & IN == 0 || control.ways[1 - me].bytes.watched()) && (wants & OUT == 0 || control.ways[me].room.watched())
 }
 
 /// The next change tells the event descriptor.
@@ -151,7 +170,7 @@ pub fn tell_own(slot: &Slot) {
         && page.interest.iter().any(|count| count.load(Ordering::SeqCst) != 0)
     {
         let errno = crate::real::errno();
-        bell::tell(slot.event());
+        tell(slot);
         crate::real::fail(errno);
     }
 }

@@ -49,6 +49,8 @@ pub struct Slot {
     pub events: [AtomicI32; 2],
     /// Low two bits: whether calls are not to wait, plus one; 0: to be asked. Above: how often that changed.
     pub nonblocking: AtomicU32,
+    /// Not 0: this side made its event descriptor readable by itself.
+    pub told: AtomicU32,
     /// What watches it (`watch`), 0: nothing.
     pub watch: AtomicU64,
     /// What both sides share, once there is such.
@@ -80,6 +82,7 @@ impl Slot {
             knock: AtomicI32::new(-1),
             events: [const { AtomicI32::new(-1) }; 2],
             nonblocking: AtomicU32::new(0),
+            told: AtomicU32::new(0),
             watch: AtomicU64::new(0),
             memory: AtomicPtr::new(std::ptr::null_mut()),
             page: AtomicPtr::new(std::ptr::null_mut()),

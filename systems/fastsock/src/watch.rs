@@ -18,7 +18,7 @@ use libc::{
 use crate::lock::Lock;
 use crate::ready::{self, Armed, IN, OUT, Seen};
 use crate::slot::{self, Held, Slot};
-use crate::{bell, real, retire, wait};
+use crate::{real, retire, wait};
 
 /// Descriptors of sets beyond these, and sets, are not followed: connections in them stay with the kernel.
 const FDS: usize = 1 << 16;
@@ -57,6 +57,10 @@ struct Entry {
     kernel: Option<u32>,
     /// A single event has been told: both are out of the set.
     done: bool,
+    /// The program has taken it out; in the kernel's set it is still, until it makes itself felt.
+    parked: bool,
+    /// Its peer has closed its sending direction alone.
+    half: bool,
     /// Looked at before asking the kernel.
     recent: bool,
     /// The batch in which it was last told, and where.
@@ -84,6 +88,10 @@ pub struct Set {
     known: AtomicI32,
     /// Entries that are fast.
     fast: AtomicU32,
+    /// Threads that wait.
+    waiting: AtomicU32,
+    /// Others than waits of this process may ask whether it has anything: a poll, a set that it is in, another process.
+    outside: AtomicU32,
     /// Sets within it.
     nested: AtomicU32,
     /// When the kernel was last asked, nanoseconds.
@@ -128,7 +136,7 @@ fn token(id: u32, generation: u32, bell: bool) -> u64 {
 
 impl Entry {
     fn wants(&self) -> u32 {
-        if self.done {
+        if self.done || self.parked {
             return 0;
         }
         let bit = |mask: u32, bit| if self.events & mask != 0 { bit } else { 0 };
@@ -150,7 +158,7 @@ impl Entry {
     fn for_kernel(&self, slot: &Slot) -> u32 {
         if self.events & WRITE != 0 && ready::sends_through_ring(slot) {
             // Room is the ring's to tell; whether anybody is there who makes it, the kernel's.
-            self.events & !WRITE | if self.events & EXCLUSIVE == 0 { RDHUP } else { 0 }
+            self.events & !WRITE | if self.events & EXCLUSIVE == 0 && !self.half { RDHUP } else { 0 }
         } else {
             self.events
         }
@@ -184,6 +192,34 @@ impl State {
 
     fn slot(&self, id: u32) -> Option<u32> {
         Some(self.entries.get(id as usize)?.as_ref()?.slot)
+    }
+
+    fn parked(&self, id: u32) -> bool {
+        self.entries.get(id as usize).and_then(Option::as_ref).is_some_and(|entry| entry.parked)
+    }
+
+    /// Takes an entry out as far as the program can see, if that can be done without the kernel.
+    fn park(&mut self, id: u32, held: Option<&Slot>) -> bool {
+        let Some(entry) = self.entries.get_mut(id as usize).and_then(Option::as_mut) else { return false };
+        let Some(held) = held.filter(|_| entry.bell >= 0 && entry.level() && entry.events & EXCLUSIVE == 0) else {
+            return false;
+        };
+        ready::interest(held, entry.wants(), false);
+        entry.parked = true;
+        true
+    }
+
+    /// The entry is looked at before the next wait sleeps. False if there is no place for that.
+    fn look_at(&mut self, id: u32) -> bool {
+        let Some(entry) = self.entries.get_mut(id as usize).and_then(Option::as_mut) else { return false };
+        if !entry.recent {
+            if !entry.level() || self.recent.len() >= RECENT {
+                return false;
+            }
+            entry.recent = true;
+            self.recent.push(id);
+        }
+        true
     }
 
     fn done(&self, id: u32) -> bool {
@@ -262,7 +298,7 @@ impl Set {
         }
         self.fast.fetch_add(1, Ordering::SeqCst);
         ready::interest(held, entry.wants(), true);
-        bell::tell(held.event());
+        ready::tell(held);
     }
 
     /// Takes an entry out. In the kernel's set the connection's own entry is the caller's to take out.
@@ -320,6 +356,8 @@ pub fn track_set(fd: c_int) {
                     fds: AtomicU32::new(0),
                     known: AtomicI32::new(-1),
                     fast: AtomicU32::new(0),
+                    waiting: AtomicU32::new(0),
+                    outside: AtomicU32::new(0),
                     nested: AtomicU32::new(0),
                     asked: AtomicU64::new(0),
                     foreign: AtomicU32::new(0),
@@ -333,6 +371,7 @@ pub fn track_set(fd: c_int) {
         };
         set.foreign.store(0, Ordering::Relaxed);
         set.nested.store(0, Ordering::Relaxed);
+        set.outside.store(0, Ordering::Relaxed);
         set.fast.store(0, Ordering::Relaxed);
         set.state.with(|state| *state = Some(State { generation: set.number << 8, ..State::default() }));
         set.known.store(fd, Ordering::Relaxed);
@@ -445,9 +484,15 @@ pub fn attach(held: &Slot) {
 
 /// A descriptor of a connection is about to be closed. Its entries stay as long as the connection has another.
 pub fn forget(fd: c_int, held: &Held) {
-    entries_of(held, held.number(), |_, state, id| {
-        if state.by_fd.get(&fd) == Some(&id) {
-            state.by_fd.remove(&fd);
+    entries_of(held, held.number(), |set, state, id| {
+        if state.by_fd.get(&fd) != Some(&id) {
+            return;
+        }
+        match set.fd() {
+            Some(set_fd) if state.parked(id) => take_out(set, set_fd, state, id, Some(held)),
+            _ => {
+                state.by_fd.remove(&fd);
+            }
         }
     });
 }
@@ -492,6 +537,17 @@ pub fn forget_all(held: &Held) {
 pub fn before_fork() {
     MAKING.hold();
     for set in sets() {
+        // What the program has taken out is no entry of the child's.
+        set.with(|state| {
+            for id in 0..state.entries.len() as u32 {
+                if state.parked(id)
+                    && let (Some(fd), Some(slot)) = (set.fd(), state.slot(id))
+                {
+                    take_out(set, fd, state, id, slot::numbered(slot).as_deref());
+                }
+            }
+        });
+        set.outside.store(1, Ordering::SeqCst);
         set.state.hold();
     }
 }
@@ -549,9 +605,20 @@ pub unsafe fn ctl(set_fd: c_int, op: c_int, fd: c_int, event: *mut epoll_event) 
         // An entry of a descriptor that was closed unseen is none.
         let id = state.by_fd.get(&fd).copied().filter(|&id| state.slot(id) == Some(number));
         match (op, id) {
+            (libc::EPOLL_CTL_ADD, Some(id)) if state.parked(id) => {
+                if event.events & (ET | ONESHOT | EXCLUSIVE) == 0 {
+                    return modify(set, set_fd, state, id, event, held.as_ref(), kernel);
+                }
+                take_out(set, set_fd, state, id, held.as_deref());
+                add(set, set_fd, state, fd, event, held.as_ref(), kernel)
+            }
+            (libc::EPOLL_CTL_MOD | libc::EPOLL_CTL_DEL, Some(id)) if state.parked(id) => {
+                real::fail(libc::ENOENT) as c_int
+            }
             (libc::EPOLL_CTL_ADD, Some(id)) if state.done(id) => real::fail(libc::EEXIST) as c_int,
             (libc::EPOLL_CTL_ADD, _) => add(set, set_fd, state, fd, event, held.as_ref(), kernel),
-            (libc::EPOLL_CTL_MOD, Some(id)) => modify(set_fd, state, id, event, held.as_ref(), kernel),
+            (libc::EPOLL_CTL_MOD, Some(id)) => modify(set, set_fd, state, id, event, held.as_ref(), kernel),
+            (libc::EPOLL_CTL_DEL, Some(id)) if state.park(id, held.as_deref()) => 0,
             (libc::EPOLL_CTL_DEL, Some(id)) => {
                 let done = if state.done(id) { 0 } else { kernel() };
                 set.remove(Some(set_fd), state, id, held.as_deref());
@@ -591,6 +658,8 @@ fn add(
         bell_flags: None,
         kernel: Some(event.events),
         done: false,
+        parked: false,
+        half: false,
         recent: false,
         told: (0, 0),
         generation: 0,
@@ -617,6 +686,7 @@ fn add(
 }
 
 fn modify(
+    set: &Set,
     set_fd: c_int,
     state: &mut State,
     id: u32,
@@ -637,31 +707,56 @@ fn modify(
         return kernel();
     }
     let before = entry.wants();
-    let edges = entry.events & ET != 0 || event.events & (ET | ONESHOT) != 0 || entry.done;
-    (entry.events, entry.word, entry.done) = (event.events, event.u64, false);
+    let level = entry.level() && event.events & (ET | ONESHOT) == 0 && !entry.done;
+    (entry.events, entry.word, entry.done, entry.parked) = (event.events, event.u64, false, false);
     let after = entry.wants();
     ready::interest(held, after, true);
     ready::interest(held, before, false);
     let generation = entry.generation;
+    // More than is wanted does no harm to who asks for levels: it is not told on, and put right once it comes.
     let events = entry.for_kernel(held);
-    if (edges || entry.kernel != Some(events))
-        && !place(set_fd, entry.fd, entry.kernel, events, token(id, generation, false))
-    {
-        return -1;
+    let enough = level && entry.kernel.is_some_and(|now| events & !now == 0);
+    if !enough {
+        if !place(set_fd, entry.fd, entry.kernel, events, token(id, generation, false)) {
+            return -1;
+        }
+        entry.kernel = Some(events);
     }
-    entry.kernel = Some(events);
-    let flags = EPOLLIN as u32 | entry.events & (ET | ONESHOT);
-    // Looked at anew, as the kernel does with what is changed.
-    if ready::conditions(held, after) != 0 {
-        bell::tell(held.event());
-    } else {
-        ready::arm(held, after);
-    }
-    if edges || entry.bell_flags != Some(flags) {
+    if !level {
+        let flags = EPOLLIN as u32 | entry.events & (ET | ONESHOT);
+        if ready::conditions(held, after) != 0 {
+            ready::tell(held);
+        } else {
+            ready::arm(held, after, true);
+        }
         place(set_fd, entry.bell, entry.bell_flags, flags, token(id, generation, true));
         entry.bell_flags = Some(flags);
+        return 0;
+    }
+    // Looked at anew, as the kernel does with what is changed: by the next wait, or by whoever waits now.
+    if !state.look_at(id) || set.somebody_waits() {
+        if ready::conditions(held, after) != 0 {
+            ready::tell(held);
+        } else {
+            ready::arm(held, after, false);
+        }
     }
     0
+}
+
+/// Takes an entry out of the kernel's set, too.
+fn take_out(set: &Set, set_fd: c_int, state: &mut State, id: u32, held: Option<&Slot>) {
+    let errno = real::errno();
+    if let Some(entry) = state.entries.get_mut(id as usize).and_then(Option::as_mut)
+        && entry.kernel.take().is_some()
+    {
+        control(set_fd, libc::EPOLL_CTL_DEL, entry.fd, 0, 0);
+    }
+    set.remove(Some(set_fd), state, id, held);
+    if let Some(held) = held {
+        let _ = held.watch.compare_exchange(packed(set.number, id), NONE, Ordering::SeqCst, Ordering::SeqCst);
+    }
+    real::fail(errno);
 }
 
 /// What a wait brought.
@@ -685,6 +780,20 @@ impl Set {
             self.asked.store(now, Ordering::Relaxed);
         }
         lately
+    }
+
+    /// A thread begins (or ends) to wait.
+    pub fn waits(&self, begins: bool) {
+        if begins {
+            self.waiting.fetch_add(1, Ordering::SeqCst);
+        } else {
+            self.waiting.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    /// Whether anybody may wait for what the kernel's set tells.
+    fn somebody_waits(&self) -> bool {
+        self.waiting.load(Ordering::SeqCst) != 0 || self.outside.load(Ordering::SeqCst) != 0
     }
 
     /// Whether a wait is no more than the kernel's.
@@ -727,12 +836,17 @@ impl Set {
         if entry.done {
             return;
         }
+        if entry.parked {
+            take_out(self, set_fd, state, id, Some(&held));
+            return;
+        }
         let of_bell = event.u64 & (1 << 43) != 0;
         let wants = entry.wants();
         let mut tell = if of_bell { 0 } else { event.events & (entry.events | ALWAYS) };
-        // The way of the sending direction may have changed since.
+        // The way of the sending direction may have changed since, or more was asked of the kernel than is wanted by now.
         let events = entry.for_kernel(&held);
-        if entry.kernel.is_some_and(|now| now != events)
+        let unwanted = if of_bell { 0 } else { event.events & !(events | ALWAYS) };
+        if entry.kernel.is_some_and(|now| events & !now != 0 || unwanted != 0)
             && place(set_fd, entry.fd, entry.kernel, events, token(id, entry.generation, false))
         {
             entry.kernel = Some(events);
@@ -754,12 +868,13 @@ impl Set {
         if through_ring && !of_bell && event.events & (RDHUP | ALWAYS) != 0 && granted & OUT == 0 {
             if event.events & ALWAYS != 0 || ready::peer_closed(entry.fd, &held) {
                 granted |= OUT;
-            } else if entry.events & RDHUP == 0
-                && entry.events & ET == 0
-                && place(set_fd, entry.fd, entry.kernel, events & !RDHUP, token(id, entry.generation, false))
-            {
+            } else if entry.events & (RDHUP | ET) == 0 {
                 // It has closed its sending direction alone, and may go on reading.
-                entry.kernel = Some(events & !RDHUP);
+                entry.half = true;
+                let events = entry.for_kernel(&held);
+                if place(set_fd, entry.fd, entry.kernel, events, token(id, entry.generation, false)) {
+                    entry.kernel = Some(events);
+                }
             }
         }
         tell |= entry.told_of(granted);
@@ -767,7 +882,7 @@ impl Set {
             // An event descriptor whose ring has nothing.
             if of_bell {
                 if entry.events & ET == 0
-                    && let Armed::Ready(granted) = ready::arm(&held, wants)
+                    && let Armed::Ready(granted) = ready::arm(&held, wants, true)
                 {
                     tell = entry.told_of(granted);
                 }
@@ -797,12 +912,8 @@ impl Set {
             return;
         }
         entry.told = (number, batch.told);
-        let listed = entry.recent;
-        if level && !listed && state.recent.len() < RECENT {
-            state.recent.push(id);
-            if let Some(entry) = state.entries[id as usize].as_mut() {
-                entry.recent = true;
-            }
+        if level {
+            state.look_at(id);
         }
         batch.events[batch.told] = epoll_event { events: tell, u64: word };
         batch.told += 1;
@@ -855,7 +966,7 @@ impl Set {
                 let Some(entry) = entries[id as usize].as_mut() else { return false };
                 if let Some(held) = slot::numbered(entry.slot)
                     && entry.level()
-                    && let Armed::Ready(_) = ready::arm(&held, entry.wants())
+                    && let Armed::Ready(_) = ready::arm(&held, entry.wants(), false)
                 {
                     quiet = false;
                     return true;
@@ -880,12 +991,15 @@ impl Set {
 /// A set is about to be asked about itself: its event descriptors are readable only where their rings are.
 pub fn settle_all(fd: c_int, depth: u32) {
     let Some(set) = set_of(fd).filter(|set| depth > 0 && !set.plain()) else { return };
+    set.outside.store(1, Ordering::SeqCst);
     let inner = set.with(|state| {
         for entry in state.entries.iter().flatten().filter(|entry| entry.bell >= 0 && entry.level()) {
-            if let Some(held) = slot::numbered(entry.slot)
-                && ready::conditions(&held, entry.wants()) == 0
-            {
-                ready::arm(&held, entry.wants());
+            if let Some(held) = slot::numbered(entry.slot) {
+                if ready::conditions(&held, entry.wants()) == 0 {
+                    ready::arm(&held, entry.wants(), true);
+                } else {
+                    ready::tell(&held);
+                }
             }
         }
         state.inner.clone()

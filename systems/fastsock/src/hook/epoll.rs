@@ -80,7 +80,9 @@ unsafe fn wait_in(
 ) -> c_int {
     let (Ok(room), false) = (usize::try_from(count), events.is_null()) else { return kernel(events, count, limit) };
     if set.plain() {
+        set.waits(true);
         let found = kernel(events, count, limit);
+        set.waits(false);
         // It may have become fast meanwhile.
         if found <= 0 || set.plain() {
             return found;
@@ -105,15 +107,21 @@ unsafe fn wait_in(
             if wait::spin_for(set) {
                 continue;
             }
+            set.waits(true);
             if !set.settle() {
+                set.waits(false);
                 continue;
             }
             if signals::ran().any != ran.any {
+                set.waits(false);
                 return real::fail(libc::EINTR) as c_int;
             }
         }
         set.asked();
         let found = kernel(events, count, left.remaining());
+        if !now {
+            set.waits(false);
+        }
         if found <= 0 {
             return found;
         }

@@ -29,6 +29,8 @@ struct Ask {
     wants: u32,
     granted: u32,
     interested: bool,
+    /// Its event descriptor was readable.
+    rang: bool,
     /// Its peer has closed its sending direction alone.
     half: bool,
 }
@@ -55,7 +57,7 @@ impl Ask {
         }
         let bit = |mask: i16, bit| if ask.events & mask != 0 { bit } else { 0 };
         let wants = bit(READ, IN) | bit(WRITE, OUT);
-        Some(Self { at, held, active, wants, granted: 0, interested: false, half: false })
+        Some(Self { at, held, active, wants, granted: 0, interested: false, rang: false, half: false })
     }
 
     /// What the kernel is asked of it.
@@ -152,7 +154,7 @@ pub fn poll_in(
                     ask.interested = true;
                     ready::interest(&ask.held, ask.wants, true);
                 }
-                match ready::arm(&ask.held, ask.wants) {
+                match ready::arm(&ask.held, ask.wants, ask.rang) {
                     Armed::Ready(bits) => {
                         ask.granted = bits;
                         granted = true;
@@ -180,6 +182,10 @@ pub fn poll_in(
         let timed_out = found == 0 && slice.is_none();
         if !granted {
             look(&mut asks);
+        }
+        for ask in asks.iter_mut() {
+            let event = ask.held.event();
+            ask.rang = kernel[fds.len()..].iter().any(|from| from.fd == event && from.revents != 0);
         }
         let mut told = 0;
         for (ask, from) in fds.iter_mut().zip(&kernel) {
