@@ -728,7 +728,7 @@ static void nested(int fd, int server)
 }
 static void mixed(int fd, int server)
 {
-    if (!server) { sync_wait(fd); nap(40); stream_out(fd, 0, 100, 100); sync_wait(fd); nap(120); stream_out(fd, 100, 100, 100); sync_wait(fd); }
+    if (!server) { sync_wait(fd); nap(40); stream_out(fd, 0, 100, 100); sync_wait(fd); stream_out(fd, 100, 100, 100); sync_wait(fd); }
     else {
         int p[2], e = epoll_create1(0);
         struct pollfd f[4] = {{-1, POLLIN, 0}, {fd, POLLIN | POLLPRI, 0}, {0, POLLIN, 0}, {9999, POLLIN, 0}};
@@ -740,7 +740,8 @@ static void mixed(int fd, int server)
         printf(" wrong %d", poll(f, 4, 1000)); printf(":%x", (unsigned)f[3].revents);
         MUST(write(p[1], "x", 1) == 1);
         printf(" pipe %d", poll(f, 3, 1000)); printf(":%x:%x", (unsigned)f[1].revents, (unsigned)f[2].revents);
-        sync_send(fd); nap(80);
+        sync_send(fd);
+        MUST(poll(f + 1, 1, 10000) == 1);
         printf(" both %d", poll(f, 3, 1000)); printf(":%x:%x", (unsigned)f[1].revents, (unsigned)f[2].revents);
         FD_ZERO(&r); FD_ZERO(&w); FD_SET(fd, &r); FD_SET(p[0], &r); FD_SET(fd, &w); FD_SET(p[1], &w);
         printf(" select %d", select(1000, &r, &w, NULL, &limit));
@@ -752,11 +753,11 @@ static void mixed(int fd, int server)
         printf(" pipe"); waits(e, 1000);
         { char c; MUST(read(p[0], &c, 1) == 1); }
         printf(" none"); waits(e, 20);
-        sync_send(fd);
         /* The pipe while the connection is awaited, from a child. */
         if (fork() == 0) { nap(30); MUST(write(p[1], "y", 1) == 1); _exit(0); }
         printf(" pipe"); waits(e, 5000);
         { char c; MUST(read(p[0], &c, 1) == 1); }
+        sync_send(fd);
         printf(" bytes"); waits(e, 5000);
         stream_in(fd, 100, 100);
         wait(NULL);
@@ -774,10 +775,10 @@ static void room(int fd, int server)
         for (int i = 0; i < 3; i++) {
             unsigned long total, at = 0;
             unsigned char buffer[20000];
-            nap(150);
+            nap(500);
             /* Until the server says how much it was. */
             struct pollfd p = {fd, POLLIN, 0};
-            while (poll(&p, 1, 300) == 1) { ssize_t r = recv(fd, buffer, sizeof buffer, 0); MUST(r > 0); check(buffer, (size_t)r, at); at += (unsigned long)r; }
+            while (poll(&p, 1, 600) == 1) { ssize_t r = recv(fd, buffer, sizeof buffer, 0); MUST(r > 0); check(buffer, (size_t)r, at); at += (unsigned long)r; }
             all_out(fd, &at, sizeof at);
             all_in(fd, &total, sizeof total);
             printf("all %d\n", total == at);
@@ -1044,7 +1045,8 @@ static void endings(int fd, int server)
         int e = epoll_create1(0);
         struct pollfd p = {fd, POLLIN | POLLRDHUP | POLLOUT, 0};
         in_set(e, EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLRDHUP, 1);
-        sync_send(fd); nap(120);
+        sync_send(fd);
+        { struct pollfd h = {fd, POLLRDHUP, 0}; MUST(poll(&h, 1, 10000) == 1); }
         printf("bytes and end"); waits(e, 5000); printf(" poll %d", poll(&p, 1, 1000)); printf(":%x", (unsigned)p.revents);
         stream_in(fd, 0, 100);
         printf(" end"); waits(e, 1000); printf(" poll %d", poll(&p, 1, 1000)); printf(":%x", (unsigned)p.revents);

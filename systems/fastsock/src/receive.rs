@@ -117,25 +117,21 @@ fn pause(fd: c_int, slot: &Held, page: &Page, memory: &Memory, flags: c_int, wai
     let news = || reader.known() > 0 || reader.news(&way.lane) || way.phase.load(Ordering::Acquire) > phase;
     let waits = flags & libc::MSG_DONTWAIT == 0;
     let ready = sides[1 - me].ready.load(Ordering::SeqCst) != 0;
-    let waits = waits && !slot.nonblocking(fd);
-    if waits && ready && wait.spin(&sides[me], &sides[1 - me], news) {
+    if waits && ready && !slot.nonblocking(fd) && wait.spin(&sides[me], &sides[1 - me], news) {
         return Ok(());
     }
-    // The end of the stream and errors are the kernel's to tell.
-    match ask(fd, slot, page, memory) {
+    // The end of the stream and errors are the kernel's to tell: asked, or by the sleep.
+    let left = sides[1 - me].leaving.load(Ordering::Acquire);
+    let waits = waits && !slot.nonblocking(fd);
+    let known = waits && wait.is_fresh() && left == 0 && sides[1 - me].shut.load(Ordering::Acquire) == 0;
+    match if known { Asked::Open } else { ask(fd, slot, page, memory) } {
         Asked::Look => return Ok(()),
         Asked::Open => {}
     }
     if !waits {
         return Err(libc::EAGAIN);
     }
-    let left = sides[1 - me].leaving.load(Ordering::Acquire);
-    let peer_rings = ready && !(phase == TCP && way.phase.load(Ordering::Acquire) != TCP);
-    let end = if peer_rings {
-        wait.sleep(&way.bytes, || news() || sides[1 - me].leaving.load(Ordering::Acquire) != left)
-    } else {
-        wait.poll(libc::POLLIN)
-    };
+    let end = wait.poll_both(slot);
     if !slot.still(fd) {
         return Err(libc::EBADF);
     }

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering, fe
 
 use am::memory::Memory;
 
-use crate::own;
 use crate::page::{self, Page};
+use crate::{own, tcp};
 
 /// Descriptors from this number on stay with the kernel.
 const FDS: usize = 1 << 16;
@@ -23,6 +23,33 @@ pub const ACTIVE: u32 = 1;
 /// Which side of the connection this process is.
 pub const ACCEPTED: usize = 0;
 pub const CONNECTED: usize = 1;
+
+/// What the kernel said of a socket, until that changes. Low two bits: the answer plus one, or 0; above: how often it changed.
+pub struct Known(AtomicU32);
+
+impl Known {
+    const fn new() -> Self {
+        Self(AtomicU32::new(0))
+    }
+
+    /// A mark for [`Self::learn`], and the answer if it is known.
+    #[inline(always)]
+    fn get(&self) -> (u32, Option<bool>) {
+        let word = self.0.load(Ordering::SeqCst);
+        (word, (word & 3 != 0).then_some(word & 3 == 2))
+    }
+
+    /// The kernel's answer, unless it has changed since `mark`.
+    fn learn(&self, mark: u32, answer: bool) {
+        let word = mark & !3 | (1 + u32::from(answer));
+        let _ = self.0.compare_exchange(mark, word, Ordering::SeqCst, Ordering::SeqCst);
+    }
+
+    /// It may have changed.
+    pub fn ask_again(&self) {
+        let _ = self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |word| Some((word & !3).wrapping_add(4)));
+    }
+}
 
 /// One connection.
 pub struct Slot {
@@ -47,8 +74,9 @@ pub struct Slot {
     pub knock: AtomicI32,
     /// Event descriptors of both sides, this process's numbers; -1.
     pub events: [AtomicI32; 2],
-    /// Low two bits: whether calls are not to wait, plus one; 0: to be asked. Above: how often that changed.
-    pub nonblocking: AtomicU32,
+    /// Whether calls are not to wait, and whether none has a time limit.
+    pub nonblocking: Known,
+    pub unlimited: Known,
     /// Not 0: this side made its event descriptor readable by itself.
     pub told: AtomicU32,
     /// What watches it (`watch`), 0: nothing.
@@ -81,7 +109,8 @@ impl Slot {
             trying: AtomicU32::new(0),
             knock: AtomicI32::new(-1),
             events: [const { AtomicI32::new(-1) }; 2],
-            nonblocking: AtomicU32::new(0),
+            nonblocking: Known::new(),
+            unlimited: Known::new(),
             told: AtomicU32::new(0),
             watch: AtomicU64::new(0),
             memory: AtomicPtr::new(std::ptr::null_mut()),
@@ -148,26 +177,35 @@ impl Slot {
         self.events[1 - self.me()].load(Ordering::Relaxed)
     }
 
+    /// Whether no other process may have changed what the socket is set to.
+    fn alone(&self) -> bool {
+        self.parts().is_some_and(|(page, _)| page.shared.load(Ordering::Relaxed) == 0)
+    }
+
     /// Whether calls on it are not to wait.
     #[inline(always)]
     pub fn nonblocking(&self, fd: i32) -> bool {
-        let word = self.nonblocking.load(Ordering::SeqCst);
-        // Another process may have changed it.
-        let alone = || self.parts().is_some_and(|(page, _)| page.shared.load(Ordering::Relaxed) == 0);
-        if word & 3 != 0 && alone() {
-            return word & 3 == 2;
+        let known = self.nonblocking.get();
+        if let (Some(known), true) = (known.1, self.alone()) {
+            return known;
         }
-        let now = crate::tcp::nonblocking(fd);
-        let new = word & !3 | (1 + u32::from(now));
-        // Not if it was changed meanwhile.
-        let _ = self.nonblocking.compare_exchange(word, new, Ordering::SeqCst, Ordering::SeqCst);
+        let now = tcp::nonblocking(fd);
+        self.nonblocking.learn(known.0, now);
         now
     }
 
-    /// Whether calls wait may have changed.
-    pub fn ask_again(&self) {
-        let _ =
-            self.nonblocking.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |word| Some((word & !3).wrapping_add(4)));
+    /// Its time limit of this name (`SO_RCVTIMEO`, `SO_SNDTIMEO`), nanoseconds; none if it has none.
+    pub fn limit(&self, fd: i32, name: i32) -> Option<i64> {
+        let unlimited = self.unlimited.get();
+        if unlimited.1 == Some(true) && self.alone() {
+            return None;
+        }
+        let limit = tcp::limit(fd, name);
+        if unlimited.1.is_none() {
+            let other = if name == libc::SO_RCVTIMEO { libc::SO_SNDTIMEO } else { libc::SO_RCVTIMEO };
+            self.unlimited.learn(unlimited.0, limit.is_none() && tcp::limit(fd, other).is_none());
+        }
+        limit
     }
 
     fn give_up(&'static self) {
@@ -270,11 +308,13 @@ pub fn track(fd: i32, me: usize) {
     let Some(number) = take_free() else { return };
     let slot = &TABLE[number as usize];
     slot.mode.store(KERNEL, Ordering::Relaxed);
-    for word in [&slot.never, &slot.ops, &slot.receiving, &slot.sending, &slot.trying, &slot.nonblocking] {
+    for word in [&slot.never, &slot.ops, &slot.receiving, &slot.sending, &slot.trying] {
         word.store(0, Ordering::Relaxed);
     }
     slot.me.store(me as u32, Ordering::Relaxed);
     slot.watch.store(0, Ordering::Relaxed);
+    slot.nonblocking.ask_again();
+    slot.unlimited.ask_again();
     slot.fds.store(1, Ordering::Relaxed);
     slot.users.store(1, Ordering::SeqCst);
     entry.store(number, Ordering::SeqCst);

@@ -109,9 +109,9 @@ fn pause(
         if wait.spin(&sides[me], &sides[1 - me], news) {
             return Ok(());
         }
-        wait.sleep(&way.room, news)
+        wait.sleep(slot, &way.room, news)
     } else {
-        wait.poll(libc::POLLOUT)
+        wait.poll(slot, libc::POLLOUT)
     };
     if !slot.still(fd) {
         return Err(libc::EBADF);

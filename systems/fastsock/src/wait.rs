@@ -9,9 +9,8 @@ use am::guard::{BUDGET, Guard, Scene};
 use crate::arena::{Side, control};
 use crate::bell::{Bell, Woken};
 use crate::hook::signals;
-use crate::ready::Seen;
-use crate::slot::Held;
-use crate::tcp;
+use crate::ready::{self, Armed, Seen};
+use crate::slot::{Held, Slot};
 use crate::watch::Set;
 
 /// The sleeps after which the kernel is asked again, nanoseconds: the first, and the longest.
@@ -124,6 +123,11 @@ impl Wait {
         Self { fd, limit_name, until: None, slice: SLEEP.0, spun: false, ran: signals::ran() }
     }
 
+    /// Whether it has not slept yet, or only before something moved.
+    pub fn is_fresh(&self) -> bool {
+        self.slice == SLEEP.0
+    }
+
     /// Something moved: the next sleep is a short one again.
     pub fn moved(&mut self) {
         (self.slice, self.spun) = (SLEEP.0, false);
@@ -140,10 +144,10 @@ impl Wait {
     }
 
     /// How long the next sleep may take; none if the time is up.
-    fn next(&mut self) -> Option<i64> {
+    fn next(&mut self, slot: &Slot) -> Option<i64> {
         let (fd, name) = (self.fd, self.limit_name);
         let until = *self.until.get_or_insert_with(|| {
-            tcp::limit(fd, name).map(|limit| Instant::now() + Duration::from_nanos(limit.unsigned_abs()))
+            slot.limit(fd, name).map(|limit| Instant::now() + Duration::from_nanos(limit.unsigned_abs()))
         });
         let slice = self.slice;
         self.slice = (slice * 2).min(SLEEP.1);
@@ -157,8 +161,8 @@ impl Wait {
     }
 
     /// Sleeps until the bell rings, or for a while.
-    pub fn sleep(&mut self, bell: &Bell, ready: impl FnOnce() -> bool) -> End {
-        let Some(limit) = self.next() else { return End::Late };
+    pub fn sleep(&mut self, slot: &Slot, bell: &Bell, ready: impl FnOnce() -> bool) -> End {
+        let Some(limit) = self.next(slot) else { return End::Late };
         // One that ran between two sleeps.
         if self.interrupted() {
             return End::Signal;
@@ -176,16 +180,42 @@ impl Wait {
         ran.interrupting != self.ran.interrupting || (self.until.flatten().is_some() && ran.any != self.ran.any)
     }
 
+    /// Sleeps in the kernel until the socket or the ring has bytes, or the stream ends.
+    pub fn poll_both(&mut self, slot: &Slot) -> End {
+        ready::interest(slot, ready::IN, true);
+        let end = match ready::arm(slot, ready::IN, false) {
+            Armed::Ready(_) => End::Look,
+            armed => self.poll_for(
+                slot,
+                armed == Armed::Quiet,
+                [
+                    libc::pollfd { fd: self.fd, events: libc::POLLIN, revents: 0 },
+                    libc::pollfd { fd: slot.event(), events: libc::POLLIN, revents: 0 },
+                ],
+            ),
+        };
+        ready::interest(slot, ready::IN, false);
+        end
+    }
+
     /// Sleeps in the kernel until the socket has `events`, for at most a few milliseconds, for a peer that does not ring yet.
-    pub fn poll(&mut self, events: i16) -> End {
+    pub fn poll(&mut self, slot: &Slot, events: i16) -> End {
+        self.poll_for(slot, false, [libc::pollfd { fd: self.fd, events, revents: 0 }])
+    }
+
+    fn poll_for<const N: usize>(&mut self, slot: &Slot, told: bool, mut ask: [libc::pollfd; N]) -> End {
         self.slice = self.slice.min(8_000_000);
-        let Some(limit) = self.next() else { return End::Late };
+        let Some(limit) = self.next(slot) else { return End::Late };
+        // A timer is dear: none, where whatever ends the wait is told.
+        let limit = match self.until {
+            Some(None) if told => -1,
+            _ => (limit / 1_000_000).max(1) as i32,
+        };
         if self.interrupted() {
             return End::Signal;
         }
-        let mut ask = libc::pollfd { fd: self.fd, events, revents: 0 };
-        // SAFETY: one entry.
-        let found = unsafe { crate::real::poll(&raw mut ask, 1, (limit / 1_000_000).max(1) as i32) };
+        // SAFETY: as many entries.
+        let found = unsafe { crate::real::poll(ask.as_mut_ptr(), N as libc::nfds_t, limit) };
         if found < 0 && self.interrupted() { End::Signal } else { End::Look }
     }
 }

@@ -60,7 +60,7 @@ fn duplicates(command: c_int) -> bool {
 /// Whether calls wait may have changed.
 fn changed(fd: c_int, may: bool) {
     if may && let Some(slot) = slot::of(fd) {
-        slot.ask_again();
+        slot.nonblocking.ask_again();
     }
 }
 
@@ -94,6 +94,24 @@ pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: usize) -> 
         let ring = receive::in_ring(&slot) as c_int;
         // SAFETY: the kernel just wrote an int there.
         unsafe { *std::ptr::with_exposed_provenance_mut::<c_int>(argument) += ring };
+    }
+    done
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn setsockopt(
+    fd: c_int,
+    level: c_int,
+    name: c_int,
+    value: *const libc::c_void,
+    len: libc::socklen_t,
+) -> c_int {
+    // SAFETY: as above.
+    let done = unsafe { real::setsockopt(fd, level, name, value, len) };
+    if level == libc::SOL_SOCKET
+        && let Some(slot) = slot::of(fd)
+    {
+        slot.unlimited.ask_again();
     }
     done
 }
