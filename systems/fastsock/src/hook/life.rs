@@ -107,7 +107,7 @@ pub fn before_close(fd: c_int) -> Option<slot::Held> {
     if let Some(held) = slot::of(fd) {
         watch::forget(fd, &held);
     }
-    let last = slot::forget(fd).inspect(|slot| watch::forget_all(slot)).filter(|slot| slot.active())?;
+    let last = slot::forget(fd).inspect(watch::forget_all).filter(|slot| slot.active())?;
     let (_, memory) = last.parts()?;
     reset_if_unread(fd, &last);
     control(memory).sides[last.me()].leaving.fetch_add(1, Ordering::SeqCst);

@@ -219,9 +219,9 @@ pub fn timespec_of(time: Duration) -> timespec {
 /// # Safety
 /// `fds` points to `count` entries.
 unsafe fn concerns(fds: *mut pollfd, count: nfds_t) -> bool {
-    // SAFETY: the caller's promise.
     !fds.is_null()
         && (0..count as usize).any(|i| {
+            // SAFETY: the caller's promise.
             let fd = unsafe { (*fds.add(i)).fd };
             slot::tracked(fd) || watch::set_of(fd).is_some()
         })
