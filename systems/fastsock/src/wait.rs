@@ -1,4 +1,4 @@
-//! How a call waits: it spins where that has paid of late, then sleeps until the bell rings, and asks the kernel now and then.
+//! How a call waits: it spins where that has paid of late, then sleeps until the peer tells, or the kernel that the stream has ended.
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::Ordering;
