@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Installs what is missing for `make run` (setup.sh run) or `make test` (setup.sh test) on Debian 12 or a system like it.
+# Installs what is missing for `make run` (setup.sh run), for building and linting (lint), for `make test` (test) or `make bench` (bench) on
+# Debian 12 or a system like it.
 # Says what it does; does nothing, and needs no root, where nothing is missing. Safe to run again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$PATH:$HOME/.cargo/bin:/usr/sbin:/sbin"
 
 goal=${1:-run}
-case "$goal" in run | test | bench) ;; *) echo "usage: scripts/setup.sh run|test|bench" >&2; exit 2 ;; esac
+case "$goal" in run | lint | test | bench) ;; *) echo "usage: scripts/setup.sh run|lint|test|bench" >&2; exit 2 ;; esac
 
 have() { command -v "$1" >/dev/null 2>&1; }
 missing=()
@@ -36,11 +37,13 @@ if ! rust_is_there; then
   debian_rust=yes
 fi
 
-if [ "$goal" = test ]; then
+if [ "$goal" = test ] || [ "$goal" = lint ]; then
   if [ "$debian_rust" = yes ] || { [ "$(command -v cargo)" = /usr/bin/cargo ] && dpkg -s cargo-web >/dev/null 2>&1; }; then
     want rustfmt-web have rustfmt
     want rust-web-clippy have cargo-clippy
   fi
+fi
+if [ "$goal" = test ]; then
   if [ -f web/package.json ]; then
     want nodejs have node
     want npm have npm

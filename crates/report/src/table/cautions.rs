@@ -9,7 +9,7 @@ use crate::text::paragraph;
 
 /// The cause in a few words and what to do about it, by the warning's code; the gravest first: what makes figures wrong, what they don't
 /// show, what widens them, what is missing.
-const CAUSES: [(&str, &str, &str); 23] = [
+const CAUSES: [(&str, &str, &str); 24] = [
     ("cpu-interference", "other programs used the pinned CPUs", "stop them, or pin elsewhere (--pin A,B)"),
     ("steal", "the hypervisor kept the pinned CPUs (steal)", "measure at another time"),
     ("throttled", "a CPU quota stopped the measurement", "allow two CPUs and more"),
@@ -26,6 +26,7 @@ const CAUSES: [(&str, &str, &str); 23] = [
         "loading flows carried nothing in some trials, which don't count",
         "longer --repeats, or a smaller --load-size",
     ),
+    ("crowded", "members of a group share CPUs", "fewer --members"),
     ("one-cpu", "both sides keep to one CPU", "--pin A,B gives each its own"),
     ("burst", "long trials take another time than short ones", "the line 'sustained' of pipegauge show has both"),
     (
@@ -98,9 +99,12 @@ pub fn cautions(run: &RunFile) -> Vec<Caution<'_>> {
 }
 
 /// What to do so that the wait shows which a closed loop hides: empty for patterns that don't answer each message, which have no schedule,
-/// and for paths of several connections.
+/// for paths of several connections, and for collectives.
 fn scheduled(run: &RunFile) -> &'static str {
     let plan = &run.run.plan;
+    if plan.pattern.facts().collective {
+        return "";
+    }
     let alone = run.paths.iter().all(|path| plan.connections(path.opened.path) == 1);
     match (plan.pattern.facts().on_schedule.is_some(), alone) {
         (true, true) => "--rate N charges the wait",

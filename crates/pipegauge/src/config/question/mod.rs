@@ -275,6 +275,37 @@ pub enum Question {
 }
 
 impl Question {
+    /// Whether it asks for bytes: how many are moved, what they cost, or at which size something is so.
+    pub fn is_of_bytes(&self) -> bool {
+        use Question::*;
+        matches!(
+            self,
+            Largest(_)
+                | Longer(_)
+                | Reaches(_)
+                | Strongest
+                | StrongestAt(_)
+                | Most
+                | Throughput(_)
+                | PartOf(_)
+                | StartPart(_)
+                | Carries { .. }
+                | Streams { .. }
+                | Size
+                | Saturation
+                | Share(_)
+                | HalfPower
+                | PerByte(_)
+                | StartUp
+                | Frames { .. }
+                | Cost { flow: true, .. }
+                | Sizes { .. }
+                | Link { .. }
+        )
+    }
+}
+
+impl Question {
     /// Whether it is of a time or a throughput, which are others for what is kept up.
     pub fn of_time_or_flow(&self) -> bool {
         use Question::*;
@@ -372,7 +403,7 @@ const KNOWN: &str = "  when does 64KiB arrive?                    --arrive 64KiB
   which size saturates the link?             how long for 5 messages of 1 KiB?
   what is the latency under load?           how many messages are lost at 1 Gbit/s?
   how far do runs lie apart?                 which path loses least?
-  how much slower is 64 KiB than 1 KiB?      CPU for 10,000 messages of 1 KB a second?";
+  how much slower is 64 KiB than 1 KiB?      cores for 1 Gbit/s?";
 
 /// Questions of the flags, in the order of their definition.
 pub fn of_flags(flags: &AskFlags, measured: &Measured) -> Result<Vec<Reading>> {
