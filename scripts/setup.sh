@@ -64,6 +64,11 @@ if [ "$goal" = test ]; then
   want libnng-dev test -e /usr/include/nng/nng.h
   want libgrpc-dev test -e /usr/include/grpc/grpc.h
   want redis-server have redis-server
+  want redis-tools have redis-benchmark
+  want nginx-light have nginx
+  want wrk have wrk
+  want memcached have memcached
+  want curl have curl
   want nats-server have nats-server
   want libucx-dev test -e /usr/include/ucp/api/ucp.h
   want libfabric-dev test -e /usr/include/rdma/fabric.h
