@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::addr::Endpoint;
 use crate::config::Config;
 use crate::event::{Down, Output, To, Up};
-use crate::layer::{Cx, Layer};
+use crate::layer::{Cx, Layer, Near};
 use crate::stack::{Carrier, Spec};
 use crate::time::Time;
 use crate::view::{View, hash};
@@ -45,7 +45,7 @@ impl Com {
         }
     }
 
-    fn notice(&mut self, cx: &mut Cx, from: Endpoint, what: &str) {
+    fn notice(&mut self, cx: &mut Cx<impl Near>, from: Endpoint, what: &str) {
         if self.noticed.is_none_or(|at| cx.now.since(at) >= NOTICES) {
             self.noticed = Some(cx.now);
             cx.output(Output::Notice(format!("a datagram from {} {what}: it is dropped", from.addr)));
@@ -54,7 +54,7 @@ impl Com {
 }
 
 impl Layer for Com {
-    fn down(&mut self, event: Down, cx: &mut Cx) {
+    fn down(&mut self, event: Down, cx: &mut Cx<impl Near>) {
         match event {
             Down::Packet(to, mut msg) => {
                 let mut header = [0; HEADER];
@@ -79,7 +79,7 @@ impl Layer for Com {
         }
     }
 
-    fn up(&mut self, event: Up, cx: &mut Cx) {
+    fn up(&mut self, event: Up, cx: &mut Cx<impl Near>) {
         let Up::Packet(from, mut msg) = event else { return };
         let Ok(header) = msg.pop::<HEADER>() else { return self.notice(cx, from, "is no datagram of strata") };
         let born = u64::from_le_bytes([

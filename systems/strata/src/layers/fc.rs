@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use bytes::Buf;
 
 use crate::event::{Cast, Down, Up};
-use crate::layer::{Cx, Layer};
+use crate::layer::{Cx, Layer, Near};
 use crate::message::Msg;
 use crate::mutant::Mutant;
 use crate::wire::{Reader, Writer};
@@ -29,11 +29,11 @@ pub(super) struct Fc {
 }
 
 impl Fc {
-    fn flush(&mut self, cx: &mut Cx) {
+    fn flush(&mut self, cx: &mut Cx<impl Near>) {
         while !self.blocked
             && !self.queue.is_empty()
             && self.under_way < cx.config.credit
-            && *cx.unstable < cx.config.backlog / 2
+            && cx.unstable < cx.config.backlog / 2
         {
             self.under_way += 1;
             let msg = self.pack(cx.config.pack);
@@ -64,7 +64,7 @@ impl Fc {
         Msg::new(to.0)
     }
 
-    fn unpack(cast: Cast, cx: &mut Cx) {
+    fn unpack(cast: Cast, cx: &mut Cx<impl Near>) {
         let mut rest = cast.msg.joined();
         let skip_last = cx.mutant(Mutant::PackDropsLast);
         while !rest.is_empty() {
@@ -81,7 +81,7 @@ impl Fc {
 }
 
 impl Layer for Fc {
-    fn down(&mut self, event: Down, cx: &mut Cx) {
+    fn down(&mut self, event: Down, cx: &mut Cx<impl Near>) {
         match event {
             Down::Cast(msg) => {
                 self.bytes += msg.len();
@@ -94,7 +94,7 @@ impl Layer for Fc {
         }
     }
 
-    fn up(&mut self, event: Up, cx: &mut Cx) {
+    fn up(&mut self, event: Up, cx: &mut Cx<impl Near>) {
         match event {
             Up::Cast(mut cast) => {
                 if cast.from == self.rank {
@@ -120,7 +120,7 @@ impl Layer for Fc {
         }
     }
 
-    fn idle(&mut self, cx: &mut Cx) {
+    fn idle(&mut self, cx: &mut Cx<impl Near>) {
         self.flush(cx);
     }
 

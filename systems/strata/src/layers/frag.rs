@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use bytes::{Bytes, BytesMut};
 
 use crate::event::{Cast, Down, Up};
-use crate::layer::{Cx, Layer};
+use crate::layer::{Cx, Layer, Near};
 use crate::message::Msg;
 use crate::mutant::Mutant;
 
@@ -52,7 +52,7 @@ impl Frag {
     }
 
     /// The whole message, where this is its last piece.
-    fn join(&mut self, from: u16, cast: bool, mut msg: Msg, cx: &Cx) -> Option<Msg> {
+    fn join(&mut self, from: u16, cast: bool, mut msg: Msg, cx: &Cx<impl Near>) -> Option<Msg> {
         let [flag] = msg.pop().ok()?;
         let last = flag == LAST || cx.mutant(Mutant::FragCutsShort);
         if last && !self.parts.contains_key(&(from, cast)) {
@@ -79,7 +79,7 @@ impl Frag {
 }
 
 impl Layer for Frag {
-    fn down(&mut self, event: Down, cx: &mut Cx) {
+    fn down(&mut self, event: Down, cx: &mut Cx<impl Near>) {
         match event {
             Down::Cast(msg) => self.cut(msg, |piece| cx.down(Down::Cast(piece))),
             Down::Send(to, msg) => self.cut(msg, |piece| cx.down(Down::Send(to, piece))),
@@ -91,7 +91,7 @@ impl Layer for Frag {
         }
     }
 
-    fn up(&mut self, event: Up, cx: &mut Cx) {
+    fn up(&mut self, event: Up, cx: &mut Cx<impl Near>) {
         match event {
             Up::Cast(Cast { from, msg, .. }) => {
                 if let Some(msg) = self.join(from, true, msg, cx) {

@@ -22,8 +22,8 @@ mod total;
 mod trace;
 
 use crate::config::Config;
-use crate::layer::Layer;
 use crate::member::Unbuilt;
+use crate::pile::{Boxed, Pile};
 use crate::stack::{Kind, Spec};
 
 /// Bytes that a layer's header adds to a cast; CAUSAL's grows with the group and counts as that of three members.
@@ -42,20 +42,20 @@ pub fn header(kind: Kind) -> usize {
 }
 
 /// The layers of a checked stack, the top first.
-pub(crate) fn build(spec: &Spec, config: &Config) -> Result<Vec<Box<dyn Layer>>, Unbuilt> {
+pub(crate) fn build(spec: &Spec, config: &Config) -> Result<Box<dyn Pile>, Unbuilt> {
     let headers: usize = spec.layers.iter().map(|&k| header(k)).sum();
     if config.datagram < headers + 64 {
         return Err(Unbuilt::Datagram { datagram: config.datagram, headers });
     }
-    let mut layers = Vec::new();
+    let mut layers: Vec<Box<dyn Boxed>> = Vec::new();
     for (at, &kind) in spec.layers.iter().enumerate() {
         let below: usize = spec.layers[at + 1..].iter().map(|&k| header(k)).sum();
         layers.push(one(kind, spec, config, below)?);
     }
-    Ok(layers)
+    Ok(Box::new(layers))
 }
 
-fn one(kind: Kind, spec: &Spec, config: &Config, below: usize) -> Result<Box<dyn Layer>, Unbuilt> {
+fn one(kind: Kind, spec: &Spec, config: &Config, below: usize) -> Result<Box<dyn Boxed>, Unbuilt> {
     Ok(match kind {
         Kind::Com => Box::new(com::Com::new(spec, config)),
         Kind::Chksum => Box::new(chksum::Chksum),

@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::event::{Cast, Down, Up};
-use crate::layer::{Cx, Layer};
+use crate::layer::{Cx, Layer, Near};
 use crate::message::Msg;
 use crate::mutant::Mutant;
 use crate::wire::Short;
@@ -64,7 +64,7 @@ impl Total {
         to
     }
 
-    fn go(&mut self, cx: &mut Cx) {
+    fn go(&mut self, cx: &mut Cx<impl Near>) {
         if self.blocked || self.asked.is_empty() {
             return;
         }
@@ -102,14 +102,14 @@ impl Total {
         }
     }
 
-    fn passed(&mut self, heir: u16, cx: &mut Cx) {
+    fn passed(&mut self, heir: u16, cx: &mut Cx<impl Near>) {
         self.holding = false;
         let heir = usize::from(heir);
         self.answered[heir] = self.asked[heir];
         self.go(cx);
     }
 
-    fn cast(&mut self, mut cast: Cast, cx: &mut Cx) -> Result<(), Short> {
+    fn cast(&mut self, mut cast: Cast, cx: &mut Cx<impl Near>) -> Result<(), Short> {
         let header = cast.msg.pop::<HEADER>()?;
         let number = u64::from_le_bytes(header[1..9].try_into().map_err(|_| Short)?);
         let heir = u16::from_le_bytes([header[9], header[10]]);
@@ -151,7 +151,7 @@ impl Total {
 }
 
 impl Layer for Total {
-    fn down(&mut self, event: Down, cx: &mut Cx) {
+    fn down(&mut self, event: Down, cx: &mut Cx<impl Near>) {
         match event {
             Down::Cast(msg) => {
                 self.pending.push_back(msg);
@@ -161,7 +161,7 @@ impl Layer for Total {
         }
     }
 
-    fn up(&mut self, event: Up, cx: &mut Cx) {
+    fn up(&mut self, event: Up, cx: &mut Cx<impl Near>) {
         match event {
             Up::Cast(cast) => {
                 let _ = self.cast(cast, cx);

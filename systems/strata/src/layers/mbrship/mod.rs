@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use crate::addr::{Addr, Endpoint};
 use crate::event::{Down, Up};
-use crate::layer::{Cx, Layer};
+use crate::layer::{Cx, Layer, Near};
 use crate::mutant::Mutant;
 use crate::stack::Kind;
 use crate::view::{View, ViewId};
@@ -81,7 +81,7 @@ pub(super) struct Mbrship {
 }
 
 impl Mbrship {
-    fn to(&self, whom: Endpoint, control: &Control, cx: &mut Cx) {
+    fn to(&self, whom: Endpoint, control: &Control, cx: &mut Cx<impl Near>) {
         cx.down(Down::Raw(Kind::Mbrship, whom.addr, control.message()));
     }
 
@@ -99,7 +99,7 @@ impl Mbrship {
     }
 
     /// Something changed: begin an attempt if that is for this member to do and there is reason to.
-    fn consider(&mut self, cx: &mut Cx) {
+    fn consider(&mut self, cx: &mut Cx<impl Near>) {
         if self.exiting {
             return;
         }
@@ -118,7 +118,7 @@ impl Mbrship {
         }
     }
 
-    fn install(&mut self, view: View, cx: &mut Cx) {
+    fn install(&mut self, view: View, cx: &mut Cx<impl Near>) {
         if !view.members.contains(&cx.me) {
             if self.leave {
                 self.exiting = true;
@@ -148,7 +148,7 @@ impl Mbrship {
         }
     }
 
-    fn suspect(&mut self, who: impl IntoIterator<Item = Endpoint>, cx: &mut Cx) {
+    fn suspect(&mut self, who: impl IntoIterator<Item = Endpoint>, cx: &mut Cx<impl Near>) {
         let known = who.into_iter().filter(|w| *w != cx.me && self.members().contains(w)).collect::<Vec<_>>();
         let before = self.suspects.len();
         self.suspects.extend(known);
@@ -157,7 +157,7 @@ impl Mbrship {
         }
     }
 
-    fn control(&mut self, from: Endpoint, control: Control, cx: &mut Cx) {
+    fn control(&mut self, from: Endpoint, control: Control, cx: &mut Cx<impl Near>) {
         if self.exiting {
             if let Control::Reached(attempt) = control {
                 self.got_reached(from, attempt, cx);
@@ -203,7 +203,7 @@ impl Mbrship {
     }
 
     /// Repeats what has no answer yet.
-    fn retry(&mut self, cx: &mut Cx) {
+    fn retry(&mut self, cx: &mut Cx<impl Near>) {
         let Some(view) = self.view.clone() else { return };
         if self.exiting {
             return;
@@ -247,7 +247,7 @@ impl Mbrship {
 }
 
 impl Layer for Mbrship {
-    fn down(&mut self, event: Down, cx: &mut Cx) {
+    fn down(&mut self, event: Down, cx: &mut Cx<impl Near>) {
         match event {
             // The first view: of this member alone.
             Down::View(_) if self.view.is_none() => {
@@ -277,7 +277,7 @@ impl Layer for Mbrship {
         }
     }
 
-    fn up(&mut self, event: Up, cx: &mut Cx) {
+    fn up(&mut self, event: Up, cx: &mut Cx<impl Near>) {
         match event {
             Up::Raw(Kind::Mbrship, from, msg) => {
                 if let Ok(control) = Control::read(&msg.joined()) {
@@ -304,7 +304,7 @@ impl Layer for Mbrship {
         }
     }
 
-    fn timer(&mut self, token: u32, cx: &mut Cx) {
+    fn timer(&mut self, token: u32, cx: &mut Cx<impl Near>) {
         match token {
             RETRY => {
                 self.retry(cx);
