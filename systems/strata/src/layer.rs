@@ -72,7 +72,10 @@ impl<N: Near> Cx<'_, N> {
 
     /// Straight to the surroundings: COM's datagrams, TRACE's lines.
     pub fn output(&mut self, output: Output) {
-        self.shared.out.push_back(output);
+        match output {
+            Output::Transmit(..) | Output::SetTimer(_) => self.shared.out.push_back(output),
+            other => self.shared.told.push_back(other),
+        }
     }
 
     /// Call this layer's [`Layer::timer`] at that moment. One moment a token; the latest call counts.

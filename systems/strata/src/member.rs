@@ -190,10 +190,25 @@ impl Member {
         self.tell_timer();
     }
 
-    /// What is to be done next, in order.
+    /// What is to be done next: first what the network is to do, in order, then what the application is told, in order.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Option<Output> {
+        self.for_network().or_else(|| self.for_application())
+    }
+
+    /// What the network or its clock is to do next.
+    pub fn for_network(&mut self) -> Option<Output> {
         self.shared.out.pop_front()
+    }
+
+    /// What the application is told next.
+    pub fn for_application(&mut self) -> Option<Output> {
+        self.shared.told.pop_front()
+    }
+
+    /// How much the application is to be told.
+    pub fn untold(&self) -> usize {
+        self.shared.told.len()
     }
 
     /// When [`Input::Timer`] is due.

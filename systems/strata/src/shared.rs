@@ -116,7 +116,9 @@ pub struct Shared {
     pub unstable: usize,
     pub(crate) queue: Queue,
     pub(crate) timers: Timers,
+    /// For the network and its clock, and for the application.
     pub(crate) out: VecDeque<Output>,
+    pub(crate) told: VecDeque<Output>,
     pub(crate) view: Option<Arc<View>>,
     /// What the application cast or sent while the view was ending.
     pub(crate) waiting: VecDeque<(Option<Endpoint>, Bytes)>,
@@ -136,6 +138,7 @@ impl Shared {
             queue: Queue::default(),
             timers: Timers::default(),
             out: VecDeque::new(),
+            told: VecDeque::new(),
             view: None,
             waiting: VecDeque::new(),
             waiting_bytes: 0,
@@ -169,12 +172,12 @@ impl Shared {
                 let from = self.member(cast.from);
                 let (transitional, number) = (cast.transitional, cast.number);
                 let body = cast.msg.joined();
-                self.out.push_back(Output::Deliver(Delivery { from, cast: true, transitional, number, body }));
+                self.told.push_back(Output::Deliver(Delivery { from, cast: true, transitional, number, body }));
             }
             Up::Send(from, msg) => {
                 let from = self.member(from);
                 let body = msg.joined();
-                self.out.push_back(Output::Deliver(Delivery {
+                self.told.push_back(Output::Deliver(Delivery {
                     from,
                     cast: false,
                     transitional: false,
@@ -184,7 +187,7 @@ impl Shared {
             }
             Up::View(view) => {
                 self.view = Some(view.clone());
-                self.out.push_back(Output::View(view));
+                self.told.push_back(Output::View(view));
                 self.blocked = false;
                 self.waiting_bytes = 0;
                 for (to, body) in std::mem::take(&mut self.waiting) {
@@ -198,11 +201,11 @@ impl Shared {
                 self.blocked = true;
                 self.queue.push(0, Event::Down(Down::BlockOk));
             }
-            Up::Stable(counts) => self.out.push_back(Output::Stable(counts)),
+            Up::Stable(counts) => self.told.push_back(Output::Stable(counts)),
             Up::Exit => {
                 self.gone = true;
                 self.timers.clear();
-                self.out.push_back(Output::Exit);
+                self.told.push_back(Output::Exit);
             }
             Up::Raw(..) | Up::Packet(..) | Up::Frozen(_) | Up::CutReached | Up::Problem(_) => {}
         }

@@ -1,7 +1,8 @@
 //! TOTAL: one order of all casts, by a token.
 //!
-//! Protocol: who holds the token gives its casts the next numbers and may send; it passes the token with its last cast, or by itself, to the next that asked, in the order of ranks. Whoever has something to
-//! send and no token asks by a cast. Questions are numbered, and a pass says up to which its receiver's are answered, so that a question that comes late is not answered twice (Suzuki
+//! Protocol: who holds the token gives its casts the next numbers and may send; it passes the token with its last cast, or by itself, to the next that asked, in the order of ranks. Where none asked, the last
+//! cast takes the token to the next of those that have sent since the holder's turn before: among members that all send, nobody asks, and a single sender keeps the token. Whoever has something to
+//! send and no token asks by a cast. Questions are numbered, and a pass says up to which its receiver's are answered, so that a question that comes late is not answered twice; who holds the token has no question open (Suzuki
 //! and Kasami, *A distributed mutual exclusion algorithm*, ACM TOCS 1985). A new holder sends only after it has delivered all that was numbered before: a number is lost only with
 //! all who had delivered it, and whoever sent later ones is among them. So what anybody delivered in a view, crashed members included, is a prefix of one
 //! sequence, and the order is causal.
@@ -35,9 +36,13 @@ pub(super) struct Total {
     delivered: u64,
     early: BTreeMap<u64, Cast>,
     pending: VecDeque<Msg>,
+    bytes: usize,
     /// Questions that each member asked, and those that were answered.
     asked: Vec<u32>,
     answered: Vec<u32>,
+    /// The number after each member's last cast, and the first that this member gave in its turn before and in this.
+    sent: Vec<u64>,
+    turns: [u64; 2],
     blocked: bool,
 }
 
@@ -46,11 +51,19 @@ impl Total {
         self.asked[rank] > self.answered[rank]
     }
 
-    /// Who gets the token next: the first that wants it, after this member.
-    fn heir(&self) -> u16 {
+    /// Who gets the token next: the first that fits, after this member.
+    fn heir(&self, fits: impl Fn(usize) -> bool) -> u16 {
         let n = self.asked.len();
         let me = usize::from(self.rank);
-        (1..n).map(|step| (me + step) % n).find(|&r| self.wants(r)).map_or(NOBODY, |r| r as u16)
+        (1..n).map(|step| (me + step) % n).find(|&r| fits(r)).map_or(NOBODY, |r| r as u16)
+    }
+
+    /// Who wants it, or else who is likely to.
+    fn likely(&self) -> u16 {
+        match self.heir(|r| self.wants(r)) {
+            NOBODY => self.heir(|r| self.sent[r] > self.turns[0]),
+            heir => heir,
+        }
     }
 
     fn header(&self, kind: u8, number: u64, heir: u16) -> [u8; HEADER] {
@@ -81,11 +94,15 @@ impl Total {
         if self.delivered < self.floor && !cx.mutant(Mutant::TokenEarly) {
             return;
         }
+        if !self.pending.is_empty() {
+            self.turns = [self.turns[1], self.number];
+        }
         let mut sent = 0;
         while let Some(mut msg) = self.pending.pop_front() {
             sent += 1;
+            self.bytes -= msg.len();
             let last = self.pending.is_empty() || sent >= TURN;
-            let heir = if last { self.heir() } else { NOBODY };
+            let heir = if last { self.likely() } else { NOBODY };
             msg.push(&self.header(DATA, self.number, heir));
             self.number += 1;
             cx.down(Down::Cast(msg));
@@ -93,7 +110,7 @@ impl Total {
                 return self.passed(heir, cx);
             }
         }
-        let heir = self.heir();
+        let heir = self.heir(|r| self.wants(r));
         if heir != NOBODY {
             let mut msg = Msg::new(Vec::new());
             msg.push(&self.header(PASS, self.number, heir));
@@ -121,6 +138,9 @@ impl Total {
                 *asked = answers.max(*asked);
             }
             DATA | PASS => {
+                let from = usize::from(cast.from);
+                self.answered[from] = self.asked[from];
+                self.sent[from] = self.sent[from].max(number + u64::from(header[0] == DATA));
                 // What this member passed it has noted as it did so.
                 if let (false, Some(answered)) = (own, self.answered.get_mut(usize::from(heir))) {
                     *answered = answers.max(*answered);
@@ -128,6 +148,7 @@ impl Total {
                         self.holding = true;
                         self.number = number + u64::from(header[0] == DATA);
                         self.floor = self.number;
+                        self.answered[usize::from(heir)] = self.asked[usize::from(heir)];
                     }
                 }
                 if header[0] == DATA {
@@ -145,7 +166,6 @@ impl Total {
             }
             _ => {}
         }
-        self.go(cx);
         Ok(())
     }
 }
@@ -154,8 +174,11 @@ impl Layer for Total {
     fn down(&mut self, event: Down, cx: &mut Cx<impl Near>) {
         match event {
             Down::Cast(msg) => {
+                self.bytes += msg.len();
                 self.pending.push_back(msg);
-                self.go(cx);
+                if self.bytes >= cx.config.pack {
+                    self.go(cx);
+                }
             }
             other => cx.down(other),
         }
@@ -178,16 +201,22 @@ impl Layer for Total {
                 self.early.clear();
                 self.asked = vec![0; n];
                 self.answered = vec![0; n];
+                self.sent = vec![0; n];
+                self.turns = [0, 0];
                 self.blocked = false;
                 cx.up(Up::View(view));
-                self.go(cx);
             }
             other => cx.up(other),
         }
     }
 
+    /// All that came at a moment is sent in one turn.
+    fn idle(&mut self, cx: &mut Cx<impl Near>) {
+        self.go(cx);
+    }
+
     fn backlog(&self) -> usize {
-        self.pending.iter().map(Msg::len).sum()
+        self.bytes
     }
 
     fn held(&self) -> usize {
