@@ -43,6 +43,9 @@ pub struct Config {
     pub fixed: Vec<crate::Addr>,
     /// The key of SIGN and CRYPT.
     pub key: Option<crate::Key>,
+    /// Layers behind pointers also where the stack is one whose types are known: for comparing.
+    #[doc(hidden)]
+    pub boxed: bool,
     #[doc(hidden)]
     pub mutant: Option<crate::mutant::Mutant>,
 }
@@ -69,6 +72,7 @@ impl Default for Config {
             contacts: Vec::new(),
             fixed: Vec::new(),
             key: None,
+            boxed: false,
             mutant: None,
         }
     }

@@ -2,12 +2,12 @@
 //!
 //! Protocol: who holds the token gives its casts the next numbers and may send; it passes the token with its last cast, or by itself, to the next that asked, in the order of ranks. Where none asked, the last
 //! cast takes the token to the next of those that have sent since the holder's turn before: among members that all send, nobody asks, and a single sender keeps the token. Whoever has something to
-//! send and no token asks by a cast. Questions are numbered, and a pass says up to which its receiver's are answered, so that a question that comes late is not answered twice; who holds the token has no question open (Suzuki
+//! send and no token asks by a cast, a while later where the token moves and may come by itself. Questions are numbered, and a pass says up to which its receiver's are answered, so that a question that comes late is not answered twice; who holds the token has no question open (Suzuki
 //! and Kasami, *A distributed mutual exclusion algorithm*, ACM TOCS 1985). A new holder sends only after it has delivered all that was numbered before: a number is lost only with
 //! all who had delivered it, and whoever sent later ones is among them. So what anybody delivered in a view, crashed members included, is a prefix of one
 //! sequence, and the order is causal.
 //! At a view's end what lies beyond a lost number is dropped by all alike (none of its senders moves on); what was not sent is sent in the next view, where rank 0 has the token.
-//! Header: 15 bytes: kind, number, whom the token goes to, which of its questions that answers. Timers: none. Requires P3, P8, P9, P15; provides P5 and P6.
+//! Header: 15 bytes: kind, number, whom the token goes to, which of its questions that answers. Timers: WAIT. Requires P3, P8, P9, P15; provides P5 and P6.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -22,6 +22,7 @@ pub(super) const HEADER: usize = 15;
 const DATA: u8 = 1;
 const ASK: u8 = 2;
 const PASS: u8 = 3;
+const WAIT: u32 = 0;
 const NOBODY: u16 = u16::MAX;
 /// Casts that one holder sends before it passes the token on, if others wait.
 const TURN: usize = 64;
@@ -43,6 +44,8 @@ pub(super) struct Total {
     /// The number after each member's last cast, and the first that this member gave in its turn before and in this.
     sent: Vec<u64>,
     turns: [u64; 2],
+    /// Whether the token went on with the last that was heard of it.
+    moving: bool,
     blocked: bool,
 }
 
@@ -77,6 +80,13 @@ impl Total {
         to
     }
 
+    fn ask(&mut self, cx: &mut Cx<impl Near>) {
+        self.asked[usize::from(self.rank)] += 1;
+        let mut msg = Msg::new(Vec::new());
+        msg.push(&self.header(ASK, 0, NOBODY));
+        cx.down(Down::Cast(msg));
+    }
+
     fn go(&mut self, cx: &mut Cx<impl Near>) {
         if self.blocked || self.asked.is_empty() {
             return;
@@ -84,10 +94,11 @@ impl Total {
         let me = usize::from(self.rank);
         if !self.holding {
             if !self.pending.is_empty() && !self.wants(me) {
-                self.asked[me] += 1;
-                let mut msg = Msg::new(Vec::new());
-                msg.push(&self.header(ASK, 0, NOBODY));
-                cx.down(Down::Cast(msg));
+                if !self.moving {
+                    self.ask(cx);
+                } else if !cx.awaits(WAIT) {
+                    cx.wake(WAIT, cx.now + cx.config.nak_delay);
+                }
             }
             return;
         }
@@ -121,6 +132,8 @@ impl Total {
 
     fn passed(&mut self, heir: u16, cx: &mut Cx<impl Near>) {
         self.holding = false;
+        self.moving = true;
+        cx.cancel(WAIT);
         let heir = usize::from(heir);
         self.answered[heir] = self.asked[heir];
         self.go(cx);
@@ -140,12 +153,14 @@ impl Total {
             DATA | PASS => {
                 let from = usize::from(cast.from);
                 self.answered[from] = self.asked[from];
+                self.moving = heir != NOBODY;
                 self.sent[from] = self.sent[from].max(number + u64::from(header[0] == DATA));
                 // What this member passed it has noted as it did so.
                 if let (false, Some(answered)) = (own, self.answered.get_mut(usize::from(heir))) {
                     *answered = answers.max(*answered);
                     if heir == self.rank {
                         self.holding = true;
+                        cx.cancel(WAIT);
                         self.number = number + u64::from(header[0] == DATA);
                         self.floor = self.number;
                         self.answered[usize::from(heir)] = self.asked[usize::from(heir)];
@@ -203,6 +218,8 @@ impl Layer for Total {
                 self.answered = vec![0; n];
                 self.sent = vec![0; n];
                 self.turns = [0, 0];
+                self.moving = false;
+                cx.cancel(WAIT);
                 self.blocked = false;
                 cx.up(Up::View(view));
             }
@@ -213,6 +230,13 @@ impl Layer for Total {
     /// All that came at a moment is sent in one turn.
     fn idle(&mut self, cx: &mut Cx<impl Near>) {
         self.go(cx);
+    }
+
+    /// The token did not come by itself.
+    fn timer(&mut self, _: u32, cx: &mut Cx<impl Near>) {
+        if !(self.holding || self.blocked || self.pending.is_empty() || self.wants(usize::from(self.rank))) {
+            self.ask(cx);
+        }
     }
 
     fn backlog(&self) -> usize {

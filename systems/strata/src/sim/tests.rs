@@ -35,3 +35,18 @@ fn a_seed_plays_the_same_each_time() {
         assert_eq!(a.datagrams, b.datagrams);
     }
 }
+
+#[test]
+fn layers_of_known_types_do_what_boxed_ones_do() {
+    for stack in ["MERGE:MBRSHIP:FRAG:NAK:COM:sim", "FC:MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:sim"] {
+        for seed in 0..30 {
+            let limits = Limits { stack: Some(stack.to_owned()), ..Limits::default() };
+            let mut scenario = Scenario::new(seed, &limits).unwrap();
+            let known = run(&scenario);
+            scenario.config.boxed = true;
+            let boxed = run(&scenario);
+            assert_eq!(format!("{:?}", known.journal), format!("{:?}", boxed.journal), "{stack}, seed {seed}");
+            assert_eq!(known.datagrams, boxed.datagrams);
+        }
+    }
+}
