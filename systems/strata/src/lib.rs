@@ -11,6 +11,7 @@
 mod addr;
 mod config;
 mod event;
+mod foretold;
 mod key;
 mod layer;
 pub mod layers;
@@ -31,6 +32,7 @@ pub mod wire;
 pub use addr::{Addr, Endpoint};
 pub use config::Config;
 pub use event::{Cast, Delivery, Down, Input, Output, To, Up};
+pub use foretold::{Came, Foretold};
 pub use key::{Key, NoKey};
 pub use layer::{Cx, Layer, Near};
 pub use member::{Member, Refused, Unbuilt};

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crate::addr::Endpoint;
 use crate::config::Config;
 use crate::event::{Down, Input, Output, Up};
-use crate::layers;
+use crate::layers::{self, fast::Fast};
 use crate::message::Msg;
 use crate::pile::{Call, Pile};
 use crate::shared::{Event, Shared};
@@ -19,6 +19,7 @@ use crate::view::{View, ViewId};
 pub struct Member {
     layers: Box<dyn Pile>,
     shared: Shared,
+    fast: Option<Fast>,
     told: Option<Time>,
 }
 
@@ -77,7 +78,8 @@ impl Member {
             return Err(Unbuilt::Fixed);
         }
         let layers = layers::build(spec, &config)?;
-        Ok(Self { layers, shared: Shared::new(config, me, seed), told: None })
+        let fast = spec.layers.iter().position(|&k| k == Kind::Fast).map(|place| Fast::new(place as u16));
+        Ok(Self { layers, shared: Shared::new(config, me, seed), fast, told: None })
     }
 
     /// Begins: a view of this member alone where there is MBRSHIP, else the fixed view.
@@ -117,6 +119,11 @@ impl Member {
     /// Messages that any layer holds; zero in a group that has nothing to do.
     pub fn held(&self) -> usize {
         self.shared.waiting.len() + self.layers.held()
+    }
+
+    /// Casts that FAST delivered without the whole way through the layers.
+    pub fn foretold(&self) -> u64 {
+        self.fast.as_ref().map_or(0, Fast::taken)
     }
 
     /// As [`Input::Cast`], unless the group is behind.
@@ -160,6 +167,12 @@ impl Member {
         }
         self.shared.now = now;
         match input {
+            Input::Datagram(from, bytes)
+                if self.fast.as_mut().is_some_and(|f| f.takes(from, &bytes, &mut *self.layers, &mut self.shared)) =>
+            {
+                self.run();
+                return self.tell_timer();
+            }
             Input::Datagram(from, bytes) => {
                 let packet = Up::Packet(Endpoint { addr: from, born: 0 }, Msg::new(bytes));
                 self.enter(self.layers.len() - 1, Event::Up(packet));
@@ -186,6 +199,9 @@ impl Member {
                     self.enter(0, Event::Down(Down::Ack(rank, upto)));
                 }
             }
+        }
+        if let Some(fast) = &mut self.fast {
+            fast.forget(&self.shared);
         }
         self.tell_timer();
     }

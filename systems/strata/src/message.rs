@@ -54,6 +54,11 @@ impl Msg {
         &self.body
     }
 
+    /// The first byte.
+    pub fn first(&self) -> Option<u8> {
+        self.head().first().or(self.body.first()).copied()
+    }
+
     /// Puts a header in front.
     pub fn push(&mut self, header: &[u8]) {
         let head = self.head.get_or_insert_with(|| Box::new(Head { room: [0; HEADROOM], start: HEADROOM as u8 }));

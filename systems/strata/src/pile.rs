@@ -2,14 +2,16 @@
 //! call straight through. The type of a stack's layers may be known ([`On`]) or not (a list of boxes): the layers are the same.
 
 use crate::event::{Down, Up};
+use crate::foretold::{Came, Foretold};
 use crate::layer::{Cx, Layer, Near};
 use crate::shared::{Event, Shared};
 
 /// One of a layer's entries.
-pub(crate) enum Call {
+pub(crate) enum Call<'a> {
     Event(Event),
     Timer(u32),
     Idle,
+    Took(&'a mut Came),
 }
 
 /// All layers of a member.
@@ -19,6 +21,8 @@ pub(crate) trait Pile: Send {
     fn enter(&mut self, at: u16, call: Call, shared: &mut Shared);
     fn backlog(&self) -> usize;
     fn held(&self) -> usize;
+    /// Whether the layers from this place down can say how the next cast of this rank will begin.
+    fn foretell(&self, skip: u16, from: u16, to: &mut Foretold, shared: &Shared) -> bool;
 }
 
 fn call<L: Layer, N: Near>(layer: &mut L, call: Call, cx: &mut Cx<N>) {
@@ -27,6 +31,7 @@ fn call<L: Layer, N: Near>(layer: &mut L, call: Call, cx: &mut Cx<N>) {
         Call::Event(Event::Up(event)) => layer.up(event, cx),
         Call::Timer(token) => layer.timer(token, cx),
         Call::Idle => layer.idle(cx),
+        Call::Took(came) => layer.took(came, cx),
     }
 }
 
@@ -37,6 +42,7 @@ pub(crate) trait Boxed: Send {
     fn up(&mut self, event: Up, cx: &mut Cx<Slices>);
     fn backlog(&self) -> usize;
     fn held(&self) -> usize;
+    fn foretell(&self, from: u16, to: &mut Foretold, shared: &Shared) -> bool;
 }
 
 impl<L: Layer> Boxed for L {
@@ -54,6 +60,9 @@ impl<L: Layer> Boxed for L {
     }
     fn held(&self) -> usize {
         Layer::held(self)
+    }
+    fn foretell(&self, from: u16, to: &mut Foretold, shared: &Shared) -> bool {
+        Layer::foretell(self, from, to, shared)
     }
 }
 
@@ -102,6 +111,9 @@ impl Pile for Vec<Box<dyn Boxed>> {
     fn held(&self) -> usize {
         self.iter().map(|l| l.held()).sum()
     }
+    fn foretell(&self, skip: u16, from: u16, to: &mut Foretold, shared: &Shared) -> bool {
+        self[usize::from(skip)..].iter().rev().all(|l| l.foretell(from, to, shared))
+    }
 }
 
 /// A layer on others, all of known types.
@@ -120,6 +132,8 @@ pub(crate) trait Below: Send {
     fn enter<A: Above>(&mut self, steps: u16, call: Call, at: u16, above: A, shared: &mut Shared);
     fn backlog(&self) -> usize;
     fn held(&self) -> usize;
+    /// As [`Pile::foretell`].
+    fn foretell(&self, skip: u16, from: u16, to: &mut Foretold, shared: &Shared) -> bool;
 }
 
 /// Layers above one, the nearest first.
@@ -181,6 +195,9 @@ impl<L: Layer, B: Below> Below for On<L, B> {
     fn held(&self) -> usize {
         self.0.held() + self.1.held()
     }
+    fn foretell(&self, skip: u16, from: u16, to: &mut Foretold, shared: &Shared) -> bool {
+        self.1.foretell(skip.saturating_sub(1), from, to, shared) && (skip > 0 || self.0.foretell(from, to, shared))
+    }
 }
 
 impl Below for Busy {
@@ -195,6 +212,9 @@ impl Below for Busy {
     }
     fn held(&self) -> usize {
         0
+    }
+    fn foretell(&self, _: u16, _: u16, _: &mut Foretold, _: &Shared) -> bool {
+        true
     }
 }
 
@@ -224,5 +244,8 @@ impl<L: Layer, B: Below> Pile for On<L, B> {
     }
     fn held(&self) -> usize {
         Below::held(self)
+    }
+    fn foretell(&self, skip: u16, from: u16, to: &mut Foretold, shared: &Shared) -> bool {
+        Below::foretell(self, skip, from, to, shared)
     }
 }

@@ -23,6 +23,7 @@ pub(crate) enum Event {
 pub(crate) struct Queue {
     events: VecDeque<(u16, Event)>,
     waiting: Vec<(u32, u32)>,
+    held: bool,
 }
 
 impl Queue {
@@ -49,9 +50,14 @@ impl Queue {
         Some((to, event))
     }
 
+    /// Whether all that goes down waits.
+    pub(crate) fn hold(&mut self, held: bool) {
+        self.held = held;
+    }
+
     #[inline]
     pub(crate) fn none_down(&self, to: u16) -> bool {
-        self.events.is_empty() || self.waiting.get(usize::from(to)).is_none_or(|w| w.0 == 0)
+        !self.held && (self.events.is_empty() || self.waiting.get(usize::from(to)).is_none_or(|w| w.0 == 0))
     }
 
     #[inline]

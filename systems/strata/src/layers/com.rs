@@ -11,7 +11,9 @@ use std::time::Duration;
 use crate::addr::Endpoint;
 use crate::config::Config;
 use crate::event::{Down, Output, To, Up};
+use crate::foretold::{Came, Foretold};
 use crate::layer::{Cx, Layer, Near};
+use crate::shared::Shared;
 use crate::stack::{Carrier, Spec};
 use crate::time::Time;
 use crate::view::{View, hash};
@@ -33,8 +35,8 @@ pub(super) struct Com {
 
 impl Com {
     pub(super) fn new(spec: &Spec, config: &Config) -> Self {
-        // TRACE has no header, so that one member may trace where others don't.
-        let layers: Vec<_> = spec.layers.iter().map(|k| k.name()).filter(|&k| k != "TRACE").collect();
+        // TRACE and FAST have no header, so that one member may have them where others don't.
+        let layers: Vec<_> = spec.layers.iter().map(|k| k.name()).filter(|k| !["TRACE", "FAST"].contains(k)).collect();
         let stack = layers.join(":");
         Self {
             fingerprint: hash(format!("{}\n{stack}", config.group).as_bytes()) as u32,
@@ -43,6 +45,15 @@ impl Com {
             view: None,
             noticed: None,
         }
+    }
+
+    fn header(&self, born: u64) -> [u8; HEADER] {
+        let mut header = [0; HEADER];
+        header[..2].copy_from_slice(&MAGIC);
+        header[2] = VERSION;
+        header[3..7].copy_from_slice(&self.fingerprint.to_le_bytes());
+        header[7..].copy_from_slice(&born.to_le_bytes());
+        header
     }
 
     fn notice(&mut self, cx: &mut Cx<impl Near>, from: Endpoint, what: &str) {
@@ -57,12 +68,7 @@ impl Layer for Com {
     fn down(&mut self, event: Down, cx: &mut Cx<impl Near>) {
         match event {
             Down::Packet(to, mut msg) => {
-                let mut header = [0; HEADER];
-                header[..2].copy_from_slice(&MAGIC);
-                header[2] = VERSION;
-                header[3..7].copy_from_slice(&self.fingerprint.to_le_bytes());
-                header[7..].copy_from_slice(&cx.me.born.to_le_bytes());
-                msg.push(&header);
+                msg.push(&self.header(cx.me.born));
                 let me = cx.me;
                 match (to, &self.view) {
                     (To::All, Some(view)) if !self.multicast => {
@@ -100,5 +106,14 @@ impl Layer for Com {
         } else if (Endpoint { addr: from.addr, born }) != cx.me {
             cx.up(Up::Packet(Endpoint { addr: from.addr, born }, msg));
         }
+    }
+
+    fn foretell(&self, from: u16, to: &mut Foretold, shared: &Shared) -> bool {
+        let member = self.view.as_ref().and_then(|v| v.members.get(usize::from(from)));
+        member.is_some_and(|m| *m != shared.me && to.add(&self.header(m.born), HEADER))
+    }
+
+    fn took(&mut self, came: &mut Came, _: &mut Cx<impl Near>) {
+        came.header();
     }
 }

@@ -9,9 +9,11 @@ use std::collections::BTreeMap;
 use bytes::{Bytes, BytesMut};
 
 use crate::event::{Cast, Down, Up};
+use crate::foretold::{Came, Foretold};
 use crate::layer::{Cx, Layer, Near};
 use crate::message::Msg;
 use crate::mutant::Mutant;
+use crate::shared::Shared;
 
 const LAST: u8 = 1;
 const MORE: u8 = 0;
@@ -93,6 +95,10 @@ impl Layer for Frag {
 
     fn up(&mut self, event: Up, cx: &mut Cx<impl Near>) {
         match event {
+            Up::Cast(mut cast) if self.parts.is_empty() && cast.msg.first() == Some(LAST) => {
+                let _ = cast.msg.pop::<1>();
+                cx.up(Up::Cast(cast));
+            }
             Up::Cast(Cast { from, msg, .. }) => {
                 if let Some(msg) = self.join(from, true, msg, cx) {
                     cx.up(Up::Cast(Cast { from, msg, number: 0, transitional: false }));
@@ -105,6 +111,14 @@ impl Layer for Frag {
             }
             other => cx.up(other),
         }
+    }
+
+    fn foretell(&self, from: u16, to: &mut Foretold, _: &Shared) -> bool {
+        !self.parts.contains_key(&(from, true)) && to.add(&[LAST], 1)
+    }
+
+    fn took(&mut self, came: &mut Came, _: &mut Cx<impl Near>) {
+        came.header();
     }
 
     fn held(&self) -> usize {

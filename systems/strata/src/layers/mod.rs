@@ -5,6 +5,7 @@ mod causal;
 mod chksum;
 mod com;
 mod crypt;
+pub(crate) mod fast;
 mod fc;
 mod frag;
 #[cfg(test)]
@@ -38,12 +39,14 @@ pub fn header(kind: Kind) -> usize {
         Kind::Crypt => crypt::HEADER,
         Kind::Total => total::HEADER,
         Kind::Causal => 4,
-        Kind::Mbrship | Kind::Safe | Kind::Merge | Kind::Trace => 0,
+        Kind::Mbrship | Kind::Safe | Kind::Merge | Kind::Trace | Kind::Fast => 0,
     }
 }
 
 /// The layers of a checked stack: of known types where the stack is a common one, so that calls between them are direct, else boxed.
 pub(crate) fn build(spec: &Spec, config: &Config) -> Result<Box<dyn Pile>, Unbuilt> {
+    // FAST stands beside the others: datagrams come to it first.
+    let spec = &Spec { layers: spec.layers.iter().copied().filter(|&k| k != Kind::Fast).collect(), ..*spec };
     let headers: usize = spec.layers.iter().map(|&k| header(k)).sum();
     if config.datagram < headers + 64 {
         return Err(Unbuilt::Datagram { datagram: config.datagram, headers });
@@ -135,6 +138,7 @@ macro_rules! make {
 
         fn one(kind: Kind, site: &Site) -> Result<Box<dyn Boxed>, Unbuilt> {
             match kind {
+                Kind::Fast => unreachable!("FAST stands beside the others"),
                 $(Kind::$kind => Ok(Box::new(<$layer>::make(site)?)),)*
             }
         }

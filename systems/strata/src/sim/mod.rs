@@ -30,6 +30,8 @@ pub struct Outcome {
     pub views: usize,
     /// Datagrams that were sent.
     pub datagrams: u64,
+    /// Casts that FAST delivered on the short way.
+    pub foretold: u64,
     /// Virtual seconds from healing until all was settled.
     pub settled: f64,
     /// What happened, for whoever wants to look.
@@ -45,6 +47,7 @@ pub fn run(scenario: &Scenario) -> Outcome {
         delivered: played.journal.lives.iter().map(|l| l.deliveries().count()).sum(),
         views: played.journal.lives.iter().map(|l| l.views().count()).sum(),
         datagrams: played.datagrams,
+        foretold: played.foretold,
         settled: played.settled,
         journal: played.journal,
     }

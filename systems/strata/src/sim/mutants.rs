@@ -40,6 +40,10 @@ fn every_mistake_is_caught() {
         (CausalFifoOnly, "MERGE:CAUSAL:MBRSHIP:FRAG:NAK:COM:sim"),
         (SafeByOne, safe),
         (StableEager, safe),
+        (FastSkipsNumber, "MERGE:FAST:MBRSHIP:FRAG:NAK:COM:sim"),
+        (FastSkipsOrder, "MERGE:FAST:TOTAL:MBRSHIP:FRAG:NAK:COM:sim"),
+        (FastKeeps, "MERGE:FAST:TOTAL:MBRSHIP:FRAG:NAK:COM:sim"),
+        (FastForgets, "MERGE:FAST:MBRSHIP:FRAG:NAK:COM:sim"),
         (PackDropsLast, "FC:MERGE:MBRSHIP:FRAG:NAK:COM:sim"),
     ];
     let mut missed = Vec::new();

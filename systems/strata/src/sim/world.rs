@@ -65,6 +65,7 @@ pub(super) struct Played {
     pub journal: Journal,
     pub stuck: Option<String>,
     pub datagrams: u64,
+    pub foretold: u64,
     pub settled: f64,
 }
 
@@ -337,7 +338,8 @@ impl<'a> World<'a> {
             }
         }
         let settled = (self.now - self.scenario.heal.min(self.now)) as f64 / 1e9;
-        Played { journal: self.journal, stuck, datagrams: self.network.sent, settled }
+        let foretold = self.nodes.iter().filter_map(|n| n.member.as_ref()).map(Member::foretold).sum();
+        Played { foretold, journal: self.journal, stuck, datagrams: self.network.sent, settled }
     }
 
     /// What is not yet as it must be in the end: one view of all that live, and nothing held.

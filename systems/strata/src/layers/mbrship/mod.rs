@@ -27,8 +27,10 @@ use std::sync::Arc;
 
 use crate::addr::{Addr, Endpoint};
 use crate::event::{Down, Up};
+use crate::foretold::Foretold;
 use crate::layer::{Cx, Layer, Near};
 use crate::mutant::Mutant;
+use crate::shared::Shared;
 use crate::stack::Kind;
 use crate::view::{View, ViewId};
 
@@ -316,5 +318,10 @@ impl Layer for Mbrship {
             DEADLINE => self.too_late(cx),
             _ => cx.up(Up::Exit),
         }
+    }
+
+    /// Casts pass without a header, also while a view ends: NAK says how many.
+    fn foretell(&self, _: u16, _: &mut Foretold, _: &Shared) -> bool {
+        true
     }
 }

@@ -25,9 +25,11 @@ use std::time::Duration;
 
 use crate::addr::{Addr, Endpoint};
 use crate::event::{Cast, Down, To, Up};
+use crate::foretold::{Came, Foretold};
 use crate::layer::{Cx, Layer, Near};
 use crate::message::Msg;
 use crate::mutant::Mutant;
+use crate::shared::Shared;
 use crate::time::Time;
 use crate::view::View;
 
@@ -185,14 +187,22 @@ impl Nak {
         }
         if self.casts[rank].accept(number, msg, cx.config.window) {
             self.advance(rank, cx);
-            self.untold += 1;
-            if self.untold >= EAGER {
-                self.tell(cx);
-            }
+            self.heeded(cx);
+        } else {
+            self.traffic(cx);
+            self.missing(cx);
+        }
+        Ok(())
+    }
+
+    /// A cast came that was new.
+    fn heeded(&mut self, cx: &mut Cx<impl Near>) {
+        self.untold += 1;
+        if self.untold >= EAGER {
+            self.tell(cx);
         }
         self.traffic(cx);
         self.missing(cx);
-        Ok(())
     }
 
     /// Delivers what is in order, as far as the end of the view allows.
@@ -346,6 +356,27 @@ impl Layer for Nak {
             STATUS => self.status_due(cx),
             _ => self.ask(cx),
         }
+    }
+
+    fn foretell(&self, from: u16, to: &mut Foretold, shared: &Shared) -> bool {
+        let rank = usize::from(from);
+        let open = !self.frozen && from != self.rank && self.listen.get(rank).copied().unwrap_or(false);
+        if !open || self.casts[rank].lacks() {
+            return false;
+        }
+        let head = Head { flow: Flow::Cast, tag: self.tag, origin: from, number: self.casts[rank].next() };
+        let counts = if shared.mutant(Mutant::FastSkipsNumber) { HEADER - 8 } else { HEADER };
+        to.add(&head.bytes(), counts)
+    }
+
+    fn took(&mut self, came: &mut Came, cx: &mut Cx<impl Near>) {
+        came.header();
+        let rank = usize::from(came.from());
+        self.heard[rank] = cx.now;
+        self.casts[rank].append(came.rest());
+        self.casts[rank].tries = 0;
+        self.delivered(rank, cx);
+        self.heeded(cx);
     }
 
     fn backlog(&self) -> usize {
