@@ -21,7 +21,7 @@ pub struct Config {
     pub suspect: Duration,
     /// How long an attempt at a view waits for answers before it goes on without who gave none.
     pub flush: Duration,
-    /// How often unanswered control messages are repeated.
+    /// How often unanswered control messages are repeated; the first time after an eighth of it.
     pub retry: Duration,
     /// How often MERGE looks for other views.
     pub probe: Duration,
@@ -33,8 +33,10 @@ pub struct Config {
     pub message: usize,
     /// Bytes that FC packs into one cast at most.
     pub pack: usize,
-    /// Own casts that FC lets be under way at once before it packs.
+    /// Own casts that FC lets be under way at once before it packs: those not yet delivered here.
     pub credit: usize,
+    /// As `credit`, in datagrams that not all members have.
+    pub flight: u64,
     /// Whether the application acknowledges by itself ([`crate::Input::Ack`]) what STABLE counts.
     pub app_acks: bool,
     /// Addresses that MERGE probes, members of the group or not.
@@ -68,6 +70,7 @@ impl Default for Config {
             message: 16 << 20,
             pack: 60_000,
             credit: 2,
+            flight: 128,
             app_acks: false,
             contacts: Vec::new(),
             fixed: Vec::new(),

@@ -120,6 +120,8 @@ pub struct Shared {
     pub rng: Rng,
     /// Bytes of own casts in NAK's log, which not all members have yet.
     pub unstable: usize,
+    /// How many casts those are.
+    pub under_way: u64,
     pub(crate) queue: Queue,
     pub(crate) timers: Timers,
     /// For the network and its clock, and for the application.
@@ -141,6 +143,7 @@ impl Shared {
             config,
             rng: Rng::new(seed),
             unstable: 0,
+            under_way: 0,
             queue: Queue::default(),
             timers: Timers::default(),
             out: VecDeque::new(),

@@ -43,7 +43,7 @@ impl Mbrship {
             self.ask(*member, cx);
         }
         cx.wake(DEADLINE, cx.now + cx.config.flush);
-        cx.wake(RETRY, cx.now + cx.config.retry);
+        cx.wake(RETRY, cx.now + cx.config.retry / 8);
     }
 
     /// As leader: asks a participant for what it has not answered.
@@ -91,7 +91,7 @@ impl Mbrship {
         if self.lead.is_none() {
             cx.wake(DEADLINE, cx.now + cx.config.flush * (2 + older as u32));
         }
-        cx.wake(RETRY, cx.now + cx.config.retry);
+        cx.wake(RETRY, cx.now + cx.config.retry / 8);
     }
 
     /// NAK is frozen.

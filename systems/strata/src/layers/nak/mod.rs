@@ -42,7 +42,7 @@ use wire::{Flow, Head, Status};
 const STATUS: u32 = 0;
 const ASK: u32 = 1;
 /// A status follows at once after this many deliveries since the last: logs stay short and credit flows.
-const EAGER: u64 = 64;
+const EAGER: u64 = 32;
 
 #[derive(Default)]
 pub(super) struct Nak {
@@ -82,7 +82,7 @@ impl Nak {
         self.frozen = false;
         self.cut = None;
         self.untold = 0;
-        cx.unstable = 0;
+        (cx.unstable, cx.under_way) = (0, 0);
         self.ticked = cx.now;
         self.view = Some(view.clone());
         self.period = self.soon(cx);
@@ -108,6 +108,7 @@ impl Nak {
         let me = usize::from(self.rank);
         let number = self.casts[me].append(msg.clone());
         cx.unstable += msg.len();
+        cx.under_way += 1;
         let mut packet = msg.clone();
         packet.push(&Head { flow: Flow::Cast, tag: self.tag, origin: self.rank, number }.bytes());
         cx.down(Down::Packet(To::All, packet));
@@ -135,9 +136,11 @@ impl Nak {
     }
 
     fn free(&mut self, rank: usize, cx: &mut Cx<impl Near>) {
+        let base = self.casts[rank].base();
         let freed = self.casts[rank].free(self.matrix.stable(rank));
         if rank == usize::from(self.rank) {
             cx.unstable = cx.unstable.saturating_sub(freed);
+            cx.under_way = cx.under_way.saturating_sub(self.casts[rank].base() - base);
         }
     }
 
@@ -198,9 +201,6 @@ impl Nak {
     /// A cast came that was new.
     fn heeded(&mut self, cx: &mut Cx<impl Near>) {
         self.untold += 1;
-        if self.untold >= EAGER {
-            self.tell(cx);
-        }
         self.traffic(cx);
         self.missing(cx);
     }
@@ -348,6 +348,12 @@ impl Layer for Nak {
     fn up(&mut self, event: Up, cx: &mut Cx<impl Near>) {
         if let Up::Packet(from, msg) = event {
             self.packet(from, msg, cx);
+        }
+    }
+
+    fn idle(&mut self, cx: &mut Cx<impl Near>) {
+        if self.untold >= EAGER {
+            self.tell(cx);
         }
     }
 
