@@ -21,7 +21,7 @@ pub struct Config {
     pub suspect: Duration,
     /// How long an attempt at a view waits for answers before it goes on without who gave none.
     pub flush: Duration,
-    /// How often unanswered control messages are repeated; the first time after an eighth of it.
+    /// How often unanswered control messages are repeated; sooner at first, after an eighth of it.
     pub retry: Duration,
     /// How often MERGE looks for other views.
     pub probe: Duration,
@@ -70,7 +70,7 @@ impl Default for Config {
             message: 16 << 20,
             pack: 60_000,
             credit: 2,
-            flight: 128,
+            flight: 64,
             app_acks: false,
             contacts: Vec::new(),
             fixed: Vec::new(),

@@ -4,7 +4,7 @@ use super::{Fault, FaultKind, Limits, Scenario, run};
 use crate::mutant::Mutant;
 
 /// Seeds that are tried for each mistake.
-const SEEDS: u64 = 300;
+const SEEDS: u64 = 2000;
 
 fn caught(mutant: Mutant, stack: &str) -> Option<(u64, String)> {
     let limits = Limits { stack: Some(stack.to_owned()), ..Limits::default() };

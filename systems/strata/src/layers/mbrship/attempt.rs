@@ -43,7 +43,7 @@ impl Mbrship {
             self.ask(*member, cx);
         }
         cx.wake(DEADLINE, cx.now + cx.config.flush);
-        cx.wake(RETRY, cx.now + cx.config.retry / 8);
+        self.soon(cx);
     }
 
     /// As leader: asks a participant for what it has not answered.
@@ -86,12 +86,25 @@ impl Mbrship {
     }
 
     /// How long this member follows without progress: the older take over sooner.
-    fn patience(&self, cx: &mut Cx<impl Near>) {
+    fn patience(&mut self, cx: &mut Cx<impl Near>) {
         let older = self.members().iter().take_while(|m| **m != cx.me).filter(|m| !self.suspects.contains(m)).count();
         if self.lead.is_none() {
             cx.wake(DEADLINE, cx.now + cx.config.flush * (2 + older as u32));
         }
-        cx.wake(RETRY, cx.now + cx.config.retry / 8);
+        self.soon(cx);
+    }
+
+    /// There was progress: what is said now is repeated soon, then less and less often.
+    fn soon(&mut self, cx: &mut Cx<impl Near>) {
+        self.tries = 0;
+        self.again(cx);
+    }
+
+    /// The time of the next repetition.
+    pub(super) fn again(&mut self, cx: &mut Cx<impl Near>) {
+        let wait = (cx.config.retry / 8 * (1 << self.tries.min(3))).min(cx.config.retry);
+        self.tries += 1;
+        cx.wake(RETRY, cx.now + wait);
     }
 
     /// NAK is frozen.
@@ -126,6 +139,7 @@ impl Mbrship {
         }
         let participants = lead.participants.clone();
         let own = lead.targets(&cx.me, cx.mutant(Mutant::CutAtLeast));
+        self.soon(cx);
         let me = cx.me;
         for member in participants.into_iter().filter(|m| *m != me) {
             self.ask(member, cx);

@@ -78,6 +78,8 @@ pub(super) struct Mbrship {
     lead: Option<Lead>,
     /// Views that this member made, for who missed INSTALL.
     made: VecDeque<View>,
+    /// Repetitions since there was progress.
+    tries: u32,
     leave: bool,
     exiting: bool,
 }
@@ -139,6 +141,7 @@ impl Mbrship {
         self.asks.retain(|addr, _| !view.members.iter().any(|m| m.addr == *addr));
         self.follow = None;
         self.lead = None;
+        self.tries = 0;
         self.blocked = false;
         cx.cancel(DEADLINE);
         let view = Arc::new(view);
@@ -243,7 +246,7 @@ impl Mbrship {
         }
         let idle = self.steady() && self.suspects.is_empty() && self.asks.is_empty() && !self.leave;
         if !idle {
-            cx.wake(RETRY, cx.now + cx.config.retry);
+            self.again(cx);
         }
     }
 }
