@@ -13,6 +13,7 @@ use crate::config::Config;
 use crate::event::{Down, Output, To, Up};
 use crate::foretold::{Came, Foretold};
 use crate::layer::{Cx, Layer, Near};
+use crate::message::Msg;
 use crate::shared::Shared;
 use crate::stack::{Carrier, Spec};
 use crate::time::Time;
@@ -22,7 +23,8 @@ use crate::view::{View, hash};
 pub(super) const HEADER: usize = 15;
 const MAGIC: [u8; 2] = *b"St";
 /// Grows with each change of any layer's header.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
+const FEW: usize = 4;
 const NOTICES: Duration = Duration::from_secs(10);
 
 pub(super) struct Com {
@@ -72,6 +74,8 @@ impl Layer for Com {
                 let me = cx.me;
                 match (to, &self.view) {
                     (To::All, Some(view)) if !self.multicast => {
+                        // Copies of a joined message share it; of few, each has headers of its own sooner.
+                        let msg = if view.members.len() > FEW { Msg::new(msg.joined()) } else { msg };
                         for member in view.members.iter().filter(|m| **m != me) {
                             cx.output(Output::Transmit(To::One(member.addr), msg.clone()));
                         }

@@ -4,6 +4,7 @@
 //! [`Journal`] has what each life of each member cast, delivered and was told; [`oracle`] holds it against the promises. Where one is broken, [`shrink`] looks for the
 //! fewest faults and casts that still break it. The same seed and [`Limits`] give the same run on every machine.
 
+mod growth;
 mod journal;
 #[cfg(test)]
 mod mutants;
@@ -15,6 +16,7 @@ mod shrink;
 mod tests;
 mod world;
 
+pub use growth::{Growth, grow};
 pub use journal::{Entry, Id, Journal, Life};
 pub use scenario::{Fault, FaultKind, Limits, Scenario};
 pub use shrink::shrink;
