@@ -59,6 +59,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut used = 0.0;
     let (mut digest, mut full) = (0u64, false);
     let warm = rounds / 10;
+    let filling = bytes::Bytes::from(vec![7u8; size]);
     // A message: when it was cast, where there is room, and the filling. What is cast in a round may come while another still waits for the round before.
     for round in 0..rounds + warm {
         if round == warm {
@@ -67,10 +68,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             used = cpu();
         }
         for _ in 0..messages {
-            let mut body = vec![7u8; size];
-            if size >= 8 {
+            let body = if size >= 8 {
+                let mut body = vec![7u8; size];
                 body[..8].copy_from_slice(&nanos().to_le_bytes());
-            }
+                body.into()
+            } else {
+                filling.clone()
+            };
             while let Err(refused) = group.try_cast(body.clone()) {
                 match refused {
                     strata::Refused::WouldBlock { .. } => group.flush(),

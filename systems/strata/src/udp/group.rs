@@ -125,6 +125,8 @@ pub struct Group {
     /// Events that were given since the last turn.
     taken: usize,
     spin: Duration,
+    /// When the clock was looked at last.
+    looked: Time,
 }
 
 impl Group {
@@ -175,6 +177,7 @@ impl Group {
             kept: VecDeque::new(),
             taken: 0,
             spin: options.spin,
+            looked: Time(0),
         };
         group_of.drain();
         if !options.contacts.is_empty() && !fixed {
@@ -231,8 +234,8 @@ impl Group {
     /// # Errors
     /// [`Refused`]: nothing was taken. Poll, then try again where it would block.
     pub fn try_cast(&mut self, body: impl Into<Bytes>) -> Result<(), Refused> {
-        let now = self.now();
-        self.member.try_cast(now, body.into())
+        // What goes out goes with the next turn, which looks at the clock.
+        self.member.try_cast(self.looked, body.into())
     }
 
     /// Sends to one member of the view. To who is not in it any more nothing is sent.
@@ -329,6 +332,7 @@ impl Group {
         if self.member.deadline().is_some_and(|at| at <= now) {
             self.member.handle(now, Input::Timer);
         }
+        self.looked = now;
         self.member.handle(now, Input::Idle);
         self.drain();
         Ok(more)
@@ -353,6 +357,7 @@ impl Group {
 
     fn handle(&mut self, input: Input) {
         let now = self.now();
+        self.looked = now;
         self.member.handle(now, input);
         self.member.handle(now, Input::Idle);
         self.drain();
