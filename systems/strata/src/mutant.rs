@@ -37,4 +37,12 @@ pub enum Mutant {
     StableEager,
     /// FC drops the last of a pack.
     PackDropsLast,
+    /// FAST takes a cast whose number in its sender's stream is another.
+    FastSkipsNumber,
+    /// FAST takes a cast whose number in the total order is another.
+    FastSkipsOrder,
+    /// FAST goes by what was foretold before other datagrams came.
+    FastKeeps,
+    /// FAST delivers without telling the layers.
+    FastForgets,
 }

@@ -35,3 +35,47 @@ fn a_seed_plays_the_same_each_time() {
         assert_eq!(a.datagrams, b.datagrams);
     }
 }
+
+#[test]
+fn layers_of_known_types_do_what_boxed_ones_do() {
+    for stack in ["MERGE:MBRSHIP:FRAG:NAK:COM:sim", "FC:MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:sim"] {
+        for seed in 0..30 {
+            let limits = Limits { stack: Some(stack.to_owned()), ..Limits::default() };
+            let mut scenario = Scenario::new(seed, &limits).unwrap();
+            let known = run(&scenario);
+            scenario.config.boxed = true;
+            let boxed = run(&scenario);
+            assert_eq!(format!("{:?}", known.journal), format!("{:?}", boxed.journal), "{stack}, seed {seed}");
+            assert_eq!(known.datagrams, boxed.datagrams);
+        }
+    }
+}
+
+#[test]
+fn deliveries_are_the_same_with_and_without_fast() {
+    let stacks = [
+        ("NAK:COM:sim", "FAST:NAK:COM:sim"),
+        ("MERGE:MBRSHIP:FRAG:NAK:COM:sim", "MERGE:FAST:MBRSHIP:FRAG:NAK:COM:sim"),
+        ("MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:sim", "MERGE:FAST:TOTAL:MBRSHIP:FRAG:NAK:COM:sim"),
+        ("FC:MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:sim", "FAST:FC:MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:sim"),
+        ("FC:MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:sim", "FC:MERGE:FAST:TOTAL:MBRSHIP:FRAG:NAK:COM:sim"),
+        ("MERGE:SAFE:STABLE:MBRSHIP:FRAG:NAK:COM:sim", "MERGE:SAFE:STABLE:FAST:MBRSHIP:FRAG:NAK:COM:sim"),
+        ("MERGE:CAUSAL:MBRSHIP:FRAG*2:NAK:COM:sim", "MERGE:CAUSAL:FAST:MBRSHIP:FRAG*2:NAK:COM:sim"),
+    ];
+    for (off, on) in stacks {
+        let mut foretold = 0;
+        for seed in 0..60 {
+            let play = |stack: &str| {
+                let limits = Limits { stack: Some(stack.to_owned()), ..Limits::default() };
+                run(&Scenario::new(seed, &limits).unwrap())
+            };
+            let (off, with) = (play(off), play(on));
+            assert_eq!(format!("{:?}", off.journal), format!("{:?}", with.journal), "{on}, seed {seed}");
+            assert_eq!(off.datagrams, with.datagrams);
+            assert_eq!(off.foretold, 0);
+            foretold += with.foretold;
+        }
+        // A packing FC between FAST and the rest foretells nothing.
+        assert_eq!(foretold > 1_000, !on.starts_with("FAST:FC"), "{on}: {foretold} casts on the short way");
+    }
+}

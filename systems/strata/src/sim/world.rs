@@ -65,6 +65,7 @@ pub(super) struct Played {
     pub journal: Journal,
     pub stuck: Option<String>,
     pub datagrams: u64,
+    pub foretold: u64,
     pub settled: f64,
 }
 
@@ -76,6 +77,7 @@ pub(super) struct World<'a> {
     nodes: Vec<Node>,
     network: Network,
     journal: Journal,
+    delivered: usize,
     fixed: bool,
 }
 
@@ -117,6 +119,7 @@ impl<'a> World<'a> {
             nodes,
             network,
             journal: Journal::default(),
+            delivered: 0,
             fixed: !scenario.spec.layers.contains(&Kind::Mbrship),
         };
         for at in 0..scenario.members {
@@ -190,6 +193,7 @@ impl<'a> World<'a> {
                 }
                 Output::Transmit(To::All, _) | Output::Stable(_) | Output::Trace(_) | Output::Notice(_) => {}
                 Output::Deliver(d) => {
+                    self.delivered += 1;
                     let id = self.named(&d.body);
                     let entry = Entry::Deliver { id, from: d.from, cast: d.cast, transitional: d.transitional };
                     self.journal.lives[life].entries.push(entry);
@@ -295,53 +299,92 @@ impl<'a> World<'a> {
         }
     }
 
+    fn happen(&mut self, event: Event) {
+        let now = self.now;
+        match event {
+            Event::Arrive(at, from, bytes) => {
+                if self.nodes[at].paused <= now {
+                    self.handle(at, Input::Datagram(from, bytes));
+                } else if self.nodes[at].inbox.len() < BUFFER {
+                    self.nodes[at].inbox.push_back((from, bytes));
+                }
+            }
+            Event::Wake(at) => {
+                if self.nodes[at].wake == now && self.nodes[at].paused <= now {
+                    self.nodes[at].wake = u64::MAX;
+                    self.handle(at, Input::Timer);
+                }
+            }
+            Event::Say(which) => self.say(which),
+            Event::Fault(which) => self.fault(which),
+            Event::Resume(at) => {
+                while let Some((from, bytes)) = self.nodes[at].inbox.pop_front() {
+                    self.handle(at, Input::Datagram(from, bytes));
+                }
+                self.handle(at, Input::Timer);
+            }
+            Event::Heal => {
+                self.network.heal();
+                self.push(now + LOOK, Event::Look);
+            }
+            Event::Look => {}
+        }
+    }
+
+    /// Plays up to this moment.
+    pub(super) fn until(&mut self, at: u64) {
+        while self.events.peek().is_some_and(|Reverse((when, ..))| *when <= at)
+            && let Some(Reverse((now, _, event))) = self.events.pop()
+        {
+            self.now = now;
+            self.happen(event);
+        }
+        self.now = at;
+    }
+
+    /// A node casts so many bytes now.
+    pub(super) fn cast(&mut self, at: usize, size: usize) {
+        let id = Id { life: self.nodes[at].life as u32, number: self.nodes[at].said.0 };
+        self.nodes[at].said.0 += 1;
+        self.handle(at, Input::Cast(Self::body(id, size)));
+    }
+
+    /// Datagrams and bytes so far.
+    pub(super) fn sent(&self) -> (u64, u64) {
+        (self.network.sent, self.network.bytes)
+    }
+
+    /// Deliveries so far, at all members.
+    pub(super) fn delivered(&self) -> usize {
+        self.delivered
+    }
+
     /// Plays the script, heals, and lets the group settle.
     pub(super) fn play(mut self) -> Played {
         let mut stuck = None;
-        while let Some(Reverse((now, _, event))) = self.events.pop() {
+        while stuck.is_none()
+            && let Some(Reverse((now, _, event))) = self.events.pop()
+        {
             self.now = now;
-            match event {
-                Event::Arrive(at, from, bytes) => {
-                    if self.nodes[at].paused <= now {
-                        self.handle(at, Input::Datagram(from, bytes));
-                    } else if self.nodes[at].inbox.len() < BUFFER {
-                        self.nodes[at].inbox.push_back((from, bytes));
-                    }
-                }
-                Event::Wake(at) => {
-                    if self.nodes[at].wake == now && self.nodes[at].paused <= now {
-                        self.nodes[at].wake = u64::MAX;
-                        self.handle(at, Input::Timer);
-                    }
-                }
-                Event::Say(which) => self.say(which),
-                Event::Fault(which) => self.fault(which),
-                Event::Resume(at) => {
-                    while let Some((from, bytes)) = self.nodes[at].inbox.pop_front() {
-                        self.handle(at, Input::Datagram(from, bytes));
-                    }
-                    self.handle(at, Input::Timer);
-                }
-                Event::Heal => {
-                    self.network.heal();
-                    self.push(now + LOOK, Event::Look);
-                }
-                Event::Look => match self.unsettled() {
+            if event == Event::Look {
+                match self.unsettled() {
                     None => break,
                     Some(why) if now > self.scenario.heal + SETTLE => {
                         stuck = Some(format!("liveness: {} s after healing {why}", SETTLE / 1_000_000_000));
-                        break;
                     }
                     Some(_) => self.push(now + LOOK, Event::Look),
-                },
+                }
+            } else {
+                self.happen(event);
             }
         }
         let settled = (self.now - self.scenario.heal.min(self.now)) as f64 / 1e9;
-        Played { journal: self.journal, stuck, datagrams: self.network.sent, settled }
+        let foretold = self.nodes.iter().filter_map(|n| n.member.as_ref()).map(Member::foretold).sum();
+        Played { foretold, journal: self.journal, stuck, datagrams: self.network.sent, settled }
     }
 
     /// What is not yet as it must be in the end: one view of all that live, and nothing held.
-    fn unsettled(&self) -> Option<String> {
+    pub(super) fn unsettled(&self) -> Option<String> {
         let live: Vec<_> = self.nodes.iter().filter_map(|n| n.member.as_ref()).collect();
         let mut all: Vec<_> = live.iter().map(|m| m.me()).collect();
         all.sort_unstable();

@@ -34,6 +34,8 @@ pub struct Options {
     pub multicast: Option<SocketAddrV4>,
     /// How long is asked before [`Failed::Nobody`].
     pub patience: Duration,
+    /// How long [`Group::poll`] looks at the network again and again before it sleeps: saves the time of waking up, costs a CPU.
+    pub spin: Duration,
     /// The rest. Its `group` names the group.
     pub config: Config,
 }
@@ -46,6 +48,7 @@ impl Default for Options {
             contacts: Vec::new(),
             multicast: None,
             patience: Duration::from_secs(5),
+            spin: Duration::ZERO,
             config: Config::default(),
         }
     }
@@ -107,6 +110,9 @@ pub enum Event {
     Left,
 }
 
+/// Events that are given before the network is looked at again.
+const TAKEN: usize = 32;
+
 /// A member of a group.
 pub struct Group {
     member: Member,
@@ -114,8 +120,13 @@ pub struct Group {
     casts: Option<(Socket, SocketAddr)>,
     lanes: Lanes,
     began: Instant,
-    events: VecDeque<Event>,
-    left: bool,
+    /// Events of the joining, which come first.
+    kept: VecDeque<Event>,
+    /// Events that were given since the last turn.
+    taken: usize,
+    spin: Duration,
+    /// When the clock was looked at last.
+    looked: Time,
 }
 
 impl Group {
@@ -163,8 +174,10 @@ impl Group {
             casts,
             lanes: Lanes::default(),
             began: Instant::now(),
-            events: VecDeque::new(),
-            left: false,
+            kept: VecDeque::new(),
+            taken: 0,
+            spin: options.spin,
+            looked: Time(0),
         };
         group_of.drain();
         if !options.contacts.is_empty() && !fixed {
@@ -197,8 +210,7 @@ impl Group {
                 kept.extend(self.poll(until.saturating_duration_since(Instant::now()))?);
             }
         }
-        kept.append(&mut self.events);
-        self.events = kept;
+        self.kept = kept;
         Ok(())
     }
 
@@ -222,8 +234,8 @@ impl Group {
     /// # Errors
     /// [`Refused`]: nothing was taken. Poll, then try again where it would block.
     pub fn try_cast(&mut self, body: impl Into<Bytes>) -> Result<(), Refused> {
-        let now = self.now();
-        self.member.try_cast(now, body.into())
+        // What goes out goes with the next turn, which looks at the clock.
+        self.member.try_cast(self.looked, body.into())
     }
 
     /// Sends to one member of the view. To who is not in it any more nothing is sent.
@@ -260,17 +272,27 @@ impl Group {
     /// # Errors
     /// [`Failed::Io`].
     pub fn poll(&mut self, timeout: Duration) -> Result<Option<Event>, Failed> {
-        let until = Instant::now() + timeout;
+        // Each turn costs system calls, so that events which are there go first; but not for long, since the others wait for answers.
+        if self.taken < TAKEN
+            && let Some(event) = self.event()
+        {
+            self.taken += 1;
+            return Ok(Some(event));
+        }
+        self.taken = 0;
+        let began = Instant::now();
+        let until = began + timeout;
         loop {
-            let came = self.turn()?;
-            if let Some(event) = self.events.pop_front() {
+            let more = self.turn()?;
+            if let Some(event) = self.event() {
                 return Ok(Some(event));
             }
-            let left = until.saturating_duration_since(Instant::now());
-            if self.left || (left.is_zero() && !came) {
+            let now = Instant::now();
+            let left = until.saturating_duration_since(now);
+            if self.member.is_gone() || (left.is_zero() && !more) {
                 return Ok(None);
             }
-            if !came {
+            if !(more || now.duration_since(began) < self.spin) {
                 self.wait(left, None)?;
             }
         }
@@ -278,38 +300,42 @@ impl Group {
 
     /// An event that is there already.
     pub(super) fn event(&mut self) -> Option<Event> {
-        self.events.pop_front()
+        if !self.kept.is_empty() {
+            return self.kept.pop_front();
+        }
+        self.member.for_application().and_then(event)
     }
 
     /// Events that wait.
     pub(super) fn waiting(&self) -> usize {
-        self.events.len()
+        self.kept.len() + self.member.untold()
     }
 
-    /// Takes what has come, runs timers, sends what there is to send. Whether anything came.
+    /// Takes what has come, runs timers, sends what there is to send. Whether more may have come.
     pub(super) fn turn(&mut self) -> Result<bool, Failed> {
-        if self.left {
+        if self.member.is_gone() {
             return Ok(false);
         }
         let now = self.now();
         let member = &mut self.member;
-        let mut came = false;
+        let mut more = false;
         let receive = |socket: &mut Socket, member: &mut Member| {
             socket
                 .receive(|from, bytes| member.handle(now, Input::Datagram(from, bytes)))
                 .map_err(|source| Failed::Io { what: "receiving".to_owned(), source })
         };
-        came |= receive(&mut self.socket, member)?;
+        more |= receive(&mut self.socket, member)?;
         if let Some((socket, _)) = &mut self.casts {
-            came |= receive(socket, member)?;
+            more |= receive(socket, member)?;
         }
         let now = self.now();
         if self.member.deadline().is_some_and(|at| at <= now) {
             self.member.handle(now, Input::Timer);
         }
+        self.looked = now;
         self.member.handle(now, Input::Idle);
         self.drain();
-        Ok(came)
+        Ok(more)
     }
 
     /// Sleeps until something comes, a timer is due, or the time is over.
@@ -331,13 +357,14 @@ impl Group {
 
     fn handle(&mut self, input: Input) {
         let now = self.now();
+        self.looked = now;
         self.member.handle(now, input);
         self.member.handle(now, Input::Idle);
         self.drain();
     }
 
     fn drain(&mut self) {
-        while let Some(output) = self.member.next() {
+        while let Some(output) = self.member.for_network() {
             match output {
                 Output::Transmit(To::One(to), msg) => self.lanes.put(to, &msg, &self.socket),
                 Output::Transmit(To::All, msg) => {
@@ -345,20 +372,23 @@ impl Group {
                         self.lanes.put(*group, &msg, &self.socket);
                     }
                 }
-                Output::Deliver(delivery) => self.events.push_back(Event::Message(delivery)),
-                Output::View(view) => self.events.push_back(Event::View(view)),
-                Output::Stable(counts) => self.events.push_back(Event::Stable(counts)),
-                Output::Trace(text) => self.events.push_back(Event::Trace(text)),
-                Output::Notice(text) => self.events.push_back(Event::Notice(text)),
-                Output::SetTimer(_) => {}
-                Output::Exit => {
-                    self.left = true;
-                    self.events.push_back(Event::Left);
-                }
+                _ => {}
             }
         }
         self.lanes.flush(&self.socket);
     }
+}
+
+fn event(output: Output) -> Option<Event> {
+    Some(match output {
+        Output::Deliver(delivery) => Event::Message(delivery),
+        Output::View(view) => Event::View(view),
+        Output::Stable(counts) => Event::Stable(counts),
+        Output::Trace(text) => Event::Trace(text),
+        Output::Notice(text) => Event::Notice(text),
+        Output::Exit => Event::Left,
+        Output::Transmit(..) | Output::SetTimer(_) => return None,
+    })
 }
 
 fn random() -> io::Result<u64> {
