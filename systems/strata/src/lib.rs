@@ -6,7 +6,7 @@
 //!
 //! The map: `addr`, `view`, `message`, `wire`, `time`, `rng` are plain data; `property` and `stack` say what layers promise; `layer` is their common interface
 //! and `event` what passes through it; `layers` has each protocol in a file of its own; `member` runs them; `sim` runs many members under a virtual clock and seeded
-//! faults and holds every run against its oracles. `udp` is the one that does I/O: a member over sockets, with its clock. Arrows point that way and never back.
+//! faults and holds every run against its oracles. `state` hands the application's state to who joins. `udp` is the one that does I/O: a member over sockets, with its clock. Arrows point that way and never back.
 
 mod addr;
 mod config;
@@ -21,6 +21,7 @@ pub mod property;
 mod rng;
 pub mod sim;
 pub mod stack;
+pub mod state;
 mod time;
 pub mod udp;
 mod view;

@@ -9,13 +9,14 @@ mod journal;
 mod mutants;
 mod network;
 pub mod oracle;
+mod replica;
 mod scenario;
 mod shrink;
 #[cfg(test)]
 mod tests;
 mod world;
 
-pub use journal::{Entry, Id, Journal, Life};
+pub use journal::{Entry, Id, Journal, Life, Point};
 pub use scenario::{Fault, FaultKind, Limits, Scenario};
 pub use shrink::shrink;
 

@@ -12,6 +12,7 @@ use ring::rand::{SecureRandom, SystemRandom};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::lanes::Lanes;
+use super::readiness::Readiness;
 use super::socket::Socket;
 use crate::addr::Endpoint;
 use crate::config::Config;
@@ -116,6 +117,7 @@ pub struct Group {
     began: Instant,
     events: VecDeque<Event>,
     left: bool,
+    ready: Option<Readiness>,
 }
 
 impl Group {
@@ -165,6 +167,7 @@ impl Group {
             began: Instant::now(),
             events: VecDeque::new(),
             left: false,
+            ready: None,
         };
         group_of.drain();
         if !options.contacts.is_empty() && !fixed {
@@ -238,6 +241,8 @@ impl Group {
     /// Sends what was cast.
     pub fn flush(&mut self) {
         self.handle(Input::Idle);
+        // A timer that can't be set is told by the next poll.
+        let _ = self.arm();
     }
 
     /// Acknowledges casts of a member, up to this number of them, where `app_acks` is set.
@@ -268,12 +273,44 @@ impl Group {
             }
             let left = until.saturating_duration_since(Instant::now());
             if self.left || (left.is_zero() && !came) {
+                self.arm()?;
                 return Ok(None);
             }
             if !came {
                 self.wait(left, None)?;
             }
         }
+    }
+
+    /// A descriptor that is readable when [`Group::poll`] has something to do, for an event loop of your own: poll until nothing comes, then wait for it. What was cast or sent since must be
+    /// flushed before.
+    ///
+    /// # Errors
+    /// Where the system gives none.
+    pub fn descriptor(&mut self) -> Result<BorrowedFd<'_>, Failed> {
+        if self.ready.is_none() {
+            let casts = self.casts.iter().map(|(s, _)| s.as_fd());
+            let ready = Readiness::over(std::iter::once(self.socket.as_fd()).chain(casts));
+            self.ready = Some(
+                ready.map_err(|source| Failed::Io { what: "making a descriptor to wait for".to_owned(), source })?,
+            );
+        }
+        self.arm()?;
+        match &self.ready {
+            Some(ready) => Ok(ready.as_fd()),
+            None => Ok(self.socket.as_fd()),
+        }
+    }
+
+    /// The descriptor becomes readable when something is to be done, at once where events wait.
+    fn arm(&self) -> Result<(), Failed> {
+        let Some(ready) = &self.ready else { return Ok(()) };
+        let due = if self.events.is_empty() {
+            self.member.deadline().map(|at| at.since(self.now()))
+        } else {
+            Some(Duration::ZERO)
+        };
+        ready.within(due).map_err(|source| Failed::Io { what: "setting a timer".to_owned(), source })
     }
 
     /// An event that is there already.
@@ -329,7 +366,7 @@ impl Group {
         Time(u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }
 
-    fn handle(&mut self, input: Input) {
+    pub(super) fn handle(&mut self, input: Input) {
         let now = self.now();
         self.member.handle(now, input);
         self.member.handle(now, Input::Idle);
