@@ -26,8 +26,8 @@ pub fn options() -> Options {
 pub enum Reads {
     /// In the order of all requests.
     Ordered,
-    /// Wrongly: at once, from what this replica has. Shows that the test's checker finds it.
-    Local,
+    /// Wrongly: at once, from what this replica has, where others' puts arrive one too late. Shows that the test's checker finds it.
+    Stale,
 }
 
 /// The data, and whether this replica may answer.
@@ -102,6 +102,7 @@ pub fn serve(
     let requests = lines(input);
     let mut waiting: Option<String> = None;
     let mut ended = false;
+    let mut late = None;
     writeln!(output, "replica {me}").map_err(io)?;
     loop {
         while !ended {
@@ -115,7 +116,7 @@ pub fn serve(
                 }
             };
             let name = request.split(' ').next().unwrap_or_default();
-            if reads == Reads::Local && request.contains(" get ") {
+            if reads == Reads::Stale && request.contains(" get ") {
                 writeln!(output, "{}", store.apply(&request)).map_err(io)?;
             } else if !(store.primary && replica.is_current()) {
                 writeln!(output, "{name} no").map_err(io)?;
@@ -146,11 +147,17 @@ pub fn serve(
                     }
                     writeln!(output, "state of {} keys", store.data.len()).map_err(io)?;
                 }
+                News::State(Change::Message(message)) if reads == Reads::Stale && message.from != me => {
+                    if let Some(before) = late.replace(message) {
+                        store.told(&before, false);
+                    }
+                }
                 News::State(Change::Message(message)) => {
                     if let Some(answer) = store.told(&message, message.from == me) {
                         writeln!(output, "{answer}").map_err(io)?;
                     }
                 }
+                News::State(Change::Counted) => writeln!(output, "counts").map_err(io)?,
                 News::State(Change::Orphaned) => eprintln!("nobody here has the data: begin anew, without contacts"),
                 News::Notice(text) => eprintln!("{text}"),
                 News::Trace(_) => {}

@@ -90,7 +90,7 @@ impl Replica {
                     self.firm &= !m.transitional;
                     points.extend(self.point(Some(id)));
                 }
-                Change::Message(_) | Change::Orphaned => {}
+                Change::Message(_) | Change::Counted | Change::Orphaned => {}
             }
         }
         Ok(points)

@@ -36,6 +36,8 @@ pub enum Change {
     Wanted,
     /// The group's state at the start of this view: put it in the place of what this member had.
     State(Bytes),
+    /// After [`Change::State`]: the others know that this member has it, so that from now on it counts where a view is primary. Before, the loss of others may leave none that is.
+    Counted,
     /// A message.
     Message(Delivery),
     /// None in this view has the state: those who had it have gone. It comes back with a member that has it, or the group must be begun anew.
@@ -72,6 +74,8 @@ pub struct Transfer {
     changes: VecDeque<Change>,
     /// The application was asked for its state at the start of the view with this tag.
     asked: Option<u64>,
+    /// The application was told [`Change::Counted`], or founded the state.
+    counted: bool,
     mutant: Option<Mutant>,
 }
 
@@ -99,6 +103,7 @@ impl Transfer {
             says: VecDeque::new(),
             changes: VecDeque::new(),
             asked: None,
+            counted: founds,
             mutant: None,
         }
     }
@@ -303,6 +308,7 @@ impl Transfer {
         }
         let primary = granted && firm;
         if !holders.contains(&self.me) {
+            self.counted = false;
             if let Some(stand) = &mut self.stand {
                 stand.token = mix(stand.token, tag ^ LOST);
             }
@@ -316,6 +322,9 @@ impl Transfer {
         }
         self.stand = Some(next);
         self.changes.push_back(Change::View { view: view.clone(), primary });
+        if primary {
+            self.counts();
+        }
         let mine = lacking.iter().enumerate().filter(|(at, _)| holders[at % holders.len()] == self.me);
         self.wanting = mine.map(|(_, m)| **m).collect();
         let wanted = !self.wanting.is_empty();
@@ -332,8 +341,19 @@ impl Transfer {
     fn got(&mut self, who: Endpoint, firm: bool) {
         match &mut self.stage {
             Stage::Gathering { got, .. } => got.push((who, firm)),
-            _ if self.view.as_ref().is_some_and(|v| v.id == self.known.primary) => self.known.admit(who, firm),
+            _ if self.view.as_ref().is_some_and(|v| v.id == self.known.primary) => {
+                self.known.admit(who, firm);
+                if who == self.me && firm {
+                    self.counts();
+                }
+            }
             _ => {}
+        }
+    }
+
+    fn counts(&mut self) {
+        if !std::mem::replace(&mut self.counted, true) {
+            self.changes.push_back(Change::Counted);
         }
     }
 

@@ -27,9 +27,12 @@ impl Known {
         Self { primary: ViewId { number: 0, leader: nobody }, voters: Vec::new() }
     }
 
-    /// Whether a view of these is primary.
+    /// Whether a view of these is primary: more than half of the voters, or half with the first of them, are in it.
     pub(super) fn grants(&self, members: &[Endpoint]) -> bool {
-        let majority = |set: &Vec<Endpoint>| set.iter().filter(|v| members.contains(v)).count() * 2 > set.len();
+        let majority = |set: &Vec<Endpoint>| {
+            let twice = 2 * set.iter().filter(|v| members.contains(v)).count();
+            twice > set.len() || (twice == set.len() && set.first().is_some_and(|v| members.contains(v)))
+        };
         self.voters.len() <= DOUBTS && self.voters.iter().all(majority)
     }
 
@@ -102,12 +105,12 @@ mod tests {
     }
 
     #[test]
-    fn half_is_no_majority_and_who_received_the_state_votes() {
+    fn half_needs_the_first_and_who_received_the_state_votes() {
         let mut known = Known::founded(who(1));
         assert!(!known.grants(&[who(2)]));
         known.admit(who(2), true);
-        assert!(!known.grants(&[who(2)]) && !known.grants(&[who(1)]));
+        assert!(known.grants(&[who(1)]) && !known.grants(&[who(2)]));
         known.admit(who(3), true);
-        assert!(known.grants(&[who(2), who(3)]));
+        assert!(known.grants(&[who(2), who(3)]) && !known.grants(&[who(1)]));
     }
 }
