@@ -33,7 +33,8 @@ pub struct Options {
     pub contacts: Vec<SocketAddr>,
     /// Where casts go, for stacks over `multicast`.
     pub multicast: Option<SocketAddrV4>,
-    /// How long is asked before [`Failed::Nobody`].
+    /// How long is asked before [`Failed::Nobody`]. Zero: the contacts are asked, and [`Group::join`] returns at once; a view with others tells when they have let this member in. Stacks with MERGE
+    /// go on asking, others give up after half a second.
     pub patience: Duration,
     /// The rest. Its `group` names the group.
     pub config: Config,
@@ -170,7 +171,11 @@ impl Group {
             ready: None,
         };
         group_of.drain();
-        if !options.contacts.is_empty() && !fixed {
+        if options.patience.is_zero() && !fixed {
+            for &contact in &options.contacts {
+                group_of.handle(Input::Merge(contact));
+            }
+        } else if !options.contacts.is_empty() && !fixed {
             group_of.enter(&options.contacts, group, options.patience)?;
         }
         Ok(group_of)
