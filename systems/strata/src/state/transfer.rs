@@ -76,6 +76,8 @@ pub struct Transfer {
     asked: Option<u64>,
     /// The application was told [`Change::Counted`], or founded the state.
     counted: bool,
+    /// It has been in a view with others.
+    met: bool,
     mutant: Option<Mutant>,
 }
 
@@ -104,6 +106,7 @@ impl Transfer {
             changes: VecDeque::new(),
             asked: None,
             counted: founds,
+            met: false,
             mutant: None,
         }
     }
@@ -201,6 +204,7 @@ impl Transfer {
     /// A view.
     pub fn view(&mut self, view: Arc<View>) {
         self.end_view();
+        self.met |= view.members.len() > 1;
         self.view = Some(view);
         self.stage = Stage::Gathering {
             hellos: BTreeMap::new(),
@@ -286,7 +290,10 @@ impl Transfer {
         }
         let best = hellos.values().filter_map(|(stand, _)| *stand).max_by_key(|s| (s.primary, s.size, s.token));
         let Some(best) = best else {
-            self.changes.push_back(Change::Orphaned);
+            // Alone from the start, it has not been let in yet.
+            if self.met {
+                self.changes.push_back(Change::Orphaned);
+            }
             self.stage =
                 Stage::Lacking { from: None, incoming: Incoming::default(), messages: Vec::new(), primary: false };
             return;

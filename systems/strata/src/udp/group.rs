@@ -265,6 +265,11 @@ impl Group {
         self.handle(Input::Leave);
     }
 
+    /// Whether it has left, so that nothing more will come.
+    pub fn has_left(&self) -> bool {
+        self.left && self.events.is_empty()
+    }
+
     /// The next event, at the latest after `timeout`. Does all that the group needs of this member meanwhile.
     ///
     /// # Errors
