@@ -58,8 +58,12 @@ pub fn run(flags: Flags) -> anyhow::Result<()> {
     let lines = input();
     let mut pending: Option<String> = None;
     let mut ended = false;
+    // Where there was input there may be more.
+    let mut took = false;
     loop {
-        while let Some(event) = group.poll(Duration::from_millis(if pending.is_some() { 0 } else { 10 }))? {
+        let busy = took || pending.is_some();
+        took = false;
+        while let Some(event) = group.poll(Duration::from_millis(if busy { 0 } else { 10 }))? {
             match event {
                 Event::Message(m) => {
                     let text = String::from_utf8_lossy(&m.body);
@@ -93,7 +97,7 @@ pub fn run(flags: Flags) -> anyhow::Result<()> {
                 }
             };
             match group.try_cast(line.clone()) {
-                Ok(()) => {}
+                Ok(()) => took = true,
                 Err(Refused::WouldBlock { .. }) => {
                     pending = Some(line);
                     break;
