@@ -135,12 +135,13 @@ impl Group {
         if options.bind.ip().is_unspecified() {
             return Err(Failed::Unspecified(options.bind));
         }
-        let socket = Socket::bind(options.bind).map_err(io("binding to", options.bind))?;
+        let socket = Socket::bind(options.bind)
+            .map_err(io("binding to a free port at an address of this host, here", options.bind))?;
         let addr = socket.address().map_err(io("asking for the address of", options.bind))?;
         let casts = match (spec.carrier, options.multicast, addr.ip()) {
             (Carrier::Udp, _, _) => None,
             (Carrier::Sim, _, _) => return Err(Failed::Carrier("sim", "it is for `strata sim` only; write udp")),
-            (Carrier::Multicast, Some(group), IpAddr::V4(interface)) => {
+            (Carrier::Multicast, Some(group), IpAddr::V4(interface)) if group.ip().is_multicast() => {
                 let at = SocketAddr::V4(group);
                 socket.multicast_from(interface).map_err(io("choosing the interface for", at))?;
                 Some((Socket::join(group, interface).map_err(io("joining the multicast group", at))?, at))
@@ -148,7 +149,7 @@ impl Group {
             (Carrier::Multicast, ..) => {
                 return Err(Failed::Carrier(
                     "multicast",
-                    "give an IPv4 multicast address, and bind to an IPv4 address",
+                    "give an IPv4 multicast address such as 239.1.2.3:7000, and bind to an IPv4 address",
                 ));
             }
         };
