@@ -11,6 +11,7 @@ use bytes::Bytes;
 use ring::rand::{SecureRandom, SystemRandom};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::hearing::Hearing;
 use super::lanes::Lanes;
 use super::readiness::Readiness;
 use super::socket::Socket;
@@ -114,6 +115,7 @@ pub struct Group {
     member: Member,
     socket: Socket,
     casts: Option<(Socket, SocketAddr)>,
+    hearing: Hearing,
     lanes: Lanes,
     began: Instant,
     events: VecDeque<Event>,
@@ -165,6 +167,7 @@ impl Group {
             member,
             socket,
             casts,
+            hearing: Hearing::default(),
             lanes: Lanes::default(),
             began: Instant::now(),
             events: VecDeque::new(),
@@ -342,14 +345,20 @@ impl Group {
         let now = self.now();
         let member = &mut self.member;
         let mut came = false;
-        let receive = |socket: &mut Socket, member: &mut Member| {
+        let (me, hearing) = (member.me().addr, &mut self.hearing);
+        let mut receive = |socket: &mut Socket, to_all: bool| {
             socket
-                .receive(|from, bytes| member.handle(now, Input::Datagram(from, bytes)))
+                .receive(|from, bytes| {
+                    if from != me {
+                        hearing.heard(to_all);
+                    }
+                    member.handle(now, Input::Datagram(from, bytes));
+                })
                 .map_err(|source| Failed::Io { what: "receiving".to_owned(), source })
         };
-        came |= receive(&mut self.socket, member)?;
+        came |= receive(&mut self.socket, false)?;
         if let Some((socket, _)) = &mut self.casts {
-            came |= receive(socket, member)?;
+            came |= receive(socket, true)?;
         }
         let now = self.now();
         if self.member.deadline().is_some_and(|at| at <= now) {
@@ -394,7 +403,14 @@ impl Group {
                     }
                 }
                 Output::Deliver(delivery) => self.events.push_back(Event::Message(delivery)),
-                Output::View(view) => self.events.push_back(Event::View(view)),
+                Output::View(view) => {
+                    if let Some((_, group)) = &self.casts
+                        && let Some(text) = self.hearing.view_ends(self.now(), *group, self.member.me().addr)
+                    {
+                        self.events.push_back(Event::Notice(text));
+                    }
+                    self.events.push_back(Event::View(view));
+                }
                 Output::Stable(counts) => self.events.push_back(Event::Stable(counts)),
                 Output::Trace(text) => self.events.push_back(Event::Trace(text)),
                 Output::Notice(text) => self.events.push_back(Event::Notice(text)),

@@ -6,6 +6,7 @@
 
 mod group;
 mod handle;
+mod hearing;
 mod lanes;
 mod readiness;
 mod replica;

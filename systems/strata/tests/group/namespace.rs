@@ -65,6 +65,11 @@ impl Namespace {
         ));
     }
 
+    /// From now on nothing comes to these addresses.
+    pub fn drop_to(&self, addresses: &str) {
+        self.rules(&format!("add rule ip strata input ip daddr {addresses} drop\n"));
+    }
+
     /// From now on all passes.
     pub fn heal(&self) {
         self.rules("");
