@@ -44,7 +44,7 @@ mod tests {
     fn only_who_hears_all_but_multicasts_is_told_and_not_at_each_view() {
         let (group, interface) = (([239, 1, 1, 1], 7).into(), ([10, 0, 0, 1], 7).into());
         let mut hearing = Hearing::default();
-        let mut ends = |heard: &[bool], at| {
+        let mut ends = |heard: &[bool], at: u64| {
             heard.iter().for_each(|&to_all| hearing.heard(to_all));
             hearing.view_ends(Time(at * 1_000_000_000), group, interface).is_some()
         };
