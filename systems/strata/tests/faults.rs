@@ -68,14 +68,14 @@ fn lost_datagrams_lose_no_message_and_change_no_order() {
 #[test]
 fn members_come_and_go_while_datagrams_are_lost() {
     let within = namespace!();
-    let a = member(&within, 1, &[], 3000);
-    let b = member(&within, 2, &[&a], 3000);
-    let mut c = member(&within, 3, &[&a], 3000);
+    let a = member(&within, 1, &[], 6000);
+    let b = member(&within, 2, &[&a], 6000);
+    let mut c = member(&within, 3, &[&a], 6000);
     [&a, &b, &c].iter().for_each(|p| p.wait_for_view_of(3));
     within.lose(10);
     [&a, &b, &c].iter().for_each(|p| p.say_all(0..200));
     c.kill();
-    let d = member(&within, 4, &[&a, &b], 3000);
+    let d = member(&within, 4, &[&a, &b], 6000);
     [&a, &b].iter().for_each(|p| p.say_all(200..400));
     // The one that was killed may be in the view of the first three with the fourth.
     let fourth = d.name();
@@ -106,9 +106,9 @@ fn members_come_and_go_while_datagrams_are_lost() {
 #[test]
 fn a_partition_heals_into_one_view() {
     let within = namespace!();
-    let a = member(&within, 1, &[], 1500);
-    let b = member(&within, 2, &[&a], 1500);
-    let c = member(&within, 3, &[&a], 1500);
+    let a = member(&within, 1, &[], 4000);
+    let b = member(&within, 2, &[&a], 4000);
+    let c = member(&within, 3, &[&a], 4000);
     let all = [&a, &b, &c];
     all.iter().for_each(|p| p.wait_for_view_of(3));
     all.iter().for_each(|p| p.say_all(0..50));

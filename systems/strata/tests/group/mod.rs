@@ -90,7 +90,14 @@ impl Process {
 
     pub fn wait_for(&self, wanted: impl Fn(&str) -> bool) {
         let deadline = Instant::now() + PATIENCE;
-        while !self.lines.lock().unwrap().iter().any(|l| wanted(l)) {
+        let mut seen = 0;
+        loop {
+            // Copied, since what is wanted may look at this member's lines, too.
+            let new = self.lines.lock().unwrap()[seen..].to_vec();
+            if new.iter().any(|l| wanted(l)) {
+                return;
+            }
+            seen += new.len();
             assert!(Instant::now() < deadline, "{PATIENCE:?} passed; the member said: {:#?}", self.lines());
             std::thread::sleep(Duration::from_millis(10));
         }
