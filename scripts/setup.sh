@@ -52,6 +52,7 @@ if [ "$goal" = test ]; then
   want openssh-server have sshd
   want openssh-client have ssh
   want iproute2 have ip
+  want nftables have nft
   want netpipe-tcp have NPtcp
   want ethtool have ethtool
   want socat have socat

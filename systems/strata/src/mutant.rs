@@ -45,4 +45,12 @@ pub enum Mutant {
     FastKeeps,
     /// FAST delivers without telling the layers.
     FastForgets,
+    /// A snapshot is made after the messages of the view that were there already.
+    SnapshotLate,
+    /// Who receives a state forgets the messages that waited for it.
+    JoinerForgets,
+    /// Who moves on without the hellos of all takes its state for that of who had them.
+    TokenStays,
+    /// A view without a majority is primary.
+    MinorityRules,
 }

@@ -37,6 +37,7 @@ pub fn grow(stack: &str, members: usize, casts: usize) -> Result<Growth, String>
         faults: Some(Vec::new()),
         casts: Some(0),
         calm: true,
+        state: false,
     };
     let mut scenario = Scenario::new(1, &limits)?;
     scenario.config = crate::Config { key: scenario.config.key.take(), ..crate::Config::default() };

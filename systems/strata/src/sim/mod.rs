@@ -10,6 +10,7 @@ mod journal;
 mod mutants;
 mod network;
 pub mod oracle;
+mod replica;
 mod scenario;
 mod shrink;
 #[cfg(test)]
@@ -17,7 +18,7 @@ mod tests;
 mod world;
 
 pub use growth::{Growth, grow};
-pub use journal::{Entry, Id, Journal, Life};
+pub use journal::{Entry, Id, Journal, Life, Point};
 pub use scenario::{Fault, FaultKind, Limits, Scenario};
 pub use shrink::shrink;
 

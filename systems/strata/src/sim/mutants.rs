@@ -7,7 +7,9 @@ use crate::mutant::Mutant;
 const SEEDS: u64 = 2000;
 
 fn caught(mutant: Mutant, stack: &str) -> Option<(u64, String)> {
-    let limits = Limits { stack: Some(stack.to_owned()), ..Limits::default() };
+    let state =
+        matches!(mutant, Mutant::SnapshotLate | Mutant::JoinerForgets | Mutant::TokenStays | Mutant::MinorityRules);
+    let limits = Limits { stack: Some(stack.to_owned()), state, ..Limits::default() };
     (0..SEEDS).find_map(|seed| {
         let mut scenario = Scenario::new(seed, &limits).unwrap();
         if mutant == Mutant::TokenEarly {
@@ -49,6 +51,10 @@ fn every_mistake_is_caught() {
         (FastKeeps, "MERGE:FAST:TOTAL:MBRSHIP:FRAG:NAK:COM:sim"),
         (FastForgets, "MERGE:FAST:MBRSHIP:FRAG:NAK:COM:sim"),
         (PackDropsLast, "FC:MERGE:MBRSHIP:FRAG:NAK:COM:sim"),
+        (SnapshotLate, total),
+        (JoinerForgets, total),
+        (TokenStays, total),
+        (MinorityRules, "MERGE:TOTAL:SAFE:STABLE:MBRSHIP:FRAG:NAK:COM:sim"),
     ];
     let mut missed = Vec::new();
     for (mutant, stack) in mistakes {

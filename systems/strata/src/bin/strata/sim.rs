@@ -31,8 +31,11 @@ pub struct Flags {
     #[arg(long)]
     calm: bool,
     /// Form calm groups of these sizes instead, such as 10,100,1000, and print how their cost grows
-    #[arg(long, value_delimiter = ',', value_name = "SIZES", conflicts_with_all = ["seed", "runs", "from", "members", "faults", "calm", "show"])]
+    #[arg(long, value_delimiter = ',', value_name = "SIZES", conflicts_with_all = ["seed", "runs", "from", "members", "faults", "calm", "state", "show"])]
     grow: Vec<usize>,
+    /// With state transfer: each member that joins receives the group's state, and states are compared
+    #[arg(long)]
+    state: bool,
     /// Print what each life cast and was given
     #[arg(long)]
     show: bool,
@@ -48,7 +51,14 @@ pub fn run(flags: Flags) -> anyhow::Result<()> {
         Some("none") => Some(Vec::new()),
         Some(list) => Some(list.split(',').map(str::parse).collect::<Result<_, _>>()?),
     };
-    let limits = Limits { faults, casts: flags.casts, calm: flags.calm, stack: flags.stack, members: flags.members };
+    let limits = Limits {
+        faults,
+        casts: flags.casts,
+        calm: flags.calm,
+        stack: flags.stack,
+        members: flags.members,
+        state: flags.state,
+    };
     let seeds = flags.seed.map_or(flags.from..flags.from + flags.runs, |s| s..s + 1);
     let (mut delivered, mut views, mut datagrams, mut slowest, mut failed) = (0, 0, 0, 0f64, 0);
     let count = seeds.end - seeds.start;
