@@ -74,10 +74,14 @@ fn look(slot: &Slot, page: &Page, memory: &Memory, wants: u32) -> u32 {
     granted
 }
 
-/// What is to be looked at while spinning for `wants`, unless that is granted or can't be.
+/// What is to be looked at while spinning for `wants`, as far as the ring has to do with it; none if it has not. What the ring holds before
+/// the bytes that come over TCP have been read is no news: it can't be granted yet.
 pub fn seen(slot: &Slot, wants: u32) -> Option<Seen> {
     let (page, _) = slot.parts().filter(|_| slot.active())?;
-    Some(Seen { reader: page.inward.with(|inward| inward.reader)?, writer: page.out.with(|out| out.writer)?, wants })
+    let (reader, reads) = page.inward.with(|inward| (inward.reader, inward.phase == FAST))?;
+    let (writer, writes) = page.out.with(|out| (out.writer, out.phase == FAST))?;
+    let wants = wants & (if reads { IN } else { 0 } | if writes { OUT } else { 0 });
+    (wants != 0).then_some(Seen { reader, writer, wants })
 }
 
 impl Seen {

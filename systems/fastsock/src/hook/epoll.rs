@@ -96,6 +96,8 @@ unsafe fn wait_in(
     }
     let (left, ran) = (Left::of(limit), signals::ran());
     set.settle_inner();
+    // News that come to nothing are no reason to spin again: the kernel may have what is waited for.
+    let mut spun = false;
     loop {
         // SAFETY: the caller's promise.
         let told = set.collect(unsafe { std::slice::from_raw_parts_mut(events.cast::<MaybeUninit<_>>(), room) });
@@ -104,7 +106,7 @@ unsafe fn wait_in(
         }
         let now = matches!(left, Left::Now);
         if !now {
-            if wait::spin_for(set) {
+            if !std::mem::replace(&mut spun, true) && wait::spin_for(set) {
                 continue;
             }
             set.waits(true);
@@ -134,6 +136,7 @@ unsafe fn wait_in(
         if let Some(Duration::ZERO) = left.remaining() {
             return 0;
         }
+        spun = false;
     }
 }
 

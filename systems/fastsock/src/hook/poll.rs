@@ -115,6 +115,8 @@ pub fn poll_in(
     let until = limit.and_then(|limit| Instant::now().checked_add(limit));
     let ran = signals::ran();
     let mut kernel: Vec<pollfd> = Vec::with_capacity(fds.len() + asks.len());
+    // News that come to nothing are no reason to spin again: the kernel may have what is waited for.
+    let mut spun = false;
     loop {
         let mut granted = look(&mut asks);
         let all = asks.len() == fds.len()
@@ -138,7 +140,7 @@ pub fn poll_in(
                     .filter_map(|ask| Some((slot::of(fds[ask.at].fd)?, ready::seen(&ask.held, ask.wants)?)))
                     .collect()
             };
-            if wait::spin_for_any(&hot) {
+            if !std::mem::replace(&mut spun, true) && wait::spin_for_any(&hot) {
                 continue;
             }
         }
@@ -201,6 +203,7 @@ pub fn poll_in(
         if told > 0 || now || timed_out || left.is_some_and(|left| left.is_zero()) {
             return told as c_int;
         }
+        spun = false;
     }
 }
 
