@@ -271,6 +271,8 @@ impl Set {
         if entry.bell >= 0 || held.parts().is_none() || held.event() < 0 {
             return;
         }
+        // First, so that a thread that waits already turns what the tokens bring into the program's words.
+        self.fast.fetch_add(1, Ordering::SeqCst);
         entry.bell = held.event();
         let flags = EPOLLIN as u32 | entry.events & (ET | ONESHOT | EXCLUSIVE);
         let generation = entry.generation;
@@ -294,6 +296,7 @@ impl Set {
                 crate::own::close(entry.bell);
             }
             (entry.bell, entry.bell_is_copy) = (-1, false);
+            self.fast.fetch_sub(1, Ordering::SeqCst);
             retire::retire(held);
             return;
         }
@@ -304,7 +307,6 @@ impl Set {
                 entry.kernel = Some(events);
             }
         }
-        self.fast.fetch_add(1, Ordering::SeqCst);
         ready::interest(held, entry.wants(), true);
         ready::tell(held);
     }
