@@ -149,7 +149,11 @@ joined set_up
 part "tests of the scripts" scripts/test-scripts.sh
 # Building is no test, but failing at it is a failure, of which one account is enough.
 # What of it takes how long stands in target/cargo-timings.
-built() { cargo test --workspace --features pipegauge/full --locked --no-run --quiet --timings; }
+built() {
+  cargo test --workspace --features pipegauge/full --locked --no-run --quiet --timings &&
+    # Libraries that others than Rust programs load.
+    cargo build --workspace --features pipegauge/full --locked --quiet --lib --example figures
+}
 if part "build of the tests" built; then
   passed=$((passed - 1))
   # What needs the built command, and builds of their own with a browser: they wait as often as the tests do, and no time decides any of
