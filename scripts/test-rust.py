@@ -19,8 +19,6 @@ import time
 
 # Seconds that a program may take: several times what the longest needs on a busy machine.
 LIMIT = 1800
-# Tests at once of a program whose tests mostly wait, for processes and for time that passes; of any other it is one for each CPU.
-AT_ONCE = {"e2e": 4}
 # Programs that take longest begin first, so that none of them goes on alone at the end.
 LONGEST = ["e2e", "known_truth", "truth", "repeats", "shapes", "scale", "between", "breaks"]
 
@@ -49,10 +47,9 @@ def run(program):
     began = time.monotonic()
     # What cargo sets for the programs that it starts.
     env = dict(os.environ, CARGO_MANIFEST_DIR=folder)
-    threads = [f"--test-threads={AT_ONCE[name]}"] if name in AT_ONCE else []
     try:
         ended = subprocess.run(
-            [path, "--quiet", "--show-output", *threads], cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            [path, "--quiet", "--show-output"], cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, timeout=LIMIT,
         )
         output, code = ended.stdout, ended.returncode
