@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use pairs::{LOOPBACK, Settings, all_at_once, content, meet, name, patience, proof, settings, variants};
 use transport::{
-    Acceptor, Address, AnyLink, Family, Link, LinkError, Name, Patience, Proof, Wait, memcpy, multicast, pipe, quic,
-    registry, seqpacket, shm, tcp, theory, udp, unix, unixgram,
+    Acceptor, Address, AnyLink, Family, Link, LinkError, Name, Patience, Proof, Wait, am, memcpy, multicast, pipe,
+    quic, registry, seqpacket, shm, tcp, theory, udp, unix, unixgram,
 };
 
 fn bind(kind: Name, settings: &Settings, patience: &Patience) -> Acceptor {
@@ -310,7 +310,7 @@ fn what_took_effect_is_reported_by_both_ends() {
         for effective in [near.effective(), far.effective()] {
             assert_eq!(effective.wait, settings.set.wait().or(kind.capabilities().waits.first().copied()), "{kind}");
             match kind {
-                shm::NAME => {}
+                shm::NAME | am::NAME => {}
                 // A pipe has what was asked for; Linux doubles a socket's buffers.
                 pipe::NAME => assert_eq!(effective.send_buffer, Some(128 << 10)),
                 _ => assert_eq!((effective.send_buffer, effective.receive_buffer), (Some(256 << 10), Some(256 << 10))),
