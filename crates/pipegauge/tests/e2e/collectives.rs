@@ -214,6 +214,8 @@ fn what_has_no_collectives_is_refused_before_anything_is_measured() {
     for (more, says) in [
         (&["--pattern", "barrier", "--pairs", "2"][..], "--topology group"),
         (&["--pattern", "barrier", "--sizes", "64"], "leave out --sizes"),
+        (&["--pattern", "barrier", "--from", "64"], "--from changes nothing here"),
+        (&["--pattern", "barrier", "--to", "64"], "--to changes nothing here"),
         (&["--topology", "group", "--members", "3", "--pattern", "stream"], "--pattern barrier"),
         (&["--pattern", "allreduce", "--fault", "drop=1%"], "leave out --fault"),
     ] {
