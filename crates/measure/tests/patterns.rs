@@ -217,7 +217,8 @@ impl Collective for Wire {
         let theirs = self.swap(mine)?;
         let both = if self.near { [mine, &theirs] } else { [&theirs, mine] };
         all.copy_from_slice(&both.concat());
-        if mine.len() > WORD {
+        // Their times, which members tell each other.
+        if mine.len() > 2 * WORD {
             self.together("allgather", all);
         }
         Ok(())
@@ -386,6 +387,19 @@ fn a_collective_costs_every_member() {
         }
         let can = Capabilities { semantics: Semantics::Message, ..Capabilities::plain() };
         measure::credible::credible(&far, &spec(*pattern), &can, Duration::from_secs(60)).unwrap();
+    }
+}
+
+#[test]
+fn members_of_a_collective_end_a_trial_together_that_takes_too_long() {
+    for pattern in Pattern::ALL.iter().filter(|p| p.facts().collective) {
+        let all = spec(*pattern);
+        for (within, done) in [(Some(0), 1), (Some(u64::MAX), REPEATS)] {
+            let (_, near, far) = both(&TrialSpec { within, check: false, ..all.clone() });
+            assert_eq!((near.repeats, far.received), (done, WARMUP + done), "{pattern:?} {within:?}");
+            let costs = [near.cost, far.cost].map(|cost| cost.map(|cost| cost.iterations));
+            assert_eq!(costs, [Some(done); 2], "{pattern:?} {within:?}");
+        }
     }
 }
 

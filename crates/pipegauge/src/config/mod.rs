@@ -211,7 +211,7 @@ fn range(flags: &RunFlags, paths: &[PathPlan], notes: &mut Vec<String>) -> (u64,
             }
         }
     }
-    (flags.from, flags.to.unwrap_or(DEFAULT_TO))
+    (flags.from.unwrap_or(1), flags.to.unwrap_or(DEFAULT_TO))
 }
 
 fn cache(flags: &RunFlags) -> Cache {

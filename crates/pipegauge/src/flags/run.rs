@@ -19,9 +19,9 @@ pub struct RunFlags {
           hide_possible_values = true, help_heading = None)]
     pub transports: Vec<String>,
 
-    /// Smallest message
-    #[arg(long, value_name = "SIZE", value_parser = value::bytes, default_value = "1", help_heading = "Sizes")]
-    pub from: u64,
+    /// Smallest message [default: 1]
+    #[arg(long, value_name = "SIZE", value_parser = value::bytes, help_heading = "Sizes")]
+    pub from: Option<u64>,
     /// Largest message [default: 8MiB, or what the transports can carry]
     #[arg(long, value_name = "SIZE", value_parser = value::bytes, help_heading = "Sizes")]
     pub to: Option<u64>,

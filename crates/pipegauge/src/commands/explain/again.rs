@@ -68,7 +68,7 @@ pub fn flags(asked: &ExplainFlags, run: &RunFile, path: &PathRun, edges: &[model
         quiet: asked.quiet,
         ..base.common
     };
-    Ok(RunFlags { from, to: Some(last.saturating_mul(AROUND).min(most)), common, ..base })
+    Ok(RunFlags { from: Some(from), to: Some(last.saturating_mul(AROUND).min(most)), common, ..base })
 }
 
 /// Whether `run` or `live` of this program made the file. An import has a path's name and no way to it.
