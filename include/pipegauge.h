@@ -8,8 +8,9 @@
  * one and says what is wrong. docs/modules.md walks from the first to a finished module.
  *
  * Rules that hold throughout:
- * - This header needs nothing but C99 and is the same for every module. Version 1 is all that follows. Later versions add
- *   members at the end of a struct, whose first member is its size: what lies beyond the size that was given is not there.
+ * - This header needs nothing but C99 and is the same for every module. Members are only ever added at the end of a struct, whose
+ *   first member is its size: what lies beyond the size that was given is not there. So modules that were compiled before a member
+ *   was added go on working.
  * - A function that can fail returns a code of enum pipegauge_code: PIPEGAUGE_OK, or what went wrong, and writes a sentence into
  *   `error->text` (what was tried, what was found). The text may be left empty.
  * - Every wait is bounded: a function that has waited for `patience` seconds without progress returns PIPEGAUGE_STALLED, and one
@@ -77,6 +78,8 @@ struct pipegauge_error {
 #define PIPEGAUGE_ONE_SIDED (UINT64_C(1) << 6)
 /* The table of queued operations is there. */
 #define PIPEGAUGE_QUEUED (UINT64_C(1) << 7)
+/* The table of collective operations is there. */
+#define PIPEGAUGE_COLLECTIVE (UINT64_C(1) << 8)
 
 struct pipegauge_capabilities {
     size_t size;
@@ -208,6 +211,26 @@ struct pipegauge_queued {
     int (*poll)(pipegauge_link *, uint64_t until, double seconds, uint64_t *done, struct pipegauge_error *);
 };
 
+/* What all members of a group do together (PIPEGAUGE_COLLECTIVE). A group is joined over links that are connected already. Then all members
+ * call the same functions in the same order with the same `len`; each returns when this member's part is done: its memory may be used
+ * again, and what it gets is there. */
+struct pipegauge_collective {
+    size_t size;
+    /* Makes the first of these links a member of a group of `members`. All members call it. That of rank 0 has a link to each other one,
+       in the order of their ranks from 1 on; each other one has one link, to rank 0. The links stay until all of them are closed. */
+    int (*join)(pipegauge_link *const *links, size_t count, uint32_t rank, uint32_t members, struct pipegauge_error *);
+    /* Returns once all members have called it. */
+    int (*barrier)(pipegauge_link *, struct pipegauge_error *);
+    /* The `len` bytes of rank 0 go to all others. */
+    int (*broadcast)(pipegauge_link *, void *block, size_t len, struct pipegauge_error *);
+    /* Adds up the blocks of all members as uint64_t, modulo 2^64, and gives each the sums. `len` is a multiple of 8. */
+    int (*allreduce)(pipegauge_link *, const void *mine, void *sums, size_t len, struct pipegauge_error *);
+    /* Gives each member the blocks of all, `len` bytes each, in the order of their ranks. */
+    int (*allgather)(pipegauge_link *, const void *mine, void *all, size_t len, struct pipegauge_error *);
+    /* Each member has a block of `len` bytes for each, in the order of their ranks, and gets one of each. */
+    int (*all_to_all)(pipegauge_link *, const void *out, void *into, size_t len, struct pipegauge_error *);
+};
+
 /* A module. */
 struct pipegauge_module {
     size_t size;
@@ -270,6 +293,9 @@ struct pipegauge_module {
     /* Called first of all, once, in each process that `launch` started, with what the path is set to: what a library reads when it begins is set
        here, and what takes all processes at once (MPI_Init) is done here. NULL where nothing is. */
     int (*prepare)(const struct pipegauge_settings *, struct pipegauge_error *);
+
+    /* Added after the first modules: tables that end before it have none. */
+    const struct pipegauge_collective *collective;
 };
 
 /* The entry point. `abi` is the version that pipegauge has; NULL where the module can't serve it. */

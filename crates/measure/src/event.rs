@@ -567,6 +567,8 @@ pub enum TimeKind {
     Answer,
     /// From the call of a one-sided access until it is complete: a put and its fence, or a get.
     Completion,
+    /// From entering an operation of all members of a group to leaving it, of the member that takes longest (collectives).
+    Slowest,
 }
 
 /// A point's figures. Times are seconds of the kind `time` says.

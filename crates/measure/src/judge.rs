@@ -39,6 +39,16 @@ pub fn one_cpu(cpu: u32) -> Warning {
     warning("one-cpu", Vec::new(), text)
 }
 
+/// Members of a group that do something together have fewer CPUs than there are members.
+pub fn crowded(members: usize, cpus: usize) -> Warning {
+    let text = format!(
+        "{members} members of the group share {cpus} CPUs: each operation holds turns that members wait for, and one that spins (MPI) keeps its CPU for \
+         milliseconds; --members {} gives each a CPU of its own, and openmpi:wait=yield or mpich:wait=yield lets the others run",
+        cpus.max(2)
+    );
+    warning("crowded", Vec::new(), text)
+}
+
 /// Why a curve ends below the largest size asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Stop {

@@ -1,6 +1,6 @@
 //! One path of a run: its points, its time, and the steps that the driver takes it through.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use host::Taken;
@@ -14,6 +14,7 @@ use crate::event::{
 use crate::figures::Common;
 use crate::flows::turns::{self, Each, Turns};
 use crate::pattern::Facts;
+use crate::session::Party;
 use crate::settled::settled;
 use crate::teller::{RunError, Teller};
 use crate::{Load, Session, SessionError, TrialSpec, bucket, figures, judge, support, sustained};
@@ -235,6 +236,7 @@ impl<'a> PathRun<'a> {
         if !self.announced {
             self.announced = true;
             self.leaves = bucket::leaves_the_host(party.near_effective.addresses.as_deref());
+            let crowd = crowd(&party).filter(|_| self.plan.pattern.facts().collective);
             self.tell(&Event::Path(PathOpened {
                 path: self.number,
                 transport: self.kind,
@@ -247,6 +249,9 @@ impl<'a> PathRun<'a> {
                 members: party.members,
                 load: party.load,
             }))?;
+            if let Some((members, cpus)) = crowd {
+                self.warn(judge::crowded(members, cpus))?;
+            }
         }
         Ok(())
     }
@@ -558,4 +563,14 @@ impl<'a> PathRun<'a> {
         }
         Ok(if self.plan.trials.is_some() { 0 } else { missed })
     }
+}
+
+/// Members of a group and the CPUs that they have, where those are fewer.
+fn crowd(party: &Party) -> Option<(usize, usize)> {
+    let members = party.members.len();
+    let kept: BTreeSet<u32> = party.members.iter().flat_map(|member| member.cpus.iter().copied()).collect();
+    let free = party.members.iter().any(|member| member.cpus.is_empty());
+    // Those that keep to none may run on all that there are.
+    let cpus = if free { party.far.as_ref()?.cpus.len() } else { kept.len() };
+    (0 < cpus && cpus < members).then_some((members, cpus))
 }

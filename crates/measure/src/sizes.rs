@@ -68,6 +68,9 @@ const A_SIZE: f64 = 0.016;
 /// The sizes that a plan starts from, ascending, none above `most` (the transport's limit, bytes). A short budget takes fewer: a size that
 /// few rounds visit has no useful interval.
 pub fn planned(plan: &Plan, most: u64) -> Vec<u64> {
+    if !plan.pattern.facts().sized {
+        return vec![1];
+    }
     let to = plan.to.min(most).min(MOST);
     let mut sizes = match (&plan.sizes, plan.step) {
         (Some(sizes), _) => sizes.clone(),

@@ -79,6 +79,9 @@ pub fn check(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Result<(), Uns
     if let Some(why) = (facts.refuses)(can) {
         return refuse(why);
     }
+    if !facts.sized && (plan.sizes.is_some() || plan.step.is_some()) {
+        return refuse("nothing is sent that has a size (leave out --sizes and --step)");
+    }
     if facts.undecorated && plan.decorators.any() {
         return refuse(
             "faults, shaping and traces stand around sends and receives, and it passes them by (leave out --fault, --shape and --trace)",
@@ -217,16 +220,24 @@ fn members(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Option<String> {
         Topology::Flows if can.group && can.virtual_time && facts.in_group != Some(InGroup::Whole) => {
             Some("the other members of a modelled group only answer (--pattern cast, or leave out members=)".to_owned())
         }
+        topology if facts.collective && topology != Topology::Group => {
+            Some("it is done by all members of a group (--topology group --members N says how many there are)".to_owned())
+        }
         Topology::Flows if can.virtual_time => None,
         topology if can.group && topology != Topology::Group => {
             Some("it is a group, of which one process is a member (--topology group --members N says how many there are)".to_owned())
         }
         Topology::Flows => None,
+        Topology::Group if can.collective && facts.collective => None,
+        Topology::Group if can.collective && !can.group => {
+            let those = Pattern::those(|facts| facts.collective);
+            Some(format!("its members do operations together, and nothing else is measured of them (--pattern {those})"))
+        }
         Topology::Group if !can.group => {
             Some(format!("it has no group that processes could join (list says which transports have; leave out {typed})"))
         }
         Topology::Group if facts.in_group.is_none() || plan.reverse || plan.both => {
-            let those = Pattern::those(|facts| facts.in_group.is_some());
+            let those = Pattern::those(|facts| facts.in_group.is_some() && !facts.collective);
             Some(format!("in a group one member casts and the others receive (--pattern {those}, without --reverse and --both)"))
         }
         _ if !facts.flows => {
@@ -290,7 +301,7 @@ mod tests {
     use crate::Pattern;
 
     fn why(plan: &Plan, can: &Capabilities) -> Option<String> {
-        let topology = if can.group { Topology::Group } else { Topology::Flows };
+        let topology = if can.group || can.collective { Topology::Group } else { Topology::Flows };
         check(plan, &PathPlan { topology, ..PathPlan::from(Name::ALONE) }, can).err().map(|e| e.to_string())
     }
 
@@ -341,7 +352,8 @@ mod tests {
     fn what_is_no_send_and_no_receive_passes_no_decorator() {
         for pattern in Pattern::ALL.iter().filter(|p| p.facts().undecorated) {
             let group = pattern.facts().in_group.is_some();
-            let can = Capabilities { one_sided: true, queued: true, group, ..Capabilities::plain() };
+            let (group, collective) = (group && !pattern.facts().collective, pattern.facts().collective);
+            let can = Capabilities { one_sided: true, queued: true, group, collective, ..Capabilities::plain() };
             let plan = Plan { pattern: *pattern, ..Plan::default() };
             assert_eq!(why(&plan, &can), None);
             let decorators = Decorators { fault: Some(Fault::default()), ..Decorators::default() };

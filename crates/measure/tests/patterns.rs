@@ -13,7 +13,7 @@ use measure::solo::Solo;
 use measure::{Cache, FarReport, Pattern, Session, SessionError, TrialReport, TrialSpec, Workspace, far, near};
 use transport::clock::Monotonic;
 use transport::theory::Theory;
-use transport::{Capabilities, Delivered, End, Group, Link, LinkError, OneSided, Queued, Semantics};
+use transport::{Capabilities, Collective, Delivered, End, Group, Link, LinkError, OneSided, Queued, Semantics, WORD};
 use workload::hint::{Kernel, Precision, Team};
 
 const SIZE: u64 = 100;
@@ -36,6 +36,8 @@ enum Did {
     Put(Vec<u8>),
     Fenced,
     Got(usize),
+    /// Took part in what all members do: which operation, and what it brought.
+    Together(&'static str, Vec<u8>),
 }
 
 /// One end of a path between two threads, which remembers what was done at it.
@@ -49,24 +51,59 @@ struct Wire {
     posted: u64,
     exposed: bool,
     casts: u32,
+    /// Whether it is rank 0, and whether what it gets in a group arrives changed.
+    near: bool,
+    changes: bool,
 }
 
 impl Wire {
     fn pair() -> (End<Wire>, End<Wire>) {
         let ((there, from_near), (back, from_far)) = (channel(), channel());
         let memory: Arc<Mutex<Vec<u8>>> = Arc::default();
-        let end = |out, into| {
+        let end = |out, into, near| {
             let (memory, did) = (Arc::clone(&memory), Vec::new());
-            End::new(Wire { out, into, did, memory, spoilt: false, posted: 0, exposed: false, casts: 0 })
+            End::new(Wire {
+                out,
+                into,
+                did,
+                memory,
+                spoilt: false,
+                posted: 0,
+                exposed: false,
+                casts: 0,
+                near,
+                changes: false,
+            })
         };
-        (end(there, from_far), end(back, from_near))
+        (end(there, from_far, true), end(back, from_near, false))
+    }
+
+    /// What the other member has, for what this one has.
+    fn swap(&mut self, own: &[u8]) -> Result<Vec<u8>, LinkError> {
+        self.out.send(own.to_vec()).map_err(|_| LinkError::Closed { doing: "taking part" })?;
+        let mut came = self.into.recv().map_err(|_| LinkError::Closed { doing: "taking part" })?;
+        if let (true, Some(byte)) = (self.changes && came.len() > WORD, came.get_mut(3)) {
+            *byte ^= 1;
+        }
+        Ok(came)
+    }
+
+    fn together(&mut self, what: &'static str, got: &[u8]) {
+        self.did.push(Did::Together(what, got.to_vec()));
     }
 }
 
 impl Link for Wire {
     fn capabilities(&self) -> Capabilities {
         let semantics = Semantics::Message;
-        Capabilities { semantics, one_sided: true, queued: true, group: true, ..Capabilities::plain() }
+        Capabilities {
+            semantics,
+            one_sided: true,
+            queued: true,
+            group: true,
+            collective: true,
+            ..Capabilities::plain()
+        }
     }
     fn queued(&mut self) -> Option<&mut dyn Queued> {
         Some(self)
@@ -75,6 +112,9 @@ impl Link for Wire {
         Some(self)
     }
     fn group(&mut self) -> Option<&mut dyn Group> {
+        Some(self)
+    }
+    fn collective(&mut self) -> Option<&mut dyn Collective> {
         Some(self)
     }
     fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
@@ -140,6 +180,56 @@ impl Group for Wire {
     }
     fn answered(&mut self, block: &mut [u8]) -> Result<u32, LinkError> {
         self.recv(block).map(|()| 1)
+    }
+}
+
+/// The same two, doing what members do together. That they tell each other their times is no deed of the pattern's.
+impl Collective for Wire {
+    fn members(&self) -> u32 {
+        2
+    }
+    fn rank(&self) -> u32 {
+        u32::from(!self.near)
+    }
+    fn barrier(&mut self) -> Result<(), LinkError> {
+        self.swap(&[])?;
+        self.together("barrier", &[]);
+        Ok(())
+    }
+    fn broadcast(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
+        let theirs = self.swap(block)?;
+        if !self.near {
+            block.copy_from_slice(&theirs);
+        }
+        self.together("broadcast", block);
+        Ok(())
+    }
+    fn allreduce(&mut self, mine: &[u8], sums: &mut [u8]) -> Result<(), LinkError> {
+        let theirs = self.swap(mine)?;
+        let word = |word: &[u8]| u64::from_ne_bytes(word.try_into().unwrap());
+        for ((sum, a), b) in sums.chunks_exact_mut(WORD).zip(mine.chunks_exact(WORD)).zip(theirs.chunks_exact(WORD)) {
+            sum.copy_from_slice(&word(a).wrapping_add(word(b)).to_ne_bytes());
+        }
+        self.together("allreduce", sums);
+        Ok(())
+    }
+    fn allgather(&mut self, mine: &[u8], all: &mut [u8]) -> Result<(), LinkError> {
+        let theirs = self.swap(mine)?;
+        let both = if self.near { [mine, &theirs] } else { [&theirs, mine] };
+        all.copy_from_slice(&both.concat());
+        if mine.len() > WORD {
+            self.together("allgather", all);
+        }
+        Ok(())
+    }
+    fn all_to_all(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
+        let (for_near, for_far) = out.split_at(out.len() / 2);
+        let (stays, goes) = if self.near { (for_near, for_far) } else { (for_far, for_near) };
+        let theirs = self.swap(goes)?;
+        let both = if self.near { [stays, &theirs] } else { [&theirs, stays] };
+        into.copy_from_slice(&both.concat());
+        self.together("all-to-all", into);
+        Ok(())
     }
 }
 
@@ -215,6 +305,11 @@ fn filled(len: u64, number: u64, writer: Writer) -> Vec<u8> {
     block
 }
 
+/// An operation of all members; with its contents checked they wait for each other first.
+fn together(what: &'static str, got: Vec<u8>) -> Vec<Did> {
+    vec![Did::Together("barrier", Vec::new()), Did::Together(what, got)]
+}
+
 /// What the far end of a pattern must do in iteration `i`; none of one that keeps no connection.
 fn must(pattern: Pattern, i: u64) -> Option<Vec<Did>> {
     use Did::{Received, Sent};
@@ -230,6 +325,23 @@ fn must(pattern: Pattern, i: u64) -> Option<Vec<Did>> {
         Pattern::Request => vec![Received(near), Sent(own(RESPONSE))],
         // The answer says which cast it answers, from 1.
         Pattern::Cast => vec![Received(near), Sent((i as u32 + 1).to_le_bytes().to_vec())],
+        Pattern::Barrier => vec![Did::Together("barrier", Vec::new()); 2],
+        Pattern::Broadcast => together("broadcast", filled(SIZE, i * 4, Writer::Near)),
+        Pattern::Allreduce => {
+            // 100 bytes are 13 words.
+            let words = |rank| filled(104, (i * 2 + rank) * 2, Writer::Near);
+            let word = |word: &[u8]| u64::from_ne_bytes(word.try_into().unwrap());
+            let (mine, theirs) = (words(0), words(1));
+            let sums = mine.chunks(WORD).zip(theirs.chunks(WORD)).map(|(a, b)| word(a).wrapping_add(word(b)));
+            together("allreduce", sums.flat_map(u64::to_ne_bytes).collect())
+        }
+        Pattern::Allgather => {
+            together("allgather", [0, 1].map(|rank| filled(SIZE, (i * 2 + rank) * 2, Writer::Near)).concat())
+        }
+        // What is for rank 1.
+        Pattern::AllToAll => {
+            together("all-to-all", [0, 1].map(|from| filled(SIZE, (i * 2 + from) * 2 + 1, Writer::Near)).concat())
+        }
         // The far side takes no part.
         Pattern::Put | Pattern::Get => Vec::new(),
         Pattern::Connect => return None,
@@ -300,7 +412,8 @@ fn reversed_the_far_side_sends() {
 
 #[test]
 fn what_is_said_of_a_patterns_blocks_is_what_travels() {
-    for pattern in Pattern::ALL.iter().filter(|p| p.facts().anew.is_none() && !p.facts().one_sided) {
+    let sends = |p: &&Pattern| p.facts().anew.is_none() && !p.facts().one_sided && !p.facts().collective;
+    for pattern in Pattern::ALL.iter().filter(sends) {
         let spec = spec(*pattern);
         let (there, back) = (pattern.facts().blocks)(&spec);
         let (mut sent, mut received) = (0, 0);
@@ -365,6 +478,26 @@ fn contents_of_one_sided_accesses_are_checked_on_both_sides() {
 }
 
 #[test]
+fn contents_of_collectives_are_checked_by_every_member() {
+    for pattern in Pattern::ALL.iter().filter(|p| p.facts().collective && **p != Pattern::Barrier) {
+        for (near, far) in [(true, false), (false, true)] {
+            let spec = spec(*pattern);
+            let (mut here, mut there) = Wire::pair();
+            (here.changes, there.changes) = (near, far);
+            let (report, seen) = std::thread::scope(|threads| {
+                let spec = &spec;
+                let far = threads.spawn(move || far::run(&mut there, spec, &mut Workspace::new(false)).unwrap());
+                (near::run(&mut here, &Monotonic, spec, &mut Workspace::new(true)), far.join().unwrap())
+            });
+            let gets = near && *pattern != Pattern::Broadcast;
+            assert_eq!(matches!(report, Err(SessionError::Corrupt { offset: 3, .. })), gets, "{pattern:?}: {report:?}");
+            assert_eq!(seen.corrupt, far.then_some((0, 3)), "{pattern:?}");
+            measure::credible::credible(&seen, &spec, &Capabilities::plain(), Duration::from_secs(60)).unwrap();
+        }
+    }
+}
+
+#[test]
 fn what_was_posted_and_copied_is_reported() {
     let (_, report, far) = both(&spec(Pattern::Post));
     let all = WARMUP + REPEATS;
@@ -389,6 +522,10 @@ fn each_takes_its_own_time_on_the_modelled_link() {
         let mut session = Solo::new(&path, Arc::new(AtomicBool::new(false))).unwrap();
         session.open(1).unwrap();
         let spec = TrialSpec { check: false, ..spec(*pattern) };
+        if pattern.facts().collective {
+            assert!(session.trial(&spec).is_err(), "{pattern:?}: the model has no collectives");
+            continue;
+        }
         let report = session.trial(&spec).unwrap();
         let receivers = if *pattern == Pattern::Cast { 2 } else { 1 };
         assert_eq!(report.far.received, REPEATS * receivers * pattern.facts().sends(&spec), "{pattern:?}");
@@ -405,6 +542,9 @@ fn each_takes_its_own_time_on_the_modelled_link() {
             // Blocks follow each other before the first has arrived.
             Pattern::Burst => {
                 2.0 * theory.latency + (BURST as f64 * (way(SIZE) - theory.latency)) + way(1) - theory.latency
+            }
+            Pattern::Barrier | Pattern::Broadcast | Pattern::Allreduce | Pattern::Allgather | Pattern::AllToAll => {
+                continue;
             }
             Pattern::Stream | Pattern::Post => {
                 assert!(report.median == 0.0 && report.far.seconds > 0.0 && report.far.bytes > 0);
@@ -435,6 +575,7 @@ fn each_has_its_facts() {
                 one_sided: true,
                 queued: true,
                 group: true,
+                collective: true,
                 ..plain.clone()
             }),
             None,
@@ -455,7 +596,8 @@ fn each_has_its_facts() {
     assert_eq!(Pattern::those(|f| f.netpipe.is_some()), "ping-pong, stream and bidirectional");
     assert_eq!(Pattern::those(|f| f.unanswered), "stream and post");
     assert_eq!(Pattern::those(|f| f.one_sided), "put and get");
-    assert_eq!(Pattern::those(|f| f.in_group.is_some()), "stream and cast");
+    assert_eq!(Pattern::those(|f| f.in_group.is_some() && !f.collective), "stream and cast");
+    assert_eq!(Pattern::those(|f| f.collective), "barrier, broadcast, allreduce, allgather and all-to-all");
     for pattern in Pattern::ALL.iter().filter(|p| p.facts().one_sided) {
         let reliable = |reliable| Capabilities { one_sided: true, reliable, ..plain.clone() };
         let refused = |can: &Capabilities| (pattern.facts().refuses)(can).is_some();

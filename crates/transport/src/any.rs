@@ -6,8 +6,8 @@ use crate::clock::{Clock, Virtual};
 use crate::decorate::{Decorators, Faulty, Shaped, Sleeping, TraceFile, Traced};
 use crate::settings::Effective;
 use crate::{
-    AnyLink, Asked, Buffer, Capabilities, DatagramCounts, End, Group, Link, LinkError, OneSided, Patience, Queued,
-    TcpState,
+    AnyLink, Asked, Buffer, Capabilities, Collective, DatagramCounts, End, Group, Link, LinkError, OneSided, Patience,
+    Queued, TcpState,
 };
 
 /// Something to do with the end of a link of whatever type, compiled once for each.
@@ -153,5 +153,8 @@ impl Link for AnyLink {
     }
     fn group(&mut self) -> Option<&mut dyn Group> {
         self.as_link_mut().group()
+    }
+    fn collective(&mut self) -> Option<&mut dyn Collective> {
+        self.as_link_mut().collective()
     }
 }

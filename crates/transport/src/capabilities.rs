@@ -47,6 +47,9 @@ pub struct Capabilities {
     /// A message can go to all other members of a group at once, each of which delivers it with its sender's rank (`Group`, cast pattern).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub group: bool,
+    /// All members of a group can do an operation together (`Collective`, barrier and the patterns after it).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub collective: bool,
     /// The wait modes it knows; the first is its default.
     pub waits: Vec<Wait>,
 }
@@ -69,6 +72,7 @@ impl Capabilities {
             one_sided: false,
             queued: false,
             group: false,
+            collective: false,
             waits: vec![Wait::Block, Wait::Spin],
         }
     }

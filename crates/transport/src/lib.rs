@@ -11,7 +11,7 @@
 //!
 //! | module | job |
 //! |---|---|
-//! | [`port`] | the trait; what a link may have beside sends and receives: memory that a side exposes, put and get ([`OneSided`]); sends that complete later ([`Queued`]); members of a group, cast and deliver ([`Group`]) |
+//! | [`port`] | the trait; what a link may have beside sends and receives: memory that a side exposes, put and get ([`OneSided`]); sends that complete later ([`Queued`]); members of a group, cast and deliver ([`Group`]); what all members do together ([`Collective`]) |
 //! | `capabilities` `link_error` | what a transport can do, as data; what a link can meet |
 //! | [`registry`] | the transports by name; the port that each is |
 //! | `name` | a name, checked where it enters |
@@ -96,7 +96,9 @@ pub use link_error::LinkError;
 pub use name::{BadName, Name};
 pub use options::OptionSpec;
 pub use patience::Patience;
-pub use port::{Delivered, Group, Link, OneSided, Queued, VisitGroup, VisitOneSided, VisitQueued};
+pub use port::{
+    Collective, Delivered, Group, Link, OneSided, Queued, VisitCollective, VisitGroup, VisitOneSided, VisitQueued, WORD,
+};
 pub use proof::Proof;
 pub use registry::{Acceptor, Address, AnyLink, Connector, Ends, Transport};
 pub use settings::{Family, Settings, Value, Wait};

@@ -327,6 +327,7 @@ static MODULE: Fixed<Module> = Fixed(Module {
     queued: std::ptr::null(),
     launch: std::ptr::null(),
     prepare: None,
+    collective: std::ptr::null(),
 });
 
 /// The entry point.

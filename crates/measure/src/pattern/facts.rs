@@ -34,6 +34,10 @@ pub struct Facts {
     pub flows: bool,
     /// What it measures in a group, whose near member casts and whose other members receive; none where it can't run in one.
     pub in_group: Option<InGroup>,
+    /// Whether all members of a group do it together, through the path's collectives.
+    pub collective: bool,
+    /// Whether it moves messages that have a size; what does not is measured as one size of 1 byte.
+    pub sized: bool,
     /// Whether it can be measured while other flows load the path (`--load`): each of its messages waits for an answer, whose time the load
     /// makes longer.
     pub under_load: bool,
@@ -116,6 +120,8 @@ impl Facts {
             anew: None,
             flows: true,
             in_group: None,
+            collective: false,
+            sized: true,
             under_load: false,
             responds: false,
             bursts: false,

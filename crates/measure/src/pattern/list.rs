@@ -27,6 +27,16 @@ macro_rules! patterns {
             Post "post" post;
             /// A block to all other members of a group, each of which answers it.
             Cast "cast" cast;
+            /// All members of a group wait for each other.
+            Barrier "barrier" barrier;
+            /// A block of one member goes to all others.
+            Broadcast "broadcast" broadcast;
+            /// The blocks of all members are added up, and each gets the sums.
+            Allreduce "allreduce" allreduce;
+            /// Each member gets the blocks of all.
+            Allgather "allgather" allgather;
+            /// Each member has a block for each.
+            AllToAll "all-to-all" all_to_all;
             /// HINT: both sides work out their share of an answer, then add up two numbers of 8 bytes each (`seeds/004`, section 3).
             /// A trial's size is the number of subintervals of each side, and its iterations are answers.
             Hint "hint" hint;

@@ -5,9 +5,15 @@
 #[macro_use]
 mod list;
 
+mod all_to_all;
+mod allgather;
+mod allreduce;
+mod barrier;
 mod bidirectional;
+mod broadcast;
 mod burst;
 mod cast;
+mod collective;
 mod connect;
 mod facts;
 mod get;

@@ -101,6 +101,7 @@ fn abilities(can: &Capabilities) -> String {
         (can.one_sided, "put and get"),
         (can.group, "groups"),
         (can.queued, "post"),
+        (can.collective, "collectives"),
         (can.virtual_time, "virtual time"),
     ];
     words.extend(more.iter().filter(|(yes, _)| *yes).map(|(_, word)| (*word).to_owned()));

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, anyhow, bail};
 use measure::event::PathPlan;
-use measure::{Load, LoadDirection, Topology};
+use measure::{Load, LoadDirection, Pattern, Topology};
 use transport::settings::todays;
 use transport::{Name, OptionSpec, Settings, Transport, Value, registry};
 use units::Bytes;
@@ -162,7 +162,7 @@ fn path(text: &str, shared: &[Flagged], flags: &RunFlags) -> Result<(PathPlan, b
             settings.set(&set.option, set.value.clone());
         }
     }
-    let (topology, flows) = joined.unwrap_or_else(|| usual(transport, &settings));
+    let (topology, flows) = joined.unwrap_or_else(|| usual(transport, &settings, flags));
     let path = PathPlan { transport: transport.name(), label, settings, flows, topology, load: None, offered: None };
     if let (None, Some(option)) = (loads, way.map(|_| "load-direction").or(size.map(|_| "load-size"))) {
         bail!("{text}: {option} is of a path that is loaded; add load=N");
@@ -200,10 +200,11 @@ fn items(transport: &dyn Transport, text: &str) -> Vec<String> {
     all
 }
 
-/// How the connections of a path share processes where nobody says: a transport that is a group has a few members.
-fn usual(transport: &dyn Transport, settings: &Settings) -> (Topology, u32) {
+/// How the connections of a path share processes where nobody says: a transport that is a group has a few members, and so has what all members do together.
+fn usual(transport: &dyn Transport, settings: &Settings, flags: &RunFlags) -> (Topology, u32) {
     let can = transport.capabilities(settings);
-    if can.group && can.two_ended {
+    let together = can.collective && Pattern::from(flags.pattern()).facts().collective;
+    if (can.group || together) && can.two_ended {
         (Topology::Group, Topology::Group.connections(MEMBERS))
     } else {
         (Topology::Flows, 1)

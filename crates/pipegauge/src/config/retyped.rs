@@ -29,6 +29,7 @@ pub fn path(plan: &Plan, number: u32, loaded: bool) -> String {
 /// The pattern that tells how long a message is on its way over a path: in a group a message goes to all others, each of which answers.
 pub fn there_and_back(plan: &Plan, number: u32) -> &'static str {
     match plan.topology(number) {
+        _ if plan.pattern.facts().collective => plan.pattern.name(),
         Topology::Group => Pattern::Cast.name(),
         _ => Pattern::PingPong.name(),
     }

@@ -12,7 +12,7 @@ use super::support::{
 };
 
 /// The modules that can be made here, in a folder; none, having said why, where there is no MPI.
-fn modules(dir: &Scratch) -> Option<(PathBuf, Vec<&'static str>)> {
+pub(super) fn modules(dir: &Scratch) -> Option<(PathBuf, Vec<&'static str>)> {
     alone();
     let there =
         |one: &&str| installed(&format!("mpicc.{one}")).is_some() && installed(&format!("mpiexec.{one}")).is_some();
@@ -410,6 +410,6 @@ fn a_launched_module_is_judged_by_what_one_process_can_show() {
         let file = modules.join(format!("{name}.so")).display().to_string();
         let said = command(&dir, &modules, &["module", "check", &file]).output().unwrap();
         let out = String::from_utf8_lossy(&said.stdout).into_owned();
-        assert!(said.status.success() && out.contains("17 right, 0 wrong, 2 not tried"), "{name}: {out}");
+        assert!(said.status.success() && out.contains("17 right, 0 wrong, 3 not tried"), "{name}: {out}");
     }
 }

@@ -60,14 +60,17 @@ fn mode(run: &RunFile) -> Option<NetPipe> {
 fn one_way(run: &RunFile, point: &Point, form: &'static str) -> Result<(), ExportError> {
     match point.time {
         TimeKind::HalfRoundTrip | TimeKind::OneWay | TimeKind::Copy | TimeKind::Exchange => Ok(()),
-        TimeKind::RoundTrip | TimeKind::Transaction | TimeKind::Answer | TimeKind::Spacing | TimeKind::Completion => {
-            Err(ExportError::NoPlace {
-                form,
-                pattern: run.run.plan.pattern,
-                time: point.time,
-                why: "its times are one way",
-            })
-        }
+        TimeKind::RoundTrip
+        | TimeKind::Transaction
+        | TimeKind::Answer
+        | TimeKind::Spacing
+        | TimeKind::Completion
+        | TimeKind::Slowest => Err(ExportError::NoPlace {
+            form,
+            pattern: run.run.plan.pattern,
+            time: point.time,
+            why: "its times are one way",
+        }),
     }
 }
 

@@ -104,7 +104,9 @@ impl Attendant<'_> {
         let transport = dial.transport.transport().map_err(|e| SessionError::Control(e.to_string()))?;
         let proofs = dial.doors.iter().map(|door| proof(&door.proof)).collect::<Result<Vec<_>, _>>()?;
         let known = match (&dial.doors[..], &proofs[..]) {
-            ([door], [proof]) => transport.dial(&dial.settings, &door.address, door.peer, &patience)?.connect(proof)?,
+            ([door], [proof]) if !dial.gathers => {
+                transport.dial(&dial.settings, &door.address, door.peer, &patience)?.connect(proof)?
+            }
             (doors, proofs) => {
                 let doors: Vec<_> = doors.iter().map(|door| (door.address.clone(), door.peer)).collect();
                 transport.gather(&dial.settings, &doors, proofs, &patience)?

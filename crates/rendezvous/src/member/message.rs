@@ -43,6 +43,9 @@ pub(crate) struct Dial {
     pub settings: Settings,
     /// Where: a far side, or those of all other members of a group.
     pub doors: Vec<Door>,
+    /// Whether it is to bring a group together of those who wait there.
+    #[serde(default)]
+    pub gathers: bool,
     /// Seconds without progress after which the member gives up.
     pub patience: f64,
     /// What is put around the link.

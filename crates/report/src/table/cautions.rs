@@ -9,7 +9,7 @@ use crate::text::paragraph;
 
 /// The cause in a few words and what to do about it, by the warning's code; the gravest first: what makes figures wrong, what they don't
 /// show, what widens them, what is missing.
-const CAUSES: [(&str, &str, &str); 23] = [
+const CAUSES: [(&str, &str, &str); 24] = [
     ("cpu-interference", "other programs used the pinned CPUs", "stop them, or pin elsewhere (--pin A,B)"),
     ("steal", "the hypervisor kept the pinned CPUs (steal)", "measure at another time"),
     ("throttled", "a CPU quota stopped the measurement", "allow two CPUs and more"),
@@ -26,6 +26,7 @@ const CAUSES: [(&str, &str, &str); 23] = [
         "loading flows carried nothing in some trials, which don't count",
         "longer --repeats, or a smaller --load-size",
     ),
+    ("crowded", "members of a group share CPUs", "fewer --members, or wait=yield of the path"),
     ("one-cpu", "both sides keep to one CPU", "--pin A,B gives each its own"),
     ("burst", "long trials take another time than short ones", "the line 'sustained' of pipegauge show has both"),
     (

@@ -26,7 +26,13 @@ macro_rules! left_to_inner {
         }
         /// Nothing that is put, got or posted passes here, so that there is neither any more.
         fn capabilities(&self) -> crate::Capabilities {
-            crate::Capabilities { one_sided: false, queued: false, group: false, ..self.inner.capabilities() }
+            crate::Capabilities {
+                one_sided: false,
+                queued: false,
+                group: false,
+                collective: false,
+                ..self.inner.capabilities()
+            }
         }
     };
 }

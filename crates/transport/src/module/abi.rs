@@ -37,8 +37,9 @@ pub mod bit {
     pub const LOCAL_ONLY: u64 = 1 << 5;
     pub const ONE_SIDED: u64 = 1 << 6;
     pub const QUEUED: u64 = 1 << 7;
+    pub const COLLECTIVE: u64 = 1 << 8;
     /// All that this program knows.
-    pub const KNOWN: u64 = (1 << 8) - 1;
+    pub const KNOWN: u64 = (1 << 9) - 1;
 }
 
 /// `struct pipegauge_error`.
@@ -132,6 +133,19 @@ pub struct Queued {
     pub poll: Option<unsafe extern "C" fn(Own, u64, f64, *mut u64, Err) -> c_int>,
 }
 
+/// `struct pipegauge_collective`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Collective {
+    pub size: usize,
+    pub join: Option<unsafe extern "C" fn(*const Own, usize, u32, u32, Err) -> c_int>,
+    pub barrier: Option<unsafe extern "C" fn(Own, Err) -> c_int>,
+    pub broadcast: Option<unsafe extern "C" fn(Own, *mut c_void, usize, Err) -> c_int>,
+    pub allreduce: Option<unsafe extern "C" fn(Own, *const c_void, *mut c_void, usize, Err) -> c_int>,
+    pub allgather: Option<unsafe extern "C" fn(Own, *const c_void, *mut c_void, usize, Err) -> c_int>,
+    pub all_to_all: Option<unsafe extern "C" fn(Own, *const c_void, *mut c_void, usize, Err) -> c_int>,
+}
+
 /// `struct pipegauge_module`.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -166,7 +180,12 @@ pub struct Module {
     pub queued: *const Queued,
     pub launch: *const *const c_char,
     pub prepare: Option<unsafe extern "C" fn(*const Settings, Err) -> c_int>,
+    /// The first that version 1 did not have from the beginning: NULL where a table ends before it.
+    pub collective: *const Collective,
 }
+
+/// Bytes of a module's table that every one of version 1 has.
+pub const LEAST: usize = std::mem::offset_of!(Module, collective);
 
 /// A struct of a module as far as its own size says that it is there; zero beyond.
 ///
@@ -212,9 +231,10 @@ mod tests {
             Terms as "pipegauge_terms": size, patience, loss_timeout, stopped;
             OneSided as "pipegauge_one_sided": size, reserve, expose, fill, read, withdraw, reach, put, get, fence, leave;
             Queued as "pipegauge_queued": size, post, posted, poll;
+            Collective as "pipegauge_collective": size, join, barrier, broadcast, allreduce, allgather, all_to_all;
             Module as "pipegauge_module": size, abi, name, version, summary, spoken, option_count, options, available, capabilities, listen,
                 address, accept, unlisten, connect, send, recv, exchange, ready, flush, effective, close, take, give_back, one_sided, queued, launch,
-                prepare;
+                prepare, collective;
         };
         let asserts: Vec<String> = all
             .iter()
@@ -224,6 +244,7 @@ mod tests {
                 format!("_Static_assert(PIPEGAUGE_SYSTEM == {}, \"codes\");", code::SYSTEM),
                 "_Static_assert(PIPEGAUGE_EAGER == 3, \"knobs\");".to_owned(),
                 format!("_Static_assert(PIPEGAUGE_QUEUED == {}, \"bits\");", bit::QUEUED),
+                format!("_Static_assert(PIPEGAUGE_COLLECTIVE == {}, \"bits\");", bit::COLLECTIVE),
             ])
             .collect();
         let file = std::env::temp_dir().join(format!("pipegauge-header-{}.c", std::process::id()));

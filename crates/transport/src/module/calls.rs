@@ -17,6 +17,7 @@ pub(super) enum Call {
     Take,
     OneSided,
     Queued,
+    Collective,
 }
 
 impl Call {
@@ -32,6 +33,7 @@ impl Call {
             (Take, "take()"),
             (OneSided, "a call of its one-sided table"),
             (Queued, "a call of its queued table"),
+            (Collective, "a call of its collective table"),
         ];
         all.into_iter().find(|(call, _)| *call as u8 == code).map(|(_, words)| words)
     }

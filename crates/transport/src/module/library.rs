@@ -21,6 +21,7 @@ pub struct Library {
     pub table: abi::Module,
     pub one_sided: Option<abi::OneSided>,
     pub queued: Option<abi::Queued>,
+    pub collective: Option<abi::Collective>,
     pub name: String,
     pub version: String,
     pub summary: String,
@@ -130,8 +131,8 @@ impl Library {
         if table.abi != abi::ABI {
             return Err(Unloadable::Version { file: shown, theirs: table.abi.to_string() });
         }
-        if size < size_of::<abi::Module>() {
-            let least = size_of::<abi::Module>();
+        if size < abi::LEAST {
+            let least = abi::LEAST;
             return Err(broken(format!("its table says that it has {size} bytes, and version 1 has {least}")));
         }
         Self::of(whole, table).map(|library| &*Box::leak(Box::new(library))).map_err(broken)
@@ -193,6 +194,14 @@ impl Library {
         let queued = optional(table.queued, "queued", |t: &abi::Queued| {
             t.post.is_some() && t.posted.is_some() && t.poll.is_some()
         })?;
+        let collective = optional(table.collective, "collective", |t: &abi::Collective| {
+            t.join.is_some()
+                && t.barrier.is_some()
+                && t.broadcast.is_some()
+                && t.allreduce.is_some()
+                && t.allgather.is_some()
+                && t.all_to_all.is_some()
+        })?;
         Ok(Library {
             version: text(table.version, "version", 60)?,
             summary: text(table.summary, "summary", 200)?,
@@ -203,6 +212,7 @@ impl Library {
             table,
             one_sided,
             queued,
+            collective,
             options,
         })
     }

@@ -10,7 +10,7 @@ use super::call::{Failure, Terms, fault};
 use super::calls::{Call, Progress};
 use super::library::Library;
 use crate::settings::Effective;
-use crate::{Asked, Buffer, Capabilities, Link, LinkError, OneSided, OptionSpec, Queued};
+use crate::{Asked, Buffer, Capabilities, Collective, Link, LinkError, OneSided, OptionSpec, Queued};
 
 /// Longest text of what took effect.
 const EFFECTIVE: usize = 200;
@@ -27,6 +27,9 @@ pub struct ModuleLink {
     table: abi::Module,
     one_sided: Option<abi::OneSided>,
     queued: Option<abi::Queued>,
+    collective: Option<abi::Collective>,
+    /// Its place in a group, where it is in one.
+    seat: Option<Seat>,
     options: &'static [OptionSpec],
     can: Capabilities,
     failure: Failure,
@@ -69,12 +72,27 @@ impl ModuleLink {
     ) -> Result<Self, LinkError> {
         let own =
             NonNull::new(own).ok_or_else(|| fault("connecting", "it says that it is connected, and gives no link"))?;
-        let Library { table, one_sided, queued, .. } = library;
+        let Library { table, one_sided, queued, collective, .. } = library;
         let failure = Failure::new();
         let (at, held) = (own.as_ptr(), Some(Arc::new(Held { own, close: table.close })));
-        let (table, one_sided, queued) = (*table, *one_sided, *queued);
+        let (table, one_sided, queued, collective) = (*table, *one_sided, *queued, *collective);
         let progress = Progress::of_a_link();
-        Ok(Self { held, at, exposed: 0, reached: 0, table, one_sided, queued, options, can, failure, terms, progress })
+        Ok(Self {
+            held,
+            at,
+            exposed: 0,
+            reached: 0,
+            table,
+            one_sided,
+            queued,
+            collective,
+            seat: None,
+            options,
+            can,
+            failure,
+            terms,
+            progress,
+        })
     }
 
     #[inline]
@@ -176,6 +194,7 @@ impl Link for ModuleLink {
 
     fn close(&mut self) -> Result<(), LinkError> {
         self.at = null_mut();
+        self.seat.take().into_iter().for_each(Seat::leave);
         self.held = None;
         Ok(())
     }
@@ -203,6 +222,10 @@ impl Link for ModuleLink {
     fn queued(&mut self) -> Option<&mut dyn Queued> {
         (self.can.queued && self.queued.is_some()).then_some(self as &mut dyn Queued)
     }
+
+    fn collective(&mut self) -> Option<&mut dyn Collective> {
+        (self.can.collective && self.seat.is_some()).then_some(self as &mut dyn Collective)
+    }
 }
 
 /// A table that was looked through when it was loaded has it.
@@ -215,6 +238,9 @@ macro_rules! called {
     };
     (queued) => {
         Call::Queued
+    };
+    (collective) => {
+        Call::Collective
     };
 }
 
@@ -229,6 +255,10 @@ macro_rules! through {
         $self.check(came, $doing)
     }};
 }
+
+mod collective;
+
+pub(super) use self::collective::{Seat, shown};
 
 /// Whether what is put or got lies within what is exposed.
 #[inline]

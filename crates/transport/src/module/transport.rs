@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use super::abi::{self, bit};
 use super::call::{Failure, Given, Terms, fault};
 use super::library::{Declared, Library, Unloadable};
-use super::link::ModuleLink;
-use crate::meet::shake;
+use super::link::{ModuleLink, Seat, shown};
+use crate::meet::far_shown;
 use crate::options::{Form, Knob, Moved};
 use crate::registry::{Accept, Acceptor, Address, Connect, Connector, Transport};
 use crate::{AnyLink, Capabilities, End, Link, LinkError, Name, OptionSpec, Patience, Proof, Semantics, Settings};
@@ -163,6 +163,7 @@ impl Module {
             (bit::POLL, table.ready.is_some(), "PIPEGAUGE_POLL and has no ready()"),
             (bit::ONE_SIDED, library.one_sided.is_some(), "PIPEGAUGE_ONE_SIDED and has no such table"),
             (bit::QUEUED, library.queued.is_some(), "PIPEGAUGE_QUEUED and has no such table"),
+            (bit::COLLECTIVE, library.collective.is_some(), "PIPEGAUGE_COLLECTIVE and has no such table"),
         ] {
             if has(wanted) && !there {
                 return broken(&format!("says {which}"));
@@ -178,6 +179,7 @@ impl Module {
             local_only: has(bit::LOCAL_ONLY),
             one_sided: has(bit::ONE_SIDED),
             queued: has(bit::QUEUED),
+            collective: has(bit::COLLECTIVE),
             waits: Vec::new(),
             ..Capabilities::plain()
         })
@@ -351,12 +353,48 @@ impl Transport for Module {
         peer: SocketAddr,
         patience: &Patience,
     ) -> Result<Connector, LinkError> {
+        Ok(Box::new(self.dialler(settings, address, peer, patience)?))
+    }
+
+    fn gather(
+        &self,
+        settings: &Settings,
+        doors: &[(Address, SocketAddr)],
+        proofs: &[Proof],
+        patience: &Patience,
+    ) -> Result<AnyLink, LinkError> {
+        let members = doors.len() as u32 + 1;
+        let mut links = Vec::new();
+        for ((rank, (address, peer)), proof) in (1..).zip(doors).zip(proofs) {
+            let mut way = self.dialler(settings, address, *peer, patience)?;
+            if !way.can.collective {
+                return Err(LinkError::Unsupported("join several members in a group (PIPEGAUGE_COLLECTIVE)"));
+            }
+            links.push(way.connected(proof, Some(Seat::new(rank, members)))?);
+        }
+        let mut links = links.into_iter();
+        let Some(mut first) = links.next() else {
+            return Err(LinkError::Unsupported("be a group of one member"));
+        };
+        first.join(links.collect(), Seat::new(0, members))?;
+        Ok(AnyLink::Module(End::new(first)))
+    }
+}
+
+impl Module {
+    fn dialler(
+        &self,
+        settings: &Settings,
+        address: &Address,
+        peer: SocketAddr,
+        patience: &Patience,
+    ) -> Result<Dialler, LinkError> {
         let library = self.library()?;
         let can = self.asked(library, settings)?;
         let text = |text: &str| {
             CString::new(text).map_err(|_| LinkError::Protocol("it named an address with a 0 in it".into()))
         };
-        Ok(Box::new(Dialler {
+        Ok(Dialler {
             library,
             options: self.options,
             can,
@@ -364,7 +402,7 @@ impl Transport for Module {
             address: text(address.text()?)?,
             host: text(&peer.ip().to_string())?,
             terms: Terms::new(settings, patience),
-        }))
+        })
     }
 }
 
@@ -413,11 +451,13 @@ impl Accept for Listener {
             let came = unsafe { accept(self.own, &raw mut own, self.failure.room()) };
             self.failure.check(came, DOING, &self.terms.patience)?;
             let mut link = ModuleLink::new(own, self.library, self.options, self.can.clone(), Arc::clone(&self.terms))?;
-            let mut shown = [0; 32];
             // Whoever ends early or shows another proof is a stranger.
-            if link.recv(&mut shown).is_ok() && Proof::matches(&shown, &proof.near) {
+            if let Some(seat) = link.shown_by_the_near_side(proof) {
                 link.send(&proof.far)?;
                 link.flush()?;
+                if let Some(seat) = seat {
+                    link.join(Vec::new(), seat)?;
+                }
                 return Ok(AnyLink::Module(End::new(link)));
             }
         }
@@ -447,8 +487,9 @@ struct Dialler {
 // SAFETY: the pointers in its settings are to texts that it holds.
 unsafe impl Send for Dialler {}
 
-impl Connect for Dialler {
-    fn connect(&mut self, proof: &Proof) -> Result<AnyLink, LinkError> {
+impl Dialler {
+    /// Connects, and shows the proof and the place that the other side is to have in a group, if it is to have one.
+    fn connected(&mut self, proof: &Proof, seat: Option<Seat>) -> Result<ModuleLink, LinkError> {
         let Some(connect) = self.library.table.connect else { return Err(LinkError::Unsupported("connect")) };
         let (mut failure, mut own) = (Failure::new(), null_mut());
         let (address, host, terms) = (self.address.as_ptr(), self.host.as_ptr(), self.terms.raw());
@@ -456,7 +497,15 @@ impl Connect for Dialler {
         let came = unsafe { connect(self.given.raw(), address, host, terms, &raw mut own, failure.room()) };
         failure.check(came, "connecting", &self.terms.patience)?;
         let mut link = ModuleLink::new(own, self.library, self.options, self.can.clone(), Arc::clone(&self.terms))?;
-        shake(&mut link, proof)?;
-        Ok(AnyLink::Module(End::new(link)))
+        let told = shown(proof, seat);
+        link.send(if self.can.collective { &told } else { &proof.near })?;
+        far_shown(&mut link, proof)?;
+        Ok(link)
+    }
+}
+
+impl Connect for Dialler {
+    fn connect(&mut self, proof: &Proof) -> Result<AnyLink, LinkError> {
+        Ok(AnyLink::Module(End::new(self.connected(proof, None)?)))
     }
 }

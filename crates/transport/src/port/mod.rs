@@ -3,12 +3,14 @@
 //! Its operations are the 1996 paper's protocol module (connect, send, receive, close; `seeds/004`, section 2) with
 //! what two-way and open-loop patterns need.
 
+mod collective;
 mod group;
 mod one_sided;
 mod queued;
 
 use std::time::Duration;
 
+pub use self::collective::{Collective, VisitCollective, WORD};
 pub use self::group::{Delivered, Group, VisitGroup};
 pub use self::one_sided::{OneSided, VisitOneSided};
 pub use self::queued::{Queued, VisitQueued};
@@ -109,6 +111,19 @@ pub trait Link: Send {
     {
         self.group().map(|link| visitor.visit(&mut group::Through(link)))
     }
+
+    /// The member of a group that this link is, where [`Capabilities::collective`] says so: one indirect call an operation.
+    fn collective(&mut self) -> Option<&mut dyn Collective> {
+        None
+    }
+
+    /// Hands the member to `visitor`, as [`Link::visit_one_sided`] does.
+    fn visit_collective<V: VisitCollective>(&mut self, visitor: V) -> Option<V::Out>
+    where
+        Self: Sized,
+    {
+        self.collective().map(|link| visitor.visit(&mut collective::Through(link)))
+    }
 }
 
 /// A link behind a pointer: one indirect call an operation, where its type is not known.
@@ -160,6 +175,9 @@ macro_rules! behind_a_pointer {
             fn group(&mut self) -> Option<&mut dyn Group> {
                 (**self).group()
             }
+            fn collective(&mut self) -> Option<&mut dyn Collective> {
+                (**self).collective()
+            }
         }
     };
 }
@@ -168,3 +186,4 @@ behind_a_pointer!({L: Link + ?Sized} Box<L>);
 behind_a_pointer!({} one_sided::Through<'_>);
 behind_a_pointer!({} queued::Through<'_>);
 behind_a_pointer!({} group::Through<'_>);
+behind_a_pointer!({} collective::Through<'_>);

@@ -27,7 +27,7 @@ pub struct Case {
 }
 
 /// Every case, in the order in which they are tried.
-pub const CASES: [Case; 19] = [
+pub const CASES: [Case; 20] = [
     Case {
         name: "sizes",
         what: "messages of 1 B to 16 MiB arrive as they were sent, both ways",
@@ -131,6 +131,12 @@ pub const CASES: [Case; 19] = [
         what: "posts arrive in order, and are done in order",
         applies: |can| can.queued,
         try_it: post,
+    },
+    Case {
+        name: "together",
+        what: "three members of a group do every collective at many sizes, and each gets what it is to get",
+        applies: |can| can.collective,
+        try_it: together,
     },
 ];
 
@@ -681,6 +687,78 @@ fn post(module: &'static dyn Transport) -> Result<()> {
             Ok(())
         },
     )
+}
+
+/// A group of three, in the order of their ranks.
+fn group(module: &'static dyn Transport) -> Result<Vec<AnyLink>> {
+    let (patience, plain) = (Patience::new(long(), Arc::clone(&FAILED)), Settings::default());
+    let proofs = [PROOF, Proof { near: [3; 32], far: [4; 32] }];
+    let mut acceptors = Vec::new();
+    for proof in &proofs {
+        acceptors.push((module.listen(&plain, HOME, &patience).context("listen()")?, proof));
+    }
+    let doors: Vec<_> = acceptors.iter().map(|(acceptor, _)| (acceptor.address(), HOME)).collect();
+    let told = |link: Result<AnyLink, LinkError>, what: &'static str| {
+        link.inspect_err(|_| FAILED.store(true, Ordering::Relaxed)).context(what)
+    };
+    std::thread::scope(|s| {
+        let joins = acceptors.iter_mut().map(|(acceptor, proof)| s.spawn(|| told(acceptor.accept(proof), "join()")));
+        let joins: Vec<_> = joins.collect();
+        let first = told(module.gather(&plain, &doors, &proofs, &patience), "join() of rank 0");
+        let others = joins.into_iter().map(|join| join.join().unwrap_or_else(|_| Err(anyhow!("joining panicked"))));
+        let others: Vec<Result<AnyLink>> = others.collect();
+        std::iter::once(first).chain(others).collect()
+    })
+}
+
+fn together(module: &'static dyn Transport) -> Result<()> {
+    let members = group(module)?;
+    let count = members.len() as u64;
+    let part = |mut end: AnyLink, rank: u64| -> Result<()> {
+        let most = most(&end);
+        let link = end.collective().context("its link has no collectives")?;
+        ensure!((link.members(), link.rank()) == (count as u32, rank as u32), "join() lost its place");
+        for (turn, size) in (0u64..).zip([8, 16, 4096, 65_536, 100_000, 1 << 20]).filter(|(_, size)| *size <= most) {
+            let of = |from: u64, to: u64| content(size, turn * 100 + from * 10 + to);
+            link.barrier()?;
+            let mut block = if rank == 0 { of(0, 0) } else { vec![0; size] };
+            link.broadcast(&mut block)?;
+            ensure!(block == of(0, 0), "broadcast() of {size} bytes: rank {rank} got other content");
+            let (mut sums, mut all, mut into) =
+                (vec![0; size], vec![0; size * count as usize], vec![0; size * count as usize]);
+            link.allreduce(&of(rank, 0), &mut sums)?;
+            let word = |block: &[u8], at: usize| block[at..at + 8].try_into().map_or(0, u64::from_ne_bytes);
+            for at in (0..size).step_by(8) {
+                let right = (0..count).fold(0u64, |sum, from| sum.wrapping_add(word(&of(from, 0)[..], at)));
+                ensure!(
+                    word(&sums, at) == right,
+                    "allreduce() of {size} bytes: rank {rank} got a wrong sum at byte {at}"
+                );
+                if size > 4096 && at >= 4096 {
+                    break;
+                }
+            }
+            link.allgather(&of(rank, 0), &mut all)?;
+            let right: Vec<u8> = (0..count).flat_map(|from| of(from, 0)).collect();
+            ensure!(all == right, "allgather() of {size} bytes: rank {rank} got other content");
+            let out: Vec<u8> = (0..count).flat_map(|to| of(rank, to)).collect();
+            link.all_to_all(&out, &mut into)?;
+            let right: Vec<u8> = (0..count).flat_map(|from| of(from, rank)).collect();
+            ensure!(into == right, "all_to_all() of {size} bytes: rank {rank} got other content");
+        }
+        link.barrier()?;
+        Ok(())
+    };
+    let told = |done: Result<()>| done.inspect_err(|_| FAILED.store(true, Ordering::Relaxed));
+    std::thread::scope(|s| {
+        let parts = (0..).zip(members).map(|(rank, member)| s.spawn(move || told(part(member, rank))));
+        let parts: Vec<_> = parts.collect();
+        let done = parts.into_iter().map(|part| part.join().unwrap_or_else(|_| Err(anyhow!("a member panicked"))));
+        // Members that are stopped because another one failed say less than that one.
+        let mut failed: Vec<anyhow::Error> = done.filter_map(Result::err).collect();
+        failed.sort_by_key(|e| matches!(e.downcast_ref(), Some(LinkError::Interrupted | LinkError::Closed { .. })));
+        failed.into_iter().next().map_or(Ok(()), Err)
+    })
 }
 
 /// A line on what the module is.

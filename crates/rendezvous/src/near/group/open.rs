@@ -210,6 +210,7 @@ impl GroupSession {
             transport: path.transport,
             settings: path.settings.clone(),
             doors,
+            gathers: path.topology == Topology::Group,
             patience: self.plan.patience,
             decorators: self.plan.decorators.of_flow(number as u32),
             cpu: open.cpus.0.get(number).copied().filter(|_| self.elsewhere.is_none()),

@@ -1,0 +1,245 @@
+//! What the collective patterns share: an operation that all members of a group do together, and its time.
+//!
+//! Each member times its own call, from entering it to leaving it, and the time of an operation is that of the slowest member. It is what the OSU
+//! micro-benchmarks (`osu_bcast -f` and its siblings) give as the maximum and the Intel MPI Benchmarks as `t_max`, but taken of each operation and not of each
+//! member's mean over all: Hunold and Carpen-Amarie, "Reproducible MPI Benchmarking Is Still Not As Easy As You Think" (IEEE TPDS 27(12), 2016), show that
+//! such a mean hides the run. After each operation the members tell each other their times by an allgather, which is outside of the time. So all enter the
+//! next one together, as far as they leave that allgather together: what they leave it apart is in the time of the next operation.
+
+use transport::clock::{Clock, Monotonic};
+use transport::theory::FarRole;
+use transport::{Capabilities, Collective, End, Link, LinkError, VisitCollective, WORD};
+
+use super::facts::one_process;
+use super::{Answered, Facts, InGroup, Timed};
+use crate::buffers::Slots;
+use crate::event::{TimeKind, Trial};
+use crate::near;
+use crate::samples::Samples;
+use crate::workspace::Halt;
+use crate::{FarReport, SessionError, TrialSpec, Workspace};
+
+const LACKS: &str =
+    "it has no operations that all members of a group do together (list says which transports have collectives)";
+const LACKING: LinkError = LinkError::Unsupported("do what all members of a group do together");
+
+/// The facts of a collective pattern, of which each says its help, blocks and bytes.
+pub(super) const fn facts(help: &'static str) -> Facts {
+    Facts {
+        refuses: |can: &Capabilities| one_process(can).or((!can.collective).then_some(LACKS)),
+        in_group: Some(InGroup::Whole),
+        collective: true,
+        undecorated: true,
+        ways: |_| 1,
+        modelled: |_, _, _, _| Err(LACKING.into()),
+        ..Facts::new(Some(help), TimeKind::Slowest, |_| FarRole::Answer { response: 1 })
+    }
+}
+
+/// What a member reserves beside two blocks of the trial's size where it has blocks for each other member: at most.
+pub(super) fn for_all(spec: &TrialSpec) -> u128 {
+    let each = u128::from(spec.size) + u128::from(spec.align) + 128;
+    4 * each * u128::from(members(spec)) + 2 * u128::from(spec.pool)
+}
+
+/// Members of a trial's group.
+pub(super) fn members(spec: &TrialSpec) -> u64 {
+    u64::from(spec.flows) + 1
+}
+
+/// Members that a trial had.
+pub(super) fn took_part(trial: &Trial) -> u64 {
+    trial.report.flows.as_ref().map_or(1, |flows| flows.each.len() as u64).saturating_add(1)
+}
+
+/// Which of a group's members it is, in which iteration.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub rank: u64,
+    pub members: u64,
+    pub iteration: u64,
+    pub seed: u64,
+}
+
+impl Place {
+    /// The number of the contents that the member of this rank has for the one of another.
+    pub fn number(&self, from: u64, to: u64) -> u64 {
+        self.iteration.wrapping_mul(self.members).wrapping_add(from).wrapping_mul(self.members).wrapping_add(to)
+    }
+}
+
+/// One operation.
+pub(super) trait Operation {
+    /// Bytes that a member gives, and that it gets.
+    fn blocks(spec: &TrialSpec) -> (u64, u64) {
+        (spec.pattern.facts().blocks)(spec)
+    }
+
+    /// All members do it. `out` is what this one gives, `into` what it gets, as long as the pattern's blocks are.
+    fn step<L: Collective>(link: &mut L, out: &mut [u8], into: &mut [u8]) -> Result<(), LinkError>;
+
+    /// Fills what this member gives.
+    fn fill(out: &mut [u8], place: Place);
+
+    /// The first wrong byte of what it got, within its block.
+    fn wrong(into: &[u8], place: Place) -> Option<u64>;
+}
+
+/// A member's part of a trial.
+struct Member<'a, L, C> {
+    link: &'a mut L,
+    clock: &'a C,
+    spec: &'a TrialSpec,
+    halt: Halt,
+    /// The times of all, as they tell each other.
+    told: Vec<u8>,
+    /// First wrong byte: iteration, offset.
+    wrong: Option<(u64, u64)>,
+}
+
+impl<'a, L: Collective, C: Clock> Member<'a, L, C> {
+    fn new(link: &'a mut L, clock: &'a C, spec: &'a TrialSpec, halt: Halt) -> Result<Self, LinkError> {
+        let members = link.members();
+        if u64::from(members) != self::members(spec) {
+            let why = format!("a group of {} members is measured, and this one has {members}", self::members(spec));
+            return Err(LinkError::Protocol(why));
+        }
+        Ok(Self { link, clock, spec, halt, told: vec![0; members as usize * WORD], wrong: None })
+    }
+
+    /// The longest of all members' times.
+    fn slowest(&mut self, own: u64) -> Result<u64, LinkError> {
+        self.link.allgather(&own.to_ne_bytes(), &mut self.told)?;
+        let times = self.told.chunks_exact(WORD).filter_map(|time| time.try_into().ok());
+        Ok(times.map(u64::from_ne_bytes).max().unwrap_or(own))
+    }
+
+    /// Does all operations of the trial; `each` is told the number and the time of every one.
+    fn run<O: Operation>(
+        &mut self,
+        out: &mut Slots<'_>,
+        into: &mut Slots<'_>,
+        mut each: impl FnMut(u64, u64),
+    ) -> Result<(), LinkError> {
+        let (rank, members) = (u64::from(self.link.rank()), u64::from(self.link.members()));
+        // Members begin at different moments; from here on none is ahead.
+        self.slowest(0)?;
+        for iteration in 0..self.spec.warmup + self.spec.repeats {
+            self.halt.check()?;
+            let (give, get) = (out.slot(), into.slot());
+            let place = Place { rank, members, iteration, seed: self.spec.seed };
+            if self.spec.check {
+                O::fill(give, place);
+                // What the last operation brought must not pass for what this one does.
+                get.iter_mut().for_each(|byte| *byte = !*byte);
+                self.link.barrier()?;
+            }
+            let began = self.clock.now();
+            O::step(self.link, give, get)?;
+            let took = self.clock.now() - began;
+            if self.spec.check && self.wrong.is_none() {
+                self.wrong = O::wrong(get, place).map(|at| (iteration, at));
+            }
+            each(iteration, self.slowest(took)?);
+        }
+        Ok(())
+    }
+}
+
+/// What the members told the near one of their operations.
+struct Near<'a, C, O> {
+    clock: &'a C,
+    spec: &'a TrialSpec,
+    halt: Halt,
+    out: Slots<'a>,
+    into: Slots<'a>,
+    of: std::marker::PhantomData<O>,
+}
+
+impl<C: Clock, O: Operation> VisitCollective for Near<'_, C, O> {
+    type Out = Timed;
+
+    fn visit<L: Collective>(mut self, link: &mut L) -> Timed {
+        let Self { clock, spec, halt, .. } = self;
+        let (mut samples, mut total) = (Samples::new(spec.repeats, 1), 0);
+        let mut member = Member::new(link, clock, spec, halt)?;
+        member.run::<O>(&mut self.out, &mut self.into, |iteration, slowest| {
+            if iteration >= spec.warmup {
+                samples.push(slowest, 1);
+                total += slowest;
+            }
+        })?;
+        match member.wrong {
+            None => Ok(near::sampled(samples, spec.repeats, total)),
+            Some((iteration, offset)) => {
+                Err(SessionError::Corrupt { side: "the near side", size: spec.size, iteration, offset })
+            }
+        }
+    }
+}
+
+struct Far<'a, O> {
+    spec: &'a TrialSpec,
+    halt: Halt,
+    out: Slots<'a>,
+    into: Slots<'a>,
+    of: std::marker::PhantomData<O>,
+}
+
+impl<O: Operation> VisitCollective for Far<'_, O> {
+    type Out = Answered;
+
+    fn visit<L: Collective>(mut self, link: &mut L) -> Answered {
+        let mut member = Member::new(link, &Monotonic, self.spec, self.halt)?;
+        let mut received = 0;
+        member.run::<O>(&mut self.out, &mut self.into, |_, _| received += 1)?;
+        Ok(FarReport { received, corrupt: member.wrong, ..FarReport::default() })
+    }
+}
+
+/// The near half of a trial of this operation: that of rank 0.
+pub(super) fn near_half<O: Operation, L: Link, C: Clock>(
+    end: &mut End<L>,
+    clock: &C,
+    spec: &TrialSpec,
+    side: &mut Workspace,
+) -> Timed {
+    let halt = side.halt();
+    let (gives, gets) = O::blocks(spec);
+    let (link, out, into) = side.slots(end, spec, gives, gets)?;
+    let of = std::marker::PhantomData::<O>;
+    link.visit_collective(Near { clock, spec, halt, out, into, of }).unwrap_or(Err(LACKING.into()))
+}
+
+/// The half of any other member.
+pub(super) fn far_half<O: Operation, L: Link>(end: &mut End<L>, spec: &TrialSpec, side: &mut Workspace) -> Answered {
+    let halt = side.halt();
+    let (gives, gets) = O::blocks(spec);
+    let (link, out, into) = side.slots(end, spec, gives, gets)?;
+    let of = std::marker::PhantomData::<O>;
+    link.visit_collective(Far { spec, halt, out, into, of }).unwrap_or(Err(LACKING.into()))
+}
+
+/// The two halves of a pattern's file.
+macro_rules! halves {
+    ($operation:ident) => {
+        pub(super) fn near<L: transport::Link, C: transport::clock::Clock>(
+            end: &mut transport::End<L>,
+            clock: &C,
+            spec: &$crate::TrialSpec,
+            side: &mut $crate::Workspace,
+        ) -> super::Timed {
+            super::collective::near_half::<$operation, L, C>(end, clock, spec, side)
+        }
+
+        pub(super) fn far<L: transport::Link>(
+            end: &mut transport::End<L>,
+            spec: &$crate::TrialSpec,
+            side: &mut $crate::Workspace,
+        ) -> super::Answered {
+            super::collective::far_half::<$operation, L>(end, spec, side)
+        }
+    };
+}
+
+pub(super) use halves;

@@ -1,0 +1,198 @@
+//! Collectives: over a module of our own that does them in the simplest way, and over Open MPI and MPICH.
+
+use std::path::PathBuf;
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use super::modules::{changed, made, with};
+use super::mpi::{command, modules as there, named};
+use super::processes::{children, command_line, send, under_way};
+use super::support::{LONG, Running, Said, Scratch, json, until};
+
+const STAR: &str = include_str!("collectives/star.c");
+const PATTERNS: [&str; 5] = ["barrier", "broadcast", "allreduce", "allgather", "all-to-all"];
+const COUNTED: [&str; 12] =
+    ["--trials", "2", "--repeats", "5", "--budget", "120s", "--pin", "none", "--no-html", "-q", "-o", "x.run.jsonl"];
+
+/// The module that a new one begins with, with collectives.
+fn star(dir: &Scratch, change: impl Fn(&str) -> String) -> PathBuf {
+    made(dir, "star", |text| {
+        let text = changed(
+            text,
+            "    int fd;\n    const terms *terms;\n};\n\n/* ----",
+            "    int fd;\n    const terms *terms;\n    struct star *star;\n};\n\n/* ----",
+        );
+        let text = changed(
+            &text,
+            "    close(link->fd);\n    free(link);",
+            "    close(link->fd);\n    free(link->star);\n    free(link);",
+        );
+        let text = changed(&text, "    link->terms = terms;", "    link->terms = terms;\n    link->star = NULL;");
+        let text = text.replace("struct pipegauge_link {\n", "struct star;\nstruct pipegauge_link {\n");
+        let text = changed(&text, "| PIPEGAUGE_POLL;", "| PIPEGAUGE_POLL | PIPEGAUGE_COLLECTIVE;");
+        let text =
+            changed(&text, "    .close = close_link,\n", "    .close = close_link,\n    .collective = &collective,\n");
+        change(&changed(&text, "/* ---- What it is ---- */", &format!("{STAR}/* ---- What it is ---- */")))
+    })
+}
+
+fn lines(dir: &Scratch) -> Vec<Value> {
+    std::fs::read_to_string(dir.path("x.run.jsonl")).unwrap().lines().map(json).collect()
+}
+
+fn points(lines: &[Value]) -> Vec<&Value> {
+    lines.iter().filter(|line| line["event"] == "point").collect()
+}
+
+/// Runs a collective of `path` with its contents checked; the lines of the run file.
+fn checked(run: impl Fn(&[&str]) -> Said, dir: &Scratch, path: &str, pattern: &str, more: &[&str]) -> Vec<Value> {
+    let _ = std::fs::remove_file(dir.path("x.run.jsonl"));
+    let sizes: &[&str] = if pattern == "barrier" { &[] } else { &["--sizes", "1,4095,64KiB"] };
+    let said = run(&[&["run", path, "--pattern", pattern, "--check"][..], sizes, &COUNTED, more].concat());
+    assert!(said.code() == 0, "{pattern} {more:?}: {said}");
+    lines(dir)
+}
+
+#[test]
+fn a_module_with_collectives_passes_the_check_and_every_pattern_is_measured_as_any_other() {
+    let dir = Scratch::new();
+    let modules = star(&dir, str::to_owned);
+    let said = with(&dir, &modules, &["module", "check", "modules/star.so"]);
+    assert!(said.code() == 0 && said.out.contains("17 right, 0 wrong"), "{said}");
+    for pattern in PATTERNS {
+        let run = checked(|args| with(&dir, &modules, args), &dir, "star", pattern, &[]);
+        let plan = &run[0]["plan"];
+        assert_eq!((&plan["pattern"], &plan["paths"][0]["topology"]), (&pattern.into(), &"group".into()));
+        let (points, sizes) = (points(&run), if pattern == "barrier" { 1 } else { 3 });
+        assert_eq!(points.len(), sizes, "{pattern}: {points:?}");
+        for point in points {
+            assert!(point["time"] == "slowest" && point["median"].as_f64() > Some(0.0), "{pattern}: {point}");
+        }
+        let trial = run.iter().find(|line| line["event"] == "trial").unwrap();
+        assert_eq!(trial["flows"]["each"].as_array().map(Vec::len), Some(2), "{trial}");
+        let shown = dir.run(&["show", "x.run.jsonl", "--points"]);
+        assert!(shown.code() == 0 && shown.out.contains("times are the slowest member's"), "{pattern}: {shown}");
+        assert_eq!(dir.run(&["compare", "x.run.jsonl", "x.run.jsonl"]).code(), 0, "{pattern}");
+        for format in ["csv", "json"] {
+            assert!(
+                dir.run(&["export", "x.run.jsonl", "--format", format]).out.contains(pattern),
+                "{pattern} {format}"
+            );
+        }
+        let size = if pattern == "barrier" { "1 B" } else { "64 KiB" };
+        let asked = dir.run(&["ask", "x.run.jsonl", &format!("latency of {size}")]);
+        assert!(asked.code() == 0 && asked.out.contains("the slowest member's"), "{pattern}: {asked}");
+        let drawn = dir.run(&["plot", "x.run.jsonl", "-o", "x.svg"]);
+        assert_eq!(drawn.code(), 0, "{pattern}: {drawn}");
+    }
+}
+
+#[test]
+fn members_are_an_axis() {
+    let dir = Scratch::new();
+    let modules = star(&dir, str::to_owned);
+    let more = ["--topology", "group", "--members", "2,4"];
+    let run = checked(|args| with(&dir, &modules, args), &dir, "star", "allreduce", &more);
+    let flows = run[0]["plan"]["paths"].as_array().unwrap().iter().map(|p| p["flows"].as_u64().unwrap_or(1));
+    assert_eq!(flows.collect::<Vec<_>>(), [1, 3]);
+    assert_eq!(points(&run).len(), 6);
+}
+
+#[test]
+fn a_collective_that_does_something_else_is_found_under_check() {
+    let dir = Scratch::new();
+    let modules = star(&dir, |text| changed(text, "            sum += one;", "            sum |= one;"));
+    let line = ["run", "star", "--pattern", "allreduce", "--sizes", "64", "--check"];
+    let said = with(&dir, &modules, &[&line[..], &COUNTED].concat());
+    assert!(said.code() != 0 && said.err.contains("wrong"), "{said}");
+    let said = with(&dir, &modules, &["module", "check", "modules/star.so"]);
+    assert!(said.code() != 0 && said.out.contains("got a wrong sum"), "{said}");
+}
+
+#[test]
+fn what_has_no_collectives_is_refused_before_anything_is_measured() {
+    let dir = Scratch::new();
+    let plain = made(&dir, "plain", str::to_owned);
+    for pattern in PATTERNS {
+        for path in ["tcp", "memcpy", "multicast", "plain"] {
+            let said = with(&dir, &plain, &["run", path, "--pattern", pattern, "--no-html", "-q", "-o", "x.run.jsonl"]);
+            assert!(said.code() == 2 && said.err.contains(pattern), "{path} {pattern}: {said}");
+            assert!(!dir.path("x.run.jsonl").exists(), "{path} {pattern}");
+        }
+    }
+    let modules = star(&dir, str::to_owned);
+    for (more, says) in [
+        (&["--pattern", "barrier", "--pairs", "2"][..], "--topology group"),
+        (&["--pattern", "barrier", "--sizes", "64"], "leave out --sizes"),
+        (&["--topology", "group", "--members", "3", "--pattern", "stream"], "--pattern barrier"),
+        (&["--pattern", "allreduce", "--fault", "drop=1%"], "leave out --fault"),
+    ] {
+        let said = with(&dir, &modules, &[&["run", "star", "--no-html", "-q"][..], more].concat());
+        assert!(said.code() == 2 && said.err.contains(says), "{more:?}: {said}");
+    }
+}
+
+#[test]
+fn a_member_that_ends_is_named_and_ends_its_path() {
+    let dir = Scratch::new();
+    let modules = star(&dir, str::to_owned);
+    let args = [&["run", "star", "--pattern", "allreduce", "--sizes", "64", "-o", "x.run.jsonl"][..], &LONG].concat();
+    let mut run = Running::start(command(&dir, &modules, &args));
+    under_way(&mut run, &dir.path("x.run.jsonl"));
+    let pid = run.pid();
+    send(until("a process of the run", || children(pid, "peer").pop()).pid, Signal::KILL);
+    let said = run.end();
+    assert!([1, 2].contains(&said.code()), "{said}");
+    said.complains(&["receiving member", "signal 9"]);
+    assert!(children(pid, "").is_empty(), "{said}");
+}
+
+/// Kills far members of a run until it ends.
+fn ends_when_killed(dir: &Scratch, run: &mut Running) {
+    until("a trial", || {
+        let text = std::fs::read_to_string(dir.path("x.run.jsonl"));
+        text.is_ok_and(|text| text.contains(r#""event":"trial""#)).then_some(())
+    });
+    let mark = format!("/proc/{}/exe peer", run.pid());
+    until("the run's end", || {
+        for far in named(&mark).into_iter().filter(|pid| !command_line(*pid).contains("seat")) {
+            send(far, Signal::KILL);
+        }
+        (!run.runs()).then_some(())
+    });
+}
+
+#[test]
+fn ranks_of_both_mpis_do_every_collective() {
+    let dir = Scratch::new();
+    let Some((modules, names)) = there(&dir) else { return };
+    for name in names {
+        // Three ranks that spin on two CPUs would take milliseconds an operation.
+        let path = format!("{name}:wait=yield");
+        for pattern in PATTERNS {
+            let run = |args: &[&str]| with(&dir, &modules, args);
+            let run = checked(run, &dir, &path, pattern, &["--patience", "60s"]);
+            assert_eq!(points(&run).len(), if pattern == "barrier" { 1 } else { 3 }, "{name} {pattern}: {run:?}");
+        }
+        // Two, by the library's blocking calls.
+        let more = ["--topology", "group", "--members", "2", "--patience", "60s"];
+        let run = checked(|args| with(&dir, &modules, args), &dir, name, "allreduce", &more);
+        assert_eq!(points(&run).len(), 3, "{name}: {run:?}");
+    }
+}
+
+#[test]
+fn a_rank_that_is_killed_ends_its_collective() {
+    let dir = Scratch::new();
+    let Some((modules, names)) = there(&dir) else { return };
+    for name in names {
+        let _ = std::fs::remove_file(dir.path("x.run.jsonl"));
+        let path = format!("{name}:wait=yield");
+        let args = [&["run", &path, "--pattern", "allgather", "-o", "x.run.jsonl"][..], &LONG].concat();
+        let mut run = Running::start(command(&dir, &modules, &args));
+        ends_when_killed(&dir, &mut run);
+        let said = run.end();
+        assert!([1, 2].contains(&said.code()) && !said.err.is_empty(), "{name}: {said}");
+    }
+}
