@@ -280,9 +280,16 @@ impl Plan {
         self.paths.iter().any(|path| path.load.is_some())
     }
 
-    /// Whether no other flow, member or direction shares the path of this number with what is measured.
+    /// Whether no other flow, member or direction shares the path of this number with what is measured. What all members of a group do together is one
+    /// thing.
     pub fn alone(&self, path: u32) -> bool {
-        !self.both && self.paths.get(path as usize).is_none_or(PathPlan::alone)
+        let together = self.pattern.facts().collective;
+        !self.both && self.paths.get(path as usize).is_none_or(|path| together || path.alone())
+    }
+
+    /// What a connection of the path of this number stands for, in words. Members of a collective are not told apart as receivers.
+    pub fn one(&self, path: u32) -> &'static str {
+        if self.pattern.facts().collective { "member" } else { self.topology(path).one() }
     }
 
     /// Whether messages leave by a schedule: then the path is idle between them.
@@ -630,7 +637,7 @@ pub struct Figures {
     /// Percentiles of single iterations, where they were timed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percentiles: Option<Percentiles>,
-    /// Bits a second that the median stands for; 0 for HINT, whose figure is `quips`.
+    /// Bits a second that the median stands for; 0 for HINT, whose figure is `quips`, and for a barrier, which carries nothing.
     pub throughput: f64,
     /// The sender's own rate, bits a second (stream).
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -259,7 +259,8 @@ pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> O
     let reordered = sum(|t| t.report.reordered + t.report.far.reordered);
     let score = facts.score.and_then(|score| score(&used, median));
     let near_seconds: f64 = used.iter().map(|t| t.report.seconds).sum();
-    let flows = of_flows(&used, bits(plan, sample) / median);
+    // What all members do together none of them does faster than another.
+    let flows = of_flows(&used, bits(plan, sample) / median).filter(|_| !facts.collective);
     Some(Figures {
         blocks: seen.len() as u32,
         trials: used.len() as u32,

@@ -39,12 +39,16 @@ pub fn one_cpu(cpu: u32) -> Warning {
     warning("one-cpu", Vec::new(), text)
 }
 
-/// Members of a group that do something together have fewer CPUs than there are members.
-pub fn crowded(members: usize, cpus: usize) -> Warning {
+/// Members of a group that do something together have fewer CPUs than there are members. `yields` is what makes a waiting member of the path give its CPU
+/// away, as it is typed; none where nothing does, or where it is set.
+pub fn crowded(members: usize, cpus: usize, yields: Option<&str>) -> Warning {
+    let cpus_words = if cpus == 1 { "1 CPU".to_owned() } else { format!("{cpus} CPUs") };
+    let fewer = (cpus > 1).then(|| format!("--members {cpus} gives each a CPU of its own"));
+    let yields = yields.map(|set| format!("with {set} a member that waits gives its CPU away"));
+    let remedies: Vec<String> = fewer.into_iter().chain(yields).collect();
+    let so = if remedies.is_empty() { String::new() } else { format!(" ({})", remedies.join("; ")) };
     let text = format!(
-        "{members} members of the group share {cpus} CPUs: each operation holds turns that members wait for, and one that spins (MPI) keeps its CPU for \
-         milliseconds; --members {} gives each a CPU of its own, and openmpi:wait=yield or mpich:wait=yield lets the others run",
-        cpus.max(2)
+        "{members} members of the group share {cpus_words}, so that they take turns within each operation, and times include the waits for a turn{so}"
     );
     warning("crowded", Vec::new(), text)
 }

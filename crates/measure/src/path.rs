@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use host::Taken;
-use transport::Name;
+use transport::options::Form;
+use transport::{Name, OptionSpec, Settings, registry};
 
 use crate::amounts::{FEWEST, LOAD, MIDDLING};
 use crate::event::{
@@ -250,7 +251,9 @@ impl<'a> PathRun<'a> {
                 load: party.load,
             }))?;
             if let Some((members, cpus)) = crowd {
-                self.warn(judge::crowded(members, cpus))?;
+                let options = registry::find(self.kind).map_or(&[][..], |transport| transport.options());
+                let yields = yields(self.kind, options, self.plan.settings(self.number));
+                self.warn(judge::crowded(members, cpus, yields.as_deref()))?;
             }
         }
         Ok(())
@@ -565,6 +568,14 @@ impl<'a> PathRun<'a> {
     }
 }
 
+/// What makes a waiting end of a path with these options give its CPU away, as it is typed; none where it has no such setting, or already that one.
+fn yields(kind: Name, options: &[OptionSpec], settings: &Settings) -> Option<String> {
+    const YIELDS: &str = "yield";
+    let wait = options.iter().find(|option| option.name == "wait")?;
+    let takes = matches!(wait.form, Form::OneOf(words) if words.contains(&YIELDS));
+    (takes && settings.text(wait.name) != Some(YIELDS)).then(|| format!("{kind}:{}={YIELDS}", wait.name))
+}
+
 /// Members of a group and the CPUs that they have, where those are fewer.
 fn crowd(party: &Party) -> Option<(usize, usize)> {
     let members = party.members.len();
@@ -573,4 +584,34 @@ fn crowd(party: &Party) -> Option<(usize, usize)> {
     // Those that keep to none may run on all that there are.
     let cpus = if free { party.far.as_ref()?.cpus.len() } else { kept.len() };
     (0 < cpus && cpus < members).then_some((members, cpus))
+}
+
+#[cfg(test)]
+mod tests {
+    use transport::options;
+
+    use super::*;
+
+    #[test]
+    fn members_that_share_cpus_are_told_to_yield_only_where_their_path_can_and_does_not() {
+        let spins = [options::wait(&["poll", "yield"], "poll")];
+        let of = |options: &[OptionSpec], settings| yields(Name::ALONE, options, &settings);
+        let told = format!("{}:wait=yield", Name::ALONE);
+        assert_eq!(of(&spins, Settings::default()), Some(told.clone()));
+        assert_eq!(of(&spins, Settings::default().with("wait", "poll")), Some(told.clone()));
+        assert_eq!(of(&spins, Settings::default().with("wait", "yield")), None, "it is set");
+        assert_eq!(
+            of(&[options::wait(&["block", "spin"], "block")], Settings::default()),
+            None,
+            "it waits in other ways"
+        );
+        assert_eq!(of(&[], Settings::default()), None);
+        let text = |cpus, yields| judge::crowded(3, cpus, yields).text;
+        assert!(text(2, None).contains("--members 2 gives") && !text(2, None).contains("yield"), "{}", text(2, None));
+        assert!(
+            text(1, Some(&told)).contains(&told) && !text(1, None).contains("--members"),
+            "{}",
+            text(1, Some(&told))
+        );
+    }
 }

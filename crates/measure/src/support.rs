@@ -79,6 +79,9 @@ pub fn check(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Result<(), Uns
     if let Some(why) = (facts.refuses)(can) {
         return refuse(why);
     }
+    if facts.collective && plan.soaks() {
+        return refuse("a soak measures between two ends (leave out --duration)");
+    }
     if !facts.sized && (plan.sizes.is_some() || plan.step.is_some()) {
         return refuse("nothing is sent that has a size (leave out --sizes and --step)");
     }

@@ -377,6 +377,19 @@ fn each_runs_as_itself() {
 }
 
 #[test]
+fn a_collective_costs_every_member() {
+    for pattern in Pattern::ALL.iter().filter(|p| p.facts().collective) {
+        let (_, near, far) = both(&TrialSpec { check: false, ..spec(*pattern) });
+        for cost in [near.cost, far.cost] {
+            let cost = cost.unwrap_or_else(|| panic!("{pattern:?} has no cost"));
+            assert!(cost.iterations == REPEATS && cost.elapsed_ns > 0, "{pattern:?}: {cost:?}");
+        }
+        let can = Capabilities { semantics: Semantics::Message, ..Capabilities::plain() };
+        measure::credible::credible(&far, &spec(*pattern), &can, Duration::from_secs(60)).unwrap();
+    }
+}
+
+#[test]
 fn reversed_the_far_side_sends() {
     use Did::{Received, Sent};
     for pattern in Pattern::ALL.iter().filter(|p| p.facts().reverses) {

@@ -69,9 +69,11 @@ impl<'a> At<'a> {
         plan.loads().then(|| plan.load(self.path.opened.path).map_or(0, |load| load.flows))
     }
 
-    /// Whether it is the rate of several flows at once, or of processes whose number is compared, a single one included.
+    /// Whether it is the rate of several flows at once, or of processes whose number is compared, a single one included. What all members of a group do
+    /// together is no rate of theirs.
     fn rated(self) -> bool {
-        self.f.flows.is_some() || self.members().is_some()
+        let together = self.run.run.plan.pattern.facts().collective;
+        !together && (self.f.flows.is_some() || self.members().is_some())
     }
 
     /// How many flows, pairs or members there are: where both sides send, each flow is a connection, and a pair or member has one each way.
@@ -352,8 +354,8 @@ columns! {
     p999_s: Option<f64> = |a| a.f.percentiles.and_then(|p| p.p999), SECONDS, shown(63, "p99.9"), None;
     /// Longest single iteration, seconds, where they were timed.
     max_s: Option<f64> = |a| a.f.percentiles.map(|p| p.max), SECONDS, shown(64, "longest"), None;
-    /// Throughput that the median stands for, bits a second; none of HINT, and none of a run that sends so many messages a second (`--rate`),
-    /// which says nothing of how much the path carries. Of a stream at an offered rate it is what arrived of that.
+    /// Throughput that the median stands for, bits a second; none of HINT and of a barrier, and none of a run that sends so many messages a second
+    /// (`--rate`), which says nothing of how much the path carries. Of a stream at an offered rate it is what arrived of that.
     throughput_bits_per_s: Option<f64> = |a| Some(a.f.throughput).filter(|_| a.run.arrives()), BITS, shown(50, "throughput"),
         Some("pipegauge_throughput_bits_per_second");
     /// The sender's own rate, bits a second (stream).
@@ -389,7 +391,7 @@ columns! {
     /// Upper end of its 95% interval, seconds; none likewise.
     near_cpu_high_s: Option<f64> = |a| a.cpu(0).map(|c| c.interval.high).filter(|v| v.is_finite()), SECONDS, None, None;
     /// CPU time of the near side for a byte that crosses the path, seconds a byte; none likewise.
-    near_cpu_s_per_byte: Option<f64> = |a| a.cpu(0).map(|c| c.per_byte), Some(Unit::SecondsPerByte), None, None;
+    near_cpu_s_per_byte: Option<f64> = |a| a.cpu(0).map(|c| c.per_byte).filter(|cost| *cost > 0.0), Some(Unit::SecondsPerByte), None, None;
     /// CPU time of the near side over the time that passed, as a share of one CPU: the rest it was idle.
     near_busy_share: Option<f64> = |a| a.cost(0).and_then(|c| c.busy), SHARE, None, Some("pipegauge_near_busy_ratio");
     /// Share of the near side's CPU time in the kernel, the rest being user time; none where fewer than 100 ticks of the kernel tell it.
@@ -407,7 +409,7 @@ columns! {
     /// Upper end of its 95% interval, seconds; none likewise.
     far_cpu_high_s: Option<f64> = |a| a.cpu(1).map(|c| c.interval.high).filter(|v| v.is_finite()), SECONDS, None, None;
     /// CPU time of the far side for a byte that crosses the path, seconds a byte; none likewise.
-    far_cpu_s_per_byte: Option<f64> = |a| a.cpu(1).map(|c| c.per_byte), Some(Unit::SecondsPerByte), None, None;
+    far_cpu_s_per_byte: Option<f64> = |a| a.cpu(1).map(|c| c.per_byte).filter(|cost| *cost > 0.0), Some(Unit::SecondsPerByte), None, None;
     /// CPU time of the far side over the time that passed, as a share of one CPU: the rest it was idle.
     far_busy_share: Option<f64> = |a| a.cost(1).and_then(|c| c.busy), SHARE, None, Some("pipegauge_far_busy_ratio");
     /// Share of the far side's CPU time in the kernel, the rest being user time; none where fewer than 100 ticks of the kernel tell it.
@@ -504,10 +506,10 @@ pub fn column(name: &str) -> Option<&'static Column> {
 }
 
 impl RunFile {
-    /// Whether size over time is what the path carries: not for HINT, whose sizes are not bytes, nor for a run on a schedule (`--rate`),
-    /// whose times are those of an answer and leave the path idle between sends.
+    /// Whether size over time is what the path carries: not for HINT, whose sizes are not bytes, nor for a barrier, which has none, nor for a run on a
+    /// schedule (`--rate`), whose times are those of an answer and leave the path idle between sends.
     pub fn carries(&self) -> bool {
-        !self.has_score() && !self.run.plan.scheduled()
+        !self.has_score() && self.run.plan.pattern.facts().sized && !self.run.plan.scheduled()
     }
 
     /// Whether size over time is what arrived: as [`RunFile::carries`], and for a stream at an offered rate, too.

@@ -28,9 +28,10 @@ impl RunFile {
         run.points
             .iter()
             .filter(|p| p.figures.median > 0.0 && p.figures.median.is_finite())
-            .filter(|p| p.figures.throughput > 0.0 && p.figures.throughput.is_finite())
-            .map(|p| {
-                let mut point = self.curve_point(run, p, p.figures.throughput);
+            .map(|p| (p, self.rate_in_curve(p)))
+            .filter(|(_, rate)| *rate > 0.0 && rate.is_finite())
+            .map(|(p, rate)| {
+                let mut point = self.curve_point(run, p, rate);
                 if looked(p) && any_round {
                     // Survey trials are no rounds.
                     point.blocks.clear();
@@ -38,6 +39,12 @@ impl RunFile {
                 point
             })
             .collect()
+    }
+
+    /// The throughput that a point has in a curve, whose points have a place on both axes. What has no size gets that of its one byte: no output shows it
+    /// ([`RunFile::carries`]).
+    pub fn rate_in_curve(&self, p: &Point) -> f64 {
+        if self.run.plan.pattern.facts().sized { p.figures.throughput } else { 8.0 / p.figures.median }
     }
 
     /// A point of a path with the medians of its rounds and this throughput.

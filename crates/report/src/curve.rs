@@ -64,7 +64,7 @@ pub fn series_with(runs: &[&Analysis<'_>], fits: bool) -> Vec<Series> {
                     seconds: f.median,
                     interval: Some((f.low, f.high)),
                     min: f.min,
-                    throughput: f.quips.unwrap_or(f.throughput),
+                    throughput: f.quips.unwrap_or_else(|| run.rate_in_curve(point)),
                     warned: warned.contains(&point.size),
                 }));
             }

@@ -536,6 +536,8 @@ impl Graph {
                 _ if run.arrives() => &[Graph::OverTime, Graph::RateOverTime],
                 _ => &[Graph::OverTime],
             }
+        } else if !run.run.plan.pattern.facts().sized {
+            &[Graph::Latency, Graph::Precision]
         } else if !run.run.plan.scheduled() {
             &[Graph::Signature, Graph::Throughput, Graph::Saturation, Graph::Precision]
         } else if run.has_rates() {
@@ -605,6 +607,9 @@ impl Graph {
             Of::Blocks | Of::Carrying | Of::Costed | Of::Loaded | Of::Several | Of::Offered if hint > 0 => {
                 Err(format!("a HINT run has no throughput and so no {name} graph; --graph quips draws it"))
             }
+            Of::Carrying | Of::Several if runs.iter().any(|run| !run.run.plan.pattern.facts().sized) => Err(format!(
+                "a barrier carries no bytes and so has no {name} graph; its time is all that is measured (show prints it)"
+            )),
             Of::Carrying if !runs.iter().all(|run| run.arrives()) => Err(format!(
                 "a run on a schedule (--rate) says nothing of how much the path carries and so has no {name} graph; \
                  --graph latency draws its times"

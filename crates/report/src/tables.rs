@@ -37,7 +37,7 @@ pub struct Layer {
     pub summary: Summary,
     /// The lines and the bandwidth curve.
     pub fits: Fits,
-    /// Its throughput is what the path carries: sends followed no schedule (`--rate`).
+    /// Its throughput is what the path carries: sends followed no schedule (`--rate`), and messages had sizes.
     #[serde(skip)]
     pub carries: bool,
 }
@@ -188,36 +188,32 @@ fn carried(layer: &Layer, cell: String) -> String {
     if layer.carries { cell } else { "-".to_owned() }
 }
 
-/// `seeds/001`, table 1: settings and the highest throughput with them.
+/// `seeds/001`, table 1: settings and the highest throughput with them, of layers that have one.
 fn tuned(layers: &[Layer]) -> Option<Table> {
     use Flush::{Left, Right};
     let bytes = |n: Option<u64>| n.map_or(String::new(), |n| Bytes(n).to_string());
+    let any = layers.iter().any(|l| l.carries);
     let rows: Vec<Vec<String>> = layers
         .iter()
         .map(|l| {
-            vec![
+            let most =
+                || [estimate(l.summary.max_throughput, Kind::BitsPerSecond), Bytes(l.summary.max_size).to_string()];
+            let mut row = vec![
                 l.name.clone(),
                 l.pattern.name().to_owned(),
                 bytes(l.settings.send_buffer),
                 bytes(l.settings.mss.map(u64::from)),
-                carried(l, estimate(l.summary.max_throughput, Kind::BitsPerSecond)),
-                carried(l, Bytes(l.summary.max_size).to_string()),
-                estimate(l.summary.latency, Kind::Seconds),
-                time_label(l.time).to_owned(),
-            ]
+            ];
+            row.extend(any.then(most).into_iter().flatten().map(|cell| carried(l, cell)));
+            row.extend([estimate(l.summary.latency, Kind::Seconds), time_label(l.time).to_owned()]);
+            row
         })
         .collect();
-    let head = sheet::head(&[
-        ("layer", Left),
-        ("pattern", Left),
-        ("send buffer", Right),
-        ("segment", Right),
-        ("max throughput", Right),
-        ("at size", Right),
-        ("latency", Right),
-        ("time", Left),
-    ]);
-    (!rows.is_empty()).then(|| Table { title: "Highest throughput and latency".to_owned(), head, rows, notes: vec![] })
+    let mut titles = vec![("layer", Left), ("pattern", Left), ("send buffer", Right), ("segment", Right)];
+    titles.extend([("max throughput", Right), ("at size", Right)].into_iter().filter(|_| any));
+    titles.extend([("latency", Right), ("time", Left)]);
+    let title = if any { "Highest throughput and latency" } else { "Latency" };
+    (!rows.is_empty()).then(|| Table { title: title.to_owned(), head: sheet::head(&titles), rows, notes: vec![] })
 }
 
 pub(crate) fn misfit(m: &model::Misfit) -> String {
@@ -322,6 +318,7 @@ mod tests {
         scheduled.run.plan.rate = Some(1e4);
         let text = text(&layers(&[("a".to_owned(), scheduled)]));
         assert!(!text.contains("bit/s") && text.contains("latency"), "{text}");
+        assert!(!text.contains("throughput"), "a column without a figure: {text}");
     }
 
     #[test]

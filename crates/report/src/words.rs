@@ -111,8 +111,9 @@ fn spread(run: &RunFile) -> Option<String> {
     };
     let (near, far) = (each(|flow| flow.near_cpu), each(|flow| flow.far_cpu));
     let list = |cpus: &[u32]| cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-    let one = run.paths.iter().map(|path| run.run.plan.topology(path.opened.path)).find(|t| t.has_members());
-    let one = one.unwrap_or_default().one();
+    let plan = &run.run.plan;
+    let numbers = || run.paths.iter().map(|path| path.opened.path);
+    let one = numbers().find(|path| plan.topology(*path).has_members()).map_or("flow", |path| plan.one(path));
     (near.len() > 1 || far.len() > 1)
         .then(|| format!("each {one} pinned, to CPUs {} and, on the far side, {}", list(&near), list(&far)))
 }

@@ -43,9 +43,10 @@ fn cells(name: String, path: &PathRun) -> [String; 6] {
     let mut widths: Vec<f64> = path.points.iter().map(|p| p.figures.reach()).filter(|w| w.is_finite()).collect();
     widths.sort_by(f64::total_cmp);
     let width = widths.get(widths.len() / 2).map_or_else(String::new, |w| percent(*w));
-    let usable = |p: &&Point| p.figures.median > 0.0 && p.figures.throughput > 0.0;
+    let usable = |p: &&Point| p.figures.median > 0.0;
     let first = path.points.iter().find(usable);
-    let highest = path.points.iter().map(|p| p.figures.throughput).filter(|t| t.is_finite()).max_by(f64::total_cmp);
+    let highest =
+        path.points.iter().map(|p| p.figures.throughput).filter(|t| *t > 0.0 && t.is_finite()).max_by(f64::total_cmp);
     [
         name,
         block,

@@ -24,7 +24,8 @@ pub(super) fn draw(state: &State, pen: &mut Pen<'_>, area: Rect) {
         pen.put(area, 1, 1, "nothing has come through yet", dim());
         return;
     };
-    rule(pen, area, &format!("{title}: {}", BitRate(point.figures.throughput)), style);
+    let moves = Some(point.figures.throughput).filter(|rate| *rate > 0.0);
+    rule(pen, area, &moves.map_or(title.clone(), |rate| format!("{title}: {}", BitRate(rate))), style);
     let plan = &run.run.plan;
     strip(plan, path, point, pen, Rect { x: area.x, y: area.y + 1, height: 2, ..area });
     let f = &point.figures;

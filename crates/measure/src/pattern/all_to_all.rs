@@ -10,6 +10,7 @@ use crate::content::{self, Writer};
 pub(super) const FACTS: Facts = Facts {
     memory: for_all,
     bytes: |trial, _| trial.size.saturating_mul(took_part(trial)).saturating_mul(took_part(trial) - 1),
+    startup: Some("all-to-alls"),
     ..facts("A message of its own from each member of a group to each: time until the slowest has all")
 };
 

@@ -10,6 +10,7 @@ use crate::content::{self, Writer};
 pub(super) const FACTS: Facts = Facts {
     blocks: |spec: &TrialSpec| (whole_words(spec.size), whole_words(spec.size)),
     bytes: |trial, _| whole_words(trial.size).saturating_mul(took_part(trial)),
+    startup: Some("allreduces"),
     ..facts("The sums of all members' numbers to each of them: time until the slowest has them")
 };
 

@@ -2,13 +2,18 @@
 
 use transport::{Collective, LinkError};
 
-use super::Facts;
 use super::collective::{Operation, Place, facts, halves};
+use super::{Facts, Sizes};
+
+/// What stands in place of a size.
+const NO_SIZE: &str = "none";
 
 pub(super) const FACTS: Facts = Facts {
     sized: false,
     largest: |_, _| 1,
     blocks: |_| (1, 1),
+    bytes: |_, _| 0,
+    size: Sizes { cell: |_| NO_SIZE.to_owned(), brief: |_| NO_SIZE.to_owned(), ..Sizes::BYTES },
     ..facts("All members of a group wait for each other: time until the slowest goes on")
 };
 

@@ -8,6 +8,7 @@ use crate::content::{self, Writer};
 
 pub(super) const FACTS: Facts = Facts {
     bytes: |trial, _| trial.size.saturating_mul(took_part(trial) - 1),
+    startup: Some("broadcasts"),
     ..facts("A message of one member to all others of a group: time until the slowest is done")
 };
 

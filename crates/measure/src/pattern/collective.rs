@@ -1,10 +1,10 @@
 //! What the collective patterns share: an operation that all members of a group do together, and its time.
 //!
-//! Each member times its own call, from entering it to leaving it, and the time of an operation is that of the slowest member. It is what the OSU
-//! micro-benchmarks (`osu_bcast -f` and its siblings) give as the maximum and the Intel MPI Benchmarks as `t_max`, but taken of each operation and not of each
-//! member's mean over all: Hunold and Carpen-Amarie, "Reproducible MPI Benchmarking Is Still Not As Easy As You Think" (IEEE TPDS 27(12), 2016), show that
-//! such a mean hides the run. After each operation the members tell each other their times by an allgather, which is outside of the time. So all enter the
-//! next one together, as far as they leave that allgather together: what they leave it apart is in the time of the next operation.
+//! Each member times its own call, from entering it to leaving it, and the time of an operation is that of the slowest member. The OSU micro-benchmarks
+//! (`osu_bcast -f`: the maximum) and the Intel MPI Benchmarks (`t_max`) take the mean of each member over all operations first, and the longest of these.
+//! After each operation the members tell each other their times by an allgather, which is outside of the time. So all enter the next one together, as far
+//! as they leave that allgather together: what they leave it apart is in the time of the next operation. What an operation costs a member is read before
+//! the first and after the last that is timed, so that those allgathers are in it.
 
 use transport::clock::{Clock, Monotonic};
 use transport::theory::FarRole;
@@ -13,11 +13,13 @@ use transport::{Capabilities, Collective, End, Link, LinkError, VisitCollective,
 use super::facts::one_process;
 use super::{Answered, Facts, InGroup, Timed};
 use crate::buffers::Slots;
+use crate::cost::Cost;
 use crate::event::{TimeKind, Trial};
+use crate::meter::Meter;
 use crate::near;
 use crate::samples::Samples;
 use crate::workspace::Halt;
-use crate::{FarReport, SessionError, TrialSpec, Workspace};
+use crate::{FarReport, SessionError, TrialReport, TrialSpec, Workspace};
 
 const LACKS: &str =
     "it has no operations that all members of a group do together (list says which transports have collectives)";
@@ -31,6 +33,10 @@ pub(super) const fn facts(help: &'static str) -> Facts {
         collective: true,
         undecorated: true,
         ways: |_| 1,
+        paused: Some((
+            "the group",
+            "its members wait for each other, so that one operation alone is charged with each pause",
+        )),
         modelled: |_, _, _, _| Err(LACKING.into()),
         ..Facts::new(Some(help), TimeKind::Slowest, |_| FarRole::Answer { response: 1 })
     }
@@ -93,6 +99,7 @@ struct Member<'a, L, C> {
     halt: Halt,
     /// The times of all, as they tell each other.
     told: Vec<u8>,
+    meter: Meter,
     /// First wrong byte: iteration, offset.
     wrong: Option<(u64, u64)>,
 }
@@ -104,7 +111,8 @@ impl<'a, L: Collective, C: Clock> Member<'a, L, C> {
             let why = format!("a group of {} members is measured, and this one has {members}", self::members(spec));
             return Err(LinkError::Protocol(why));
         }
-        Ok(Self { link, clock, spec, halt, told: vec![0; members as usize * WORD], wrong: None })
+        let (told, meter) = (vec![0; members as usize * WORD], Meter::new(clock, spec));
+        Ok(Self { link, clock, spec, halt, told, meter, wrong: None })
     }
 
     /// The longest of all members' times.
@@ -114,18 +122,22 @@ impl<'a, L: Collective, C: Clock> Member<'a, L, C> {
         Ok(times.map(u64::from_ne_bytes).max().unwrap_or(own))
     }
 
-    /// Does all operations of the trial; `each` is told the number and the time of every one.
+    /// Does all operations of the trial; `each` is told the number and the time of every one. What those that are timed cost this member; none where
+    /// it can't be told.
     fn run<O: Operation>(
         &mut self,
         out: &mut Slots<'_>,
         into: &mut Slots<'_>,
         mut each: impl FnMut(u64, u64),
-    ) -> Result<(), LinkError> {
+    ) -> Result<Option<Cost>, LinkError> {
         let (rank, members) = (u64::from(self.link.rank()), u64::from(self.link.members()));
         // Members begin at different moments; from here on none is ahead.
         self.slowest(0)?;
         for iteration in 0..self.spec.warmup + self.spec.repeats {
             self.halt.check()?;
+            if iteration == self.spec.warmup {
+                self.meter.begin();
+            }
             let (give, get) = (out.slot(), into.slot());
             let place = Place { rank, members, iteration, seed: self.spec.seed };
             if self.spec.check {
@@ -142,7 +154,8 @@ impl<'a, L: Collective, C: Clock> Member<'a, L, C> {
             }
             each(iteration, self.slowest(took)?);
         }
-        Ok(())
+        self.meter.end(self.spec.repeats);
+        Ok(self.meter.cost())
     }
 }
 
@@ -163,14 +176,14 @@ impl<C: Clock, O: Operation> VisitCollective for Near<'_, C, O> {
         let Self { clock, spec, halt, .. } = self;
         let (mut samples, mut total) = (Samples::new(spec.repeats, 1), 0);
         let mut member = Member::new(link, clock, spec, halt)?;
-        member.run::<O>(&mut self.out, &mut self.into, |iteration, slowest| {
+        let cost = member.run::<O>(&mut self.out, &mut self.into, |iteration, slowest| {
             if iteration >= spec.warmup {
                 samples.push(slowest, 1);
                 total += slowest;
             }
         })?;
         match member.wrong {
-            None => Ok(near::sampled(samples, spec.repeats, total)),
+            None => Ok(TrialReport { cost, ..near::sampled(samples, spec.repeats, total) }),
             Some((iteration, offset)) => {
                 Err(SessionError::Corrupt { side: "the near side", size: spec.size, iteration, offset })
             }
@@ -192,8 +205,8 @@ impl<O: Operation> VisitCollective for Far<'_, O> {
     fn visit<L: Collective>(mut self, link: &mut L) -> Answered {
         let mut member = Member::new(link, &Monotonic, self.spec, self.halt)?;
         let mut received = 0;
-        member.run::<O>(&mut self.out, &mut self.into, |_, _| received += 1)?;
-        Ok(FarReport { received, corrupt: member.wrong, ..FarReport::default() })
+        let cost = member.run::<O>(&mut self.out, &mut self.into, |_, _| received += 1)?;
+        Ok(FarReport { received, corrupt: member.wrong, cost, ..FarReport::default() })
     }
 }
 

@@ -36,7 +36,7 @@ pub struct Facts {
     pub in_group: Option<InGroup>,
     /// Whether all members of a group do it together, through the path's collectives.
     pub collective: bool,
-    /// Whether it moves messages that have a size; what does not is measured as one size of 1 byte.
+    /// Whether it moves messages that have a size. What does not is measured as one size of 1 byte, and its time is all that is told of it.
     pub sized: bool,
     /// Whether it can be measured while other flows load the path (`--load`): each of its messages waits for an answer, whose time the load
     /// makes longer.

@@ -28,7 +28,10 @@ pub fn show(flags: &ShowFlags, json: bool) -> Result<Exit> {
         return Ok(Exit::Ok);
     }
     let graph = graph(&[run], flags.graph)?;
-    let picture = terminal::graph(run, graph, out::width(), GRAPH_HEIGHT, out::colour());
+    // What has no size has no curve over sizes, unless one is asked for.
+    let drawn = flags.graph.is_some() || run.run.plan.pattern.facts().sized;
+    let picture =
+        drawn.then(|| terminal::graph(run, graph, out::width(), GRAPH_HEIGHT, out::colour())).unwrap_or_default();
     let summary = match () {
         () if run.has_score() => table::hint(run),
         () if run.run.plan.soaks() => table::soak(run),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use measure::event::{PathPlan, Schedule};
 use measure::{Cache, LoadDirection, Pattern, Topology};
-use transport::{Settings, registry};
+use transport::{Capabilities, Settings, registry};
 
 use super::value;
 use super::{CommonFlags, HintWork, PatternFlag};
@@ -153,8 +153,24 @@ pub struct RunFlags {
 impl RunFlags {
     /// The pattern that was asked for, or the usual one.
     pub fn pattern(&self) -> PatternFlag {
-        let usual = self.topologies().map(Topology::pattern).find(|pattern| *pattern != Pattern::PingPong);
-        self.pattern.or_else(|| PatternFlag::new(usual?)).unwrap_or_default()
+        let usual = || self.topologies().map(Topology::pattern).find(|pattern| *pattern != Pattern::PingPong);
+        // Members that can only do something together have no cast.
+        let usual = || {
+            usual().map(|pattern| if pattern == Pattern::Cast && self.gathers() { Pattern::Broadcast } else { pattern })
+        };
+        self.pattern.or_else(|| PatternFlag::new(usual()?)).unwrap_or_default()
+    }
+
+    /// Whether groups of these transports have collectives, and none can cast.
+    fn gathers(&self) -> bool {
+        let can = |has: fn(&Capabilities) -> bool| self.capabilities().any(|can| has(&can));
+        can(|can| can.collective) && !can(|can| can.group)
+    }
+
+    /// What each path that is named can do where nothing is set.
+    fn capabilities(&self) -> impl Iterator<Item = Capabilities> {
+        let names = self.transports.iter().map(|text| text.split(':').next().unwrap_or_default());
+        names.filter_map(|name| Some(registry::named(name).ok()?.capabilities(&Settings::default())))
     }
 
     /// Whether the far side sends, as was asked for or as a fan-out has it.
@@ -167,11 +183,7 @@ impl RunFlags {
         let options = self.transports.iter().filter_map(|text| Some(text.split_once(':')?.1));
         let named =
             options.flat_map(|options| options.split(',')).filter_map(|o| Topology::named(o.split('=').next()?));
-        let grouped = |text: &&String| {
-            let name = text.split(':').next().unwrap_or_default();
-            registry::named(name).is_ok_and(|t| t.capabilities(&Settings::default()).group)
-        };
-        let groups = self.transports.iter().filter(grouped).map(|_| Topology::Group);
+        let groups = self.capabilities().filter(|can| can.group).map(|_| Topology::Group);
         self.topology.into_iter().chain(named).chain(groups)
     }
 

@@ -83,9 +83,72 @@ fn a_module_with_collectives_passes_the_check_and_every_pattern_is_measured_as_a
         let size = if pattern == "barrier" { "1 B" } else { "64 KiB" };
         let asked = dir.run(&["ask", "x.run.jsonl", &format!("latency of {size}")]);
         assert!(asked.code() == 0 && asked.out.contains("the slowest member's"), "{pattern}: {asked}");
-        let drawn = dir.run(&["plot", "x.run.jsonl", "-o", "x.svg"]);
-        assert_eq!(drawn.code(), 0, "{pattern}: {drawn}");
+        for (words, said) in told(&dir) {
+            assert_eq!(said.contains("bit/s"), pattern != "barrier", "{pattern}, {words}: {said}");
+            // They are words of one that casts to others, each of which receives at its own rate.
+            for word in ["receiving", "fairness", "fastest member", "slowest member:", "flows"] {
+                assert!(!said.contains(word), "{pattern}, {words}: '{word}' in {said}");
+            }
+        }
+        assert_eq!(rate_in_csv(&dir).is_none(), pattern == "barrier", "{pattern}");
     }
+}
+
+/// What each output tells of the run.
+fn told(dir: &Scratch) -> Vec<(&'static str, String)> {
+    let out = |args: &[&str]| {
+        let said = dir.run(args);
+        assert_eq!(said.code(), 0, "{args:?}: {said}");
+        said.out
+    };
+    let mut all: Vec<_> =
+        [&["show", "x.run.jsonl", "--points"][..], &["show", "x.run.jsonl"], &["tables", "x.run.jsonl"]]
+            .map(|args| (args[0], out(args)))
+            .into();
+    out(&["plot", "x.run.jsonl", "-o", "x.svg"]);
+    out(&["plot", "x.run.jsonl", "-o", "x.html"]);
+    let page = std::fs::read_to_string(dir.path("x.html")).unwrap();
+    // Its script knows the words of every run: what is told of this one stands before it.
+    let script = page.find("<script").unwrap_or(page.len());
+    all.push(("page", page[..script].to_owned()));
+    all
+}
+
+/// The throughput of the first point in a table of points.
+fn rate_in_csv(dir: &Scratch) -> Option<f64> {
+    let csv = dir.run(&["export", "x.run.jsonl", "--format", "csv"]).out;
+    let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let at = lines.next()?.iter().position(|title| *title == "throughput_bits_per_s").unwrap();
+    lines.next()?[at].parse().ok()
+}
+
+#[test]
+fn a_group_without_a_pattern_broadcasts_where_nothing_can_cast() {
+    let dir = Scratch::new();
+    let modules = star(&dir, str::to_owned);
+    for more in [&["star:group=2"][..], &["star", "--topology", "group", "--members", "2"]] {
+        let said = with(&dir, &modules, &[&["run"], more, &["--sizes", "64"], &COUNTED].concat());
+        assert!(said.code() == 0 && lines(&dir)[0]["plan"]["pattern"] == "broadcast", "{more:?}: {said}");
+    }
+}
+
+#[test]
+fn every_member_has_a_cost_and_those_that_share_a_cpu_are_warned_of_it() {
+    let dir = Scratch::new();
+    let modules = star(&dir, str::to_owned);
+    let args = ["run", "star", "--pattern", "allgather", "--sizes", "64", "--trials", "2", "--repeats", "50"];
+    let more = ["--pin", "0,0", "--budget", "60s", "--no-html", "-q", "-o", "x.run.jsonl"];
+    let said = with(&dir, &modules, &[&args[..], &more].concat());
+    assert_eq!(said.code(), 0, "{said}");
+    let lines = lines(&dir);
+    for trial in lines.iter().filter(|line| line["event"] == "trial") {
+        let iterations = |cost: &Value| cost["iterations"].as_u64();
+        assert_eq!(iterations(&trial["cost"]), Some(50), "{trial}");
+        assert_eq!(iterations(&trial["far"]["cost"]), Some(100), "of both far members: {trial}");
+    }
+    let warned = lines.iter().find(|line| line["event"] == "warning" && line["code"] == "crowded").unwrap();
+    let text = warned["text"].as_str().unwrap();
+    assert!(text.contains("share 1 CPU") && !text.contains("yield"), "it has no such setting: {text}");
 }
 
 #[test]
@@ -144,7 +207,7 @@ fn a_member_that_ends_is_named_and_ends_its_path() {
     send(until("a process of the run", || children(pid, "peer").pop()).pid, Signal::KILL);
     let said = run.end();
     assert!([1, 2].contains(&said.code()), "{said}");
-    said.complains(&["receiving member", "signal 9"]);
+    said.complains(&["far member", "signal 9"]);
     assert!(children(pid, "").is_empty(), "{said}");
 }
 

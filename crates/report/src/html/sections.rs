@@ -48,9 +48,13 @@ fn cause(run: &RunFile, letter: &str, caution: &table::Caution<'_>) -> Markup {
     }
 }
 
+const HALF_POWER: &str = " Half-power size: the size from which on half of the maximum throughput is reached.";
+
 /// The summary figures of each curve.
 pub fn summary(runs: &[&Analysis<'_>]) -> Markup {
     let mut rows = Vec::new();
+    // Of what has no size a time is all there is.
+    let bare = runs.iter().all(|run| !run.run.plan.pattern.facts().sized);
     for (r, run) in runs.iter().enumerate() {
         // Paths at offered rates have a table of their own: there a message's time is set by the rate.
         let paths = run.paths.iter().enumerate();
@@ -60,7 +64,7 @@ pub fn summary(runs: &[&Analysis<'_>]) -> Markup {
             let name = format!("{}{}", letter("", r, runs.len(), " "), path.opened.name());
             rows.push(figures(run, i, path).map_or_else(
                 || html! { tr { th scope="row" { (name) } td colspan="6" { "too few points for these figures" } } },
-                |cells| row(&name, &cells),
+                |cells| row(&name, if bare { &cells[..2] } else { &cells }),
             ));
         }
     }
@@ -72,12 +76,13 @@ pub fn summary(runs: &[&Analysis<'_>]) -> Markup {
     };
     let most = if runs.iter().all(|run| table::one_size(run)) { "Throughput" } else { "Max throughput" };
     let heads = ["Path", "Time is", time, "Per byte, below 1 KiB", most, "At size", "Half-power size"];
+    let (heads, half_power) = if bare { (&heads[..3], "") } else { (&heads[..], HALF_POWER) };
     let body = html! {
         @if rows.is_empty() {
             (note("What came of each offered rate stands in the table of rates above."))
         } @else {
-            (scroll("Summary", &grid(&heads, &rows)))
-            (note("In brackets: 95% intervals. Half-power size: the size from which on half of the maximum throughput is reached."))
+            (scroll("Summary", &grid(heads, &rows)))
+            (note(&format!("In brackets: 95% intervals.{half_power}")))
         }
         @for line in runs.iter().flat_map(|run| table::together(run)) { (note(&line)) }
         @for (r, run) in runs.iter().enumerate() { (machine(run, r, runs.len())) }

@@ -26,7 +26,7 @@ const CAUSES: [(&str, &str, &str); 24] = [
         "loading flows carried nothing in some trials, which don't count",
         "longer --repeats, or a smaller --load-size",
     ),
-    ("crowded", "members of a group share CPUs", "fewer --members, or wait=yield of the path"),
+    ("crowded", "members of a group share CPUs", "fewer --members"),
     ("one-cpu", "both sides keep to one CPU", "--pin A,B gives each its own"),
     ("burst", "long trials take another time than short ones", "the line 'sustained' of pipegauge show has both"),
     (
@@ -99,9 +99,12 @@ pub fn cautions(run: &RunFile) -> Vec<Caution<'_>> {
 }
 
 /// What to do so that the wait shows which a closed loop hides: empty for patterns that don't answer each message, which have no schedule,
-/// and for paths of several connections.
+/// for paths of several connections, and for collectives.
 fn scheduled(run: &RunFile) -> &'static str {
     let plan = &run.run.plan;
+    if plan.pattern.facts().collective {
+        return "";
+    }
     let alone = run.paths.iter().all(|path| plan.connections(path.opened.path) == 1);
     match (plan.pattern.facts().on_schedule.is_some(), alone) {
         (true, true) => "--rate N charges the wait",

@@ -56,10 +56,11 @@ pub(crate) fn cycles(run: &Analysis<'_>) -> Vec<String> {
 /// The rows of the table: each side of a path that recorded a cost.
 pub(crate) fn rows(run: &Analysis<'_>) -> Vec<[String; 8]> {
     let sides = run.paths.iter().flat_map(|path| End::BOTH.map(|end| (path, end)));
-    if run.has_score() { Vec::new() } else { sides.filter_map(|(path, end)| row(path, end)).collect() }
+    let size = run.run.plan.pattern.facts().size.brief;
+    if run.has_score() { Vec::new() } else { sides.filter_map(|(path, end)| row(path, end, size)).collect() }
 }
 
-fn row(path: &PathRun, end: End) -> Option<[String; 8]> {
+fn row(path: &PathRun, end: End, size: fn(u64) -> String) -> Option<[String; 8]> {
     let told = || path.points.iter().filter_map(|p| Some((p, p.costs.of(end)?)));
     let (first, last) = (told().next()?, told().next_back()?);
     let system = system_share(end, path.points.iter().flat_map(|p| &p.trials).filter(|t| !t.warmup));
@@ -68,10 +69,10 @@ fn row(path: &PathRun, end: End) -> Option<[String; 8]> {
         path.opened.name().to_owned(),
         end.name().to_owned(),
         time(first, |_| 1.0, Kind::Seconds),
-        Bytes(first.0.size).to_string(),
+        size(first.0.size),
         time(last, |cpu| cpu.per_byte / cpu.median, Kind::SecondsPerByte),
         share(last.1.busy),
-        Bytes(last.0.size).to_string(),
+        size(last.0.size),
         share(system),
     ])
 }
@@ -79,6 +80,10 @@ fn row(path: &PathRun, end: End) -> Option<[String; 8]> {
 /// A point's CPU time and its interval, each so many times as large.
 fn time((_, cost): (&Point, &PointCost), times: fn(&Cpu) -> f64, kind: Kind) -> String {
     let Some(cpu) = cost.cpu else { return NOT_RESOLVED.to_owned() };
+    // What carries no bytes has no cost of one.
+    if times(&cpu) == 0.0 {
+        return "-".to_owned();
+    }
     let [value, low, high] = [cpu.median, cpu.interval.low, cpu.interval.high].map(|v| v * times(&cpu));
     estimate(Estimate { value, low, high }, kind)
 }

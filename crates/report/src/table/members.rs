@@ -4,7 +4,7 @@
 use measure::figures::cost::{End, PointCost, of_process};
 use measure::topology::{MemberOpened, Role};
 use record::{PathRun, RunFile, seen_otherwise};
-use units::{Bytes, Seconds, Share};
+use units::{Seconds, Share};
 
 use super::WIDTH;
 use super::grid::{Flush, Grid};
@@ -96,7 +96,10 @@ fn row(run: &RunFile, path: &PathRun, one: &MemberOpened) -> [String; 10] {
     let share = |of: fn(&PointCost) -> Option<f64>| {
         last.map_or(String::new(), |(_, cost)| of(cost).map_or("not resolved".to_owned(), |v| Share(v).to_string()))
     };
-    let size = |of: Option<(u64, &PointCost)>| of.map_or(String::new(), |(size, _)| Bytes(size).to_string());
+    let brief = run.run.plan.pattern.facts().size.brief;
+    let size = |of: Option<(u64, &PointCost)>| of.map_or(String::new(), |(size, _)| brief(size));
+    // What carries no bytes has no cost of one.
+    let a_byte = cpu(last).filter(|cpu| cpu.per_byte > 0.0);
     [
         path.opened.name().to_owned(),
         one.name(),
@@ -104,7 +107,7 @@ fn row(run: &RunFile, path: &PathRun, one: &MemberOpened) -> [String; 10] {
         one.cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", "),
         cpu(first).map_or(String::new(), |cpu| seconds(cpu.median)),
         size(first),
-        cpu(last).map_or(String::new(), |cpu| format!("{}/B", seconds(cpu.per_byte))),
+        a_byte.map_or(String::new(), |cpu| format!("{}/B", seconds(cpu.per_byte))),
         share(|cost| cost.busy),
         size(last),
         share(|cost| cost.system),

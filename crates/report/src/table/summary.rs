@@ -40,8 +40,25 @@ fn counted(run: &RunFile) -> Option<String> {
     }
 }
 
+/// The time of each path that moves nothing of any size, with its interval: all that is told of it.
+fn times_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
+    use Flush::{Left, Right};
+    let mut grid = Grid::new(&[("path", Left), ("time", Left), ("median", Right)]);
+    for (path, summary) in run.paths.iter().zip(found) {
+        let time = path.points.first().map_or("-", |p| words::time_label(p.time));
+        let median = summary.map_or("-".to_owned(), |s| estimate(s.latency, Kind::Seconds));
+        grid.row([path.opened.name().to_owned(), time.to_owned(), median]);
+    }
+    let text = grid.fitted(WIDTH, &[1]);
+    let not_resolved = if text.contains("not resolved") { NOT_RESOLVED } else { "" };
+    format!("{text}{HOW_TO_READ}\n{not_resolved}")
+}
+
 fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
     use Flush::{Left, Right};
+    if !run.run.plan.pattern.facts().sized {
+        return times_of(run, found);
+    }
     let mut grid = Grid::new(&[
         ("path", Left),
         ("time", Left),

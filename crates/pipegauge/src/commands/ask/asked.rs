@@ -433,6 +433,11 @@ impl Asked<'_> {
         }
     }
 
+    /// Whether what was measured has a size: a barrier has none.
+    pub fn sized(&self) -> bool {
+        self.run.run.plan.pattern.facts().sized
+    }
+
     /// That a schedule (`--rate`) said when messages were sent: how much the path carries was not measured.
     pub fn scheduled(&self) -> bool {
         self.run.run.plan.scheduled()

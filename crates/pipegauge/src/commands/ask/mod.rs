@@ -164,6 +164,12 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
     let sustained = reading.sustained;
     let of: Vec<&Asked<'_>> = all.iter().filter(meant).collect();
     let each = |answer: &dyn Fn(&Asked<'_>) -> Answered| of.iter().map(|p| answer(p)).collect();
+    if let Some(p) = of.first().filter(|p| !p.sized())
+        && reading.questions[n].is_of_bytes()
+    {
+        let why = format!("a {} carries no bytes: its time is all that is measured", p.pattern);
+        return each(&|p| reply::cannot(p, why.clone(), &[]));
+    }
     // Bits over a latency are no throughput where a schedule says when messages are sent; that is said of all rates at once.
     let moved = |answer: &dyn Fn(&Asked<'_>) -> Answered| {
         let one = |p: &&Asked<'_>| match (p.scheduled(), over_rates::first(p, &of)) {

@@ -36,7 +36,7 @@ fn command(p: &Asked<'_>, (pattern, scheduled): (&str, bool), sizes: &[u64]) -> 
     let mut sizes: Vec<u64> = sizes.iter().filter(|s| **s > 0).map(|s| (*s).min(most(p))).collect();
     sizes.dedup();
     let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
-    let list = if sizes.is_empty() { String::new() } else { format!(" --sizes {}", sizes.join(",")) };
+    let list = if sizes.is_empty() || !p.sized() { String::new() } else { format!(" --sizes {}", sizes.join(",")) };
     format!("pipegauge run {}{}{list} --budget 30s", p.typed(), p.flags(pattern, scheduled))
 }
 

@@ -90,9 +90,12 @@ pub fn without_points(run: &RunFile, plan: &Plan) -> Option<String> {
 /// Where and how it was measured, graph and summary table. What stands behind the figures (`table::details`) is in `show` and the report.
 fn picture(run: &Analysis<'_>) -> String {
     let mut text = format!("{}\n", report::text::hanging("", &words::run_line(run), 2, out::prose()));
-    let graph = Graph::most_telling(&[run.run()]);
-    text.push_str(&terminal::graph(run, graph, out::width(), GRAPH_HEIGHT, out::colour()));
-    text.push('\n');
+    // What has no size has no curve over sizes.
+    if run.run.plan.pattern.facts().sized {
+        let graph = Graph::most_telling(&[run.run()]);
+        text.push_str(&terminal::graph(run, graph, out::width(), GRAPH_HEIGHT, out::colour()));
+        text.push('\n');
+    }
     text.push_str(&match () {
         () if run.has_score() => table::hint(run),
         () if run.run.plan.soaks() => table::soak(run),

@@ -275,6 +275,37 @@ pub enum Question {
 }
 
 impl Question {
+    /// Whether it asks for bytes: how many are moved, what they cost, or at which size something is so.
+    pub fn is_of_bytes(&self) -> bool {
+        use Question::*;
+        matches!(
+            self,
+            Largest(_)
+                | Longer(_)
+                | Reaches(_)
+                | Strongest
+                | StrongestAt(_)
+                | Most
+                | Throughput(_)
+                | PartOf(_)
+                | StartPart(_)
+                | Carries { .. }
+                | Streams { .. }
+                | Size
+                | Saturation
+                | Share(_)
+                | HalfPower
+                | PerByte(_)
+                | StartUp
+                | Frames { .. }
+                | Cost { flow: true, .. }
+                | Sizes { .. }
+                | Link { .. }
+        )
+    }
+}
+
+impl Question {
     /// Whether it is of a time or a throughput, which are others for what is kept up.
     pub fn of_time_or_flow(&self) -> bool {
         use Question::*;

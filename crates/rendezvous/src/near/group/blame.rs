@@ -46,6 +46,8 @@ pub(super) struct Finding {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
     pub topology: Topology,
+    /// What each connection stands for, in words.
+    pub one: &'static str,
     pub of: u32,
 }
 
@@ -86,7 +88,7 @@ impl Shape {
             return e;
         }
         let number = u32::try_from(number).unwrap_or(u32::MAX).saturating_add(1);
-        SessionError::Member { what: self.topology.one(), number, of: self.of, source: Box::new(e) }
+        SessionError::Member { what: self.one, number, of: self.of, source: Box::new(e) }
     }
 
     /// An error of this process: one that all connections share is none's in particular.
@@ -131,7 +133,7 @@ mod tests {
 
     fn said(topology: Topology, findings: Vec<(Who, What)>) -> String {
         let findings = findings.into_iter().map(|(who, what)| Finding { who, what }).collect();
-        Shape { topology, of: 3 }.cause(findings).to_string()
+        Shape { topology, one: topology.one(), of: 3 }.cause(findings).to_string()
     }
 
     fn closed() -> What {
@@ -178,7 +180,7 @@ mod tests {
     #[test]
     fn what_a_process_met_of_its_own_wins_over_stalls_and_closed_connections() {
         let own = What::Failed(SessionError::NothingArrives { in_a_row: 10 });
-        let e = Shape { topology: Topology::Pairs, of: 3 }.cause(vec![
+        let e = Shape { topology: Topology::Pairs, one: "pair", of: 3 }.cause(vec![
             Finding { who: Who::Far(0), what: closed() },
             Finding { who: Who::Near(2), what: own },
             Finding { who: Who::Far(1), what: stalled() },
@@ -192,7 +194,7 @@ mod tests {
         let told = crate::member::message::Met::of(&stall().into());
         let crate::member::message::Met::Stalled { doing, seconds } = told else { panic!("{told:?}") };
         let e = crate::member::message::stalled(&doing, seconds).into();
-        let e = Shape { topology: Topology::Pairs, of: 3 }
+        let e = Shape { topology: Topology::Pairs, one: "pair", of: 3 }
             .cause(vec![Finding { who: Who::Near(1), what: What::Stalled(e) }]);
         let link = matches!(e.root(), SessionError::Link(transport::LinkError::Stalled { doing: "receiving", waited }) if waited.as_secs() == 1);
         assert!(link && e.to_string().starts_with("pair 2 of 3: no progress for 1.0 s while receiving"), "{e:?}");

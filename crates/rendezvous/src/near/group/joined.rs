@@ -99,7 +99,7 @@ mod tests {
     fn of(reported: Vec<Reported>, topology: Topology) -> Result<TrialReport, String> {
         let spec = TrialSpec { flows: 2, warmup: 1, ..TrialSpec::plain(Pattern::Stream, 1000, 10) };
         let sent = TrialReport { repeats: 10, seconds: 1e-5, ..TrialReport::default() };
-        let shape = Shape { topology, of: 2 };
+        let shape = Shape { topology, one: topology.one(), of: 2 };
         let when = When { elapsed: CAN, between: (0, 1 << 60), ahead: Some(Ahead::NOT), near_ahead: Vec::new() };
         joined(&spec, (vec![sent.clone(), sent], reported), shape, &Capabilities::plain(), &when)
             .map_err(|(far, e)| format!("{far:?} {e}"))
@@ -154,7 +154,7 @@ mod tests {
                 ahead: None,
                 near_ahead: vec![told(0), told(ahead)],
             };
-            let shape = Shape { topology: Topology::FanOut, of: 2 };
+            let shape = Shape { topology: Topology::FanOut, one: "member", of: 2 };
             joined(&spec, (near, vec![all]), shape, &Capabilities::plain(), &when).map_err(|(_, e)| e.to_string())
         };
         let flows = of(hour).unwrap().flows.unwrap();

@@ -133,7 +133,10 @@ impl GroupSession {
     }
 
     fn shape(&self) -> Shape {
-        Shape { topology: self.path().topology, of: self.plan.connections(self.number as u32) }
+        let topology = self.path().topology;
+        // The near process is a member, too.
+        let one = if self.plan.pattern.facts().collective { "far member" } else { topology.one() };
+        Shape { topology, one, of: self.plan.connections(self.number as u32) }
     }
 
     fn stopped(&self) -> bool {
