@@ -276,8 +276,8 @@ impl Group {
         }
     }
 
-    /// An event that is there already.
-    pub(super) fn event(&mut self) -> Option<Event> {
+    /// An event that is there already: no system call is made for it.
+    pub fn event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
