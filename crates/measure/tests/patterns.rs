@@ -51,6 +51,7 @@ struct Wire {
     posted: u64,
     exposed: bool,
     casts: u32,
+    delivered: u32,
     /// Whether it is rank 0, and whether what it gets in a group arrives changed.
     near: bool,
     changes: bool,
@@ -71,6 +72,7 @@ impl Wire {
                 posted: 0,
                 exposed: false,
                 casts: 0,
+                delivered: 0,
                 near,
                 changes: false,
             })
@@ -164,15 +166,15 @@ impl Group for Wire {
         2
     }
     fn rank(&self) -> u32 {
-        panic!("no pattern asks for its own")
+        u32::from(!self.near)
     }
     fn cast(&mut self, block: &[u8]) -> Result<u32, LinkError> {
         self.casts += 1;
         self.send(block).map(|()| self.casts)
     }
     fn deliver(&mut self, block: &mut [u8]) -> Result<Delivered, LinkError> {
-        self.casts += 1;
-        self.recv(block).map(|()| Delivered { from: 0, number: self.casts })
+        self.delivered += 1;
+        self.recv(block).map(|()| Delivered { from: u32::from(self.near), number: self.delivered })
     }
     fn answer(&mut self, to: u32, block: &[u8]) -> Result<(), LinkError> {
         assert_eq!(to, 0);
@@ -325,6 +327,15 @@ fn must(pattern: Pattern, i: u64) -> Option<Vec<Did>> {
         Pattern::Request => vec![Received(near), Sent(own(RESPONSE))],
         // The answer says which cast it answers, from 1.
         Pattern::Cast => vec![Received(near), Sent((i as u32 + 1).to_le_bytes().to_vec())],
+        Pattern::Group => {
+            let message = |rank: u64, number: u64| {
+                let mut block = filled(SIZE, number * 2 + rank, Writer::Near);
+                block[..8].copy_from_slice(&number.to_le_bytes());
+                block
+            };
+            let round = i * BURST..(i + 1) * BURST;
+            round.clone().map(|n| Sent(message(1, n))).chain(round.map(|n| Received(message(0, n)))).collect()
+        }
         Pattern::Barrier => vec![Did::Together("barrier", Vec::new()); 2],
         Pattern::Broadcast => together("broadcast", filled(SIZE, i * 4, Writer::Near)),
         Pattern::Allreduce => {
@@ -556,7 +567,12 @@ fn each_takes_its_own_time_on_the_modelled_link() {
             Pattern::Burst => {
                 2.0 * theory.latency + (BURST as f64 * (way(SIZE) - theory.latency)) + way(1) - theory.latency
             }
-            Pattern::Barrier | Pattern::Broadcast | Pattern::Allreduce | Pattern::Allgather | Pattern::AllToAll => {
+            Pattern::Group
+            | Pattern::Barrier
+            | Pattern::Broadcast
+            | Pattern::Allreduce
+            | Pattern::Allgather
+            | Pattern::AllToAll => {
                 continue;
             }
             Pattern::Stream | Pattern::Post => {
@@ -609,7 +625,7 @@ fn each_has_its_facts() {
     assert_eq!(Pattern::those(|f| f.netpipe.is_some()), "ping-pong, stream and bidirectional");
     assert_eq!(Pattern::those(|f| f.unanswered), "stream and post");
     assert_eq!(Pattern::those(|f| f.one_sided), "put and get");
-    assert_eq!(Pattern::those(|f| f.in_group.is_some() && !f.collective), "stream and cast");
+    assert_eq!(Pattern::those(|f| f.in_group.is_some() && !f.collective), "stream, cast and group");
     assert_eq!(Pattern::those(|f| f.collective), "barrier, broadcast, allreduce, allgather and all-to-all");
     for pattern in Pattern::ALL.iter().filter(|p| p.facts().one_sided) {
         let reliable = |reliable| Capabilities { one_sided: true, reliable, ..plain.clone() };

@@ -17,6 +17,7 @@ mod collective;
 mod connect;
 mod facts;
 mod get;
+mod group;
 mod hint;
 mod one_sided;
 mod ping_pong;

@@ -65,6 +65,7 @@ fn one_way(run: &RunFile, point: &Point, form: &'static str) -> Result<(), Expor
         | TimeKind::Answer
         | TimeKind::Spacing
         | TimeKind::Completion
+        | TimeKind::Round
         | TimeKind::Slowest => Err(ExportError::NoPlace {
             form,
             pattern: run.run.plan.pattern,
