@@ -7,9 +7,9 @@
 # make truth   how often what is printed is true, on synthetic runs whose truth is known: bench/TRUTH.md, in half an hour
 # make mutants whether the tests notice faults that are put in on purpose; FLAGS='--shard 0/100' tries one of a hundred parts
 # make docs    the manual as a site with a search: target/docs/index.html
-# make build   the command alone: target/release/pipegauge
+# make build   the command (target/release/pipegauge), and fastsock with its libfastsock.so beside it
 # make modules the modules whose libraries are here (MPI, ZeroMQ, NNG, gRPC, UCX, libfabric): target/modules
-# make install the command, its manual pages and completions into PREFIX (/usr/local)
+# make install the command, its manual pages and completions, and fastsock with its library, into PREFIX (/usr/local)
 SHELL := /bin/bash
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -49,6 +49,7 @@ buffers:
 figures:
 	@scripts/setup.sh run
 	@cargo build --release --locked --quiet --package pipegauge
+	@cargo build --release --locked --quiet --package fastsock
 	@scripts/modules.sh $(TARGET)/modules && PIPEGAUGE_MODULES=$(abspath $(TARGET))/modules scripts/figures.sh $(TARGET)/release/pipegauge "$$(mktemp -d pipegauge-figures-XXXXXX)" $(FLAGS)
 
 test:
@@ -57,6 +58,7 @@ test:
 bench:
 	@scripts/setup.sh bench
 	@cargo build --release --locked --quiet --package pipegauge --package pipegauge-floor
+	@cargo build --release --locked --quiet --package fastsock
 	@python3 bench/bench.py
 
 # FLAGS choose and shorten: make truth FLAGS='--runs 20 --tables coverage -o quick.md'.
@@ -89,9 +91,11 @@ docs:
 	@$(TARGET)/mdbook-$(MDBOOK)/bin/mdbook build docs --dest-dir "$(abspath $(TARGET))/docs"
 	@echo "$(TARGET)/docs/index.html"
 
+# fastsock apart: in one build with the command its own calls would be the C library's, as the command's are, and not raw ones.
 build:
 	@scripts/setup.sh run
 	cargo build --release --locked --package pipegauge
+	cargo build --release --locked --package fastsock
 
 # What is built is installed: root need not have a compiler.
 install:

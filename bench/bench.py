@@ -5,7 +5,7 @@ Every comparison interleaves what it compares (A B B A ...) at like settings of 
 median of the paired ratios with a bootstrap 95% interval (bench/pairs.py): machines are shared and noisy, and a single run
 can't rank two tools. An interval with 1 in it is parity. Writes bench/RESULTS.md.
 
-    bench/bench.py [--quick] [PART ...]      parts: floor steps module latency throughput flows pairs load cost fabrics mpi honesty curve repeat same vs dip start analysis
+    bench/bench.py [--quick] [PART ...]      parts: floor steps module latency throughput flows pairs load cost fabrics mpi fastsock mpi honesty curve repeat same vs dip start analysis
 
 KEEP=DIR OVER=3600 bench/bench.py repeat      ten runs spread over an hour; again without OVER's wait from the files in DIR
 """
@@ -24,6 +24,7 @@ import threading
 import time
 
 import fabrics
+import fastsock
 import mpi
 import peers
 import planted
@@ -459,7 +460,7 @@ def part_analysis():
           "Medians of 7, on files in the page cache; other programs ran beside it at times. Reading the file is part of every figure.")
 
 
-PARTS = {"floor": part_floor, "steps": part_steps, "module": part_module, "latency": part_latency, "throughput": part_throughput, "flows": part_flows, "pairs": together.part_pairs, "load": together.part_load, "cost": together.part_cost, "fabrics": fabrics.part_fabrics, "mpi": mpi.part_mpi, "honesty": part_honesty, "curve": part_curve, "repeat": part_repeat, "same": part_same, "vs": planted.part_vs, "dip": part_dip, "start": part_start, "analysis": part_analysis}
+PARTS = {"floor": part_floor, "steps": part_steps, "module": part_module, "latency": part_latency, "throughput": part_throughput, "flows": part_flows, "pairs": together.part_pairs, "load": together.part_load, "cost": together.part_cost, "fabrics": fabrics.part_fabrics, "mpi": mpi.part_mpi, "fastsock": fastsock.part_fastsock, "honesty": part_honesty, "curve": part_curve, "repeat": part_repeat, "same": part_same, "vs": planted.part_vs, "dip": part_dip, "start": part_start, "analysis": part_analysis}
 
 
 def keep(target, head):

@@ -43,16 +43,29 @@ print() {
   finish "$1" "$program" "${@:2}"
 }
 
-measure round-trips shm unix tcp --to 64KiB
+# The paper's layers in today's form: fast sockets, where they are built, on Active Messages, beside the kernel's.
+layers=(am shm unix tcp)
+beside=$(dirname "$program")
+if [ -e "$beside/libfastsock.so" ] && [ -e "$beside/fastsock" ]; then layers+=(tcp:preload=fastsock); else echo "without fast sockets: make build puts them beside $program"; fi
+sockets=("${layers[@]:2}")
+
+measure round-trips "${layers[@]}" --to 64KiB
 draw fast-sockets-3-4 round-trips -- --graph latency
-measure bursts shm unix tcp --pattern burst --to 64KiB
+measure bursts "${layers[@]}" --pattern burst --to 64KiB
 draw fast-sockets-5-6 bursts -- --graph throughput
-measure collected unix tcp --pattern stream --no-nodelay --to 64KiB
+measure collected "${sockets[@]}" --pattern stream --no-nodelay --to 64KiB
 draw fast-sockets-7 collected -- --graph throughput
 print fast-sockets-tables tables {round-trips,bursts,collected}.run.jsonl
-measure kept unix tcp --pattern request --to 64KiB
+measure kept "${sockets[@]}" --pattern request --to 64KiB
 measure connected unix tcp --pattern connect --to 64KiB
-draw fast-sockets-8 kept connected -- --graph message-rate
+transactions=(kept connected)
+if [ ${#sockets[@]} -gt 2 ]; then
+  # Each transaction has a connection of the command's own process, which has the library, too.
+  echo "connected-fast: fastsock run pipegauge run tcp --pattern connect --to 64KiB ${flags[*]-}"
+  finish connected-fast "$beside/fastsock" run "$program" run tcp --pattern connect --to 64KiB ${flags[@]+"${flags[@]}"} -o connected-fast.run.jsonl --no-html
+  transactions+=(connected-fast)
+fi
+draw fast-sockets-8 "${transactions[@]}" -- --graph message-rate
 
 for mss in 1448 8948; do
   for buffer in 64KiB 128KiB; do measure "tcp-$mss-$buffer" tcp --mss $mss --sockbuf $buffer --to 1MiB; done

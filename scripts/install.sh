@@ -1,15 +1,22 @@
 #!/usr/bin/env bash
-# install.sh PROGRAM PREFIX: puts the built command below PREFIX, with manual pages and completions that it prints itself.
+# install.sh PROGRAM PREFIX: puts the built command below PREFIX, with manual pages and completions that it prints itself, and fastsock, which lies
+# beside it: the command and its library.
 set -euo pipefail
 program=$1 prefix=$2
 man=$prefix/share/man/man1
 
 # Without its symbols the command is a fifth as large; they help with profiles of the built one only.
-if command -v strip >/dev/null; then
-  install -D -m 755 -s "$program" "$prefix/bin/pipegauge"
+strip=(-s)
+command -v strip >/dev/null || { strip=() && echo "note: not stripped of its symbols, as binutils' strip is not installed"; }
+install -D -m 755 "${strip[@]}" "$program" "$prefix/bin/pipegauge"
+beside=$(dirname "$program")
+if [ -e "$beside/libfastsock.so" ] && [ -e "$beside/fastsock" ]; then
+  install -D -m 755 "${strip[@]}" "$beside/fastsock" "$prefix/bin/fastsock"
+  # What is loaded keeps the symbols that the loader needs.
+  install -D -m 644 "${strip[@]}" "$beside/libfastsock.so" "$prefix/lib/libfastsock.so.part"
+  mv "$prefix/lib/libfastsock.so.part" "$prefix/lib/libfastsock.so"
 else
-  install -D -m 755 "$program" "$prefix/bin/pipegauge"
-  echo "note: not stripped of its symbols, as binutils' strip is not installed"
+  echo "note: fastsock is not installed, as it is not beside $program ('make build' puts it there)"
 fi
 # put FILE COMMAND...: what COMMAND prints becomes FILE, whole or not at all.
 put() {

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Installs what is missing for `make run` (setup.sh run) or `make test` (setup.sh test) on Debian 12 or a system like it.
+# Installs what is missing for `make run` (setup.sh run), for building and linting (lint), for `make test` (test) or `make bench` (bench) on
+# Debian 12 or a system like it.
 # Says what it does; does nothing, and needs no root, where nothing is missing. Safe to run again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$PATH:$HOME/.cargo/bin:/usr/sbin:/sbin"
 
 goal=${1:-run}
-case "$goal" in run | test | bench) ;; *) echo "usage: scripts/setup.sh run|test|bench" >&2; exit 2 ;; esac
+case "$goal" in run | lint | test | bench) ;; *) echo "usage: scripts/setup.sh run|lint|test|bench" >&2; exit 2 ;; esac
 
 have() { command -v "$1" >/dev/null 2>&1; }
 missing=()
@@ -36,11 +37,13 @@ if ! rust_is_there; then
   debian_rust=yes
 fi
 
-if [ "$goal" = test ]; then
+if [ "$goal" = test ] || [ "$goal" = lint ]; then
   if [ "$debian_rust" = yes ] || { [ "$(command -v cargo)" = /usr/bin/cargo ] && dpkg -s cargo-web >/dev/null 2>&1; }; then
     want rustfmt-web have rustfmt
     want rust-web-clippy have cargo-clippy
   fi
+fi
+if [ "$goal" = test ]; then
   if [ -f web/package.json ]; then
     want nodejs have node
     want npm have npm
@@ -49,6 +52,7 @@ if [ "$goal" = test ]; then
   want openssh-server have sshd
   want openssh-client have ssh
   want iproute2 have ip
+  want nftables have nft
   want netpipe-tcp have NPtcp
   want ethtool have ethtool
   want socat have socat
@@ -61,6 +65,11 @@ if [ "$goal" = test ]; then
   want libnng-dev test -e /usr/include/nng/nng.h
   want libgrpc-dev test -e /usr/include/grpc/grpc.h
   want redis-server have redis-server
+  want redis-tools have redis-benchmark
+  want nginx-light have nginx
+  want wrk have wrk
+  want memcached have memcached
+  want curl have curl
   want nats-server have nats-server
   want libucx-dev test -e /usr/include/ucp/api/ucp.h
   want libfabric-dev test -e /usr/include/rdma/fabric.h

@@ -10,6 +10,7 @@ sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
 import fabrics  # noqa: E402
+import fastsock  # noqa: E402
 import mpi  # noqa: E402
 import pairs  # noqa: E402
 import peers  # noqa: E402
@@ -232,13 +233,52 @@ def both_sides_of_an_mpi_have_like_settings_and_figures_are_read():
         raise AssertionError(f"a figure of {nothing!r}")
 
 
+def of_a_path(path, size, times, **more):
+    return [{"event": "trial", "path": path, "size": size, "block": block, "median": time, **more} for block, time in enumerate(times)]
+
+
+def rounds_of_two_paths_are_compared_round_by_round():
+    drift = [1.0, 8.0, 2.0, 5.0, 3.0, 1.0]
+    events = of_a_path(0, 64, [30e-6 * d for d in drift]) + of_a_path(1, 64, [1e-6 * d for d in drift]) + of_a_path(1, 4096, [9.0])
+    events += [{**e, "warmup": True, "median": 1.0} for e in events]
+    told = fastsock.beside(events, 0, 1, 64)
+    assert all(abs(x - 30) < 1e-9 for x in told), told
+    assert fastsock.in_words(told) == "30.00 [30.00, 30.00]" and fastsock.verdict(told, 30.1) == "missed" and fastsock.verdict(told, 29) == "met"
+    # A round of one path alone, or too few, compare nothing.
+    assert fastsock.beside(events, 0, 1, 4096) is None and fastsock.beside(events[:4] + events[6:], 0, 1, 64) is None
+    assert fastsock.verdict(None, 1) == "not measured" and fastsock.verdict((3, 2, 5), 2.7) == "not told" and fastsock.in_words(None) == "-"
+
+
+def a_streams_time_is_its_receivers():
+    stream = {"event": "trial", "size": 1000, "far": {"seconds": 2.0, "bytes": 8000}}
+    assert fastsock.each(stream) == 0.25 and fastsock.each({**stream, "median": 3e-6}) == 3e-6
+    assert fastsock.each({**stream, "far": {"seconds": 0.0, "bytes": 0}}) is None and fastsock.each({"size": 1}) is None
+
+
+def cpu_time_of_a_message_is_that_of_both_sides_or_none():
+    near, far = {"cpu_ns": 3000, "iterations": 10}, {"cpu_ns": 500, "iterations": 10}
+    events = of_a_path(1, 64, [1.0, 1.0], cost=near, far={"cost": far}) + of_a_path(2, 64, [1.0], cost=near, far={})
+    assert fastsock.cpu(events, 1, 64) == 350 and fastsock.cpu(events, 2, 64) is None and fastsock.cpu(events, 1, 1) is None
+
+
+def every_place_of_fast_sockets_has_like_flags_for_all_of_its_paths():
+    names = [name for name, _ in fastsock.PLACES]
+    assert names == ["pinned", "unpinned", "on one core", "oversubscribed"], names
+    for _, place in fastsock.PLACES:
+        # What is said of a path alone would make them unlike.
+        assert all(":" not in word for word in place) and "--pin" in place, place
+    assert fastsock.FAST == "tcp:preload=fastsock"
+
+
 passed = failed = 0
 for test in [both_sides_of_every_pair_have_like_settings, both_sides_write_blocks_of_one_size,
              trials_of_throughput_are_sustained, figures_are_read_from_what_the_tools_print,
              pairs_take_turns_and_each_side_begins_as_often, a_pair_without_a_figure_is_made_again_but_not_for_ever,
              an_interval_with_one_in_it_is_parity_and_nothing_else_is, only_pairs_at_like_settings_are_quoted,
              nothing_is_said_to_beat_the_bare_floor, foretold_ranges_are_told_in_words, only_verdicts_count_as_said_to_differ, both_sides_of_a_fabric_have_like_settings,
-             figures_of_fabrics_are_read_from_what_the_tools_print, both_sides_of_an_mpi_have_like_settings_and_figures_are_read, the_systems_congestion_control_is_named]:
+             figures_of_fabrics_are_read_from_what_the_tools_print, both_sides_of_an_mpi_have_like_settings_and_figures_are_read, the_systems_congestion_control_is_named,
+             rounds_of_two_paths_are_compared_round_by_round, a_streams_time_is_its_receivers, cpu_time_of_a_message_is_that_of_both_sides_or_none,
+             every_place_of_fast_sockets_has_like_flags_for_all_of_its_paths]:
     try:
         test()
         passed += 1

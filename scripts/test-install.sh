@@ -12,6 +12,13 @@ if command -v strip >/dev/null; then
   ok "it is stripped of its symbols" bash -c "! readelf -S '$there/usr/bin/pipegauge' | grep -q -E '[.](symtab|debug_line)'"
 fi
 ok "the command runs" "$there/usr/bin/pipegauge" --version
+if [ -e "$(dirname "$1")/libfastsock.so" ] && [ -e "$(dirname "$1")/fastsock" ]; then
+  ok "fastsock finds its library" bash -c "'$there/usr/bin/fastsock' run cat /proc/self/maps | grep -q '$there/usr/lib/libfastsock.so'"
+  ok "so does the command" "$there/usr/bin/pipegauge" run tcp:preload=fastsock --sizes 64 --trials 1 --repeats 20 --no-html --no-history -o "$there/x.run.jsonl"
+  ok "and both processes have it" bash -c "[ \$(grep '\"event\":\"path\"' '$there/x.run.jsonl' | grep -o '\"preload\":\"[^\"]*/usr/lib/libfastsock.so\"' | wc -l) -eq 2 ]"
+else
+  echo "skipped: fastsock, which is not beside $1"
+fi
 PATH="$there/usr/bin:$PATH" ok "it is found by its name" bash -c 'pipegauge list'
 for command in $("$1" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\) .*/\1/p' | grep -vx help); do
   ok "a page of $command" grep -q "^.TH pipegauge-$command" "$there/usr/share/man/man1/pipegauge-$command.1"

@@ -25,12 +25,12 @@ part() { # part NAME COMMAND...
   local name=$1 log code p f s
   shift
   log=$logs/${name//[^a-z0-9]/-}.log
-  local began=$SECONDS
-  "$@" >"$log" 2>&1 </dev/null
+  local TIMEFORMAT='%0R s, CPU %0U s + %0S s' took
+  took=$({ time "$@" >"$log" 2>&1 </dev/null; } 2>&1; exit $?)
   code=$?
   count "$log" "$code"
   passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-  say "$name" "$p passed, $f failed, $s skipped ($((SECONDS - began)) s)"
+  say "$name" "$p passed, $f failed, $s skipped ($took)"
   grep -E '^(skipped|not run): ' "$log" | sed 's/^/    /'
   if [ "$code" -ne 0 ]; then
     echo "---- $name failed; more in $log:"
@@ -88,6 +88,12 @@ web() {
   done
 }
 
+# Every interleaving, in a folder of its own: these flags build all dependencies anew, optimised, but not across crates.
+in_loom() {
+  RUSTFLAGS="--cfg loom" CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_DEBUG=false \
+    cargo test --locked --quiet --release --target-dir "$target/loom" "$@"
+}
+
 # The pure crates must run where there is no system at all: nothing in them may reach for I/O or a clock.
 pure() { part "pure crates for wasm" scripts/test-wasm.sh "$target"; }
 
@@ -121,9 +127,11 @@ export PIPEGAUGE_HISTORY
 trap 'rm -rf "$PIPEGAUGE_HISTORY"' EXIT
 
 began=$SECONDS
-scripts/setup.sh test || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+scripts/setup.sh lint || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+# What only tests need is fetched and installed while others build. Installing is no test, but failing at it is a failure.
+set_up() { part "set-up" scripts/setup.sh test && passed=$((passed - 1)); }
+beside set_up
 
-part "tests of the scripts" scripts/test-scripts.sh
 if command -v rustfmt >/dev/null; then part "cargo fmt" cargo fmt --all --check; else skip "cargo fmt" "rustfmt is not installed"; fi
 if command -v cargo-clippy >/dev/null; then
   part "cargo clippy" cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
@@ -131,13 +139,25 @@ else
   skip "cargo clippy" "clippy is not installed"
 fi
 # Before the tests, which build the same command with all features, so that nothing is built twice for the parts behind them.
-bare() { cargo build --locked --quiet --no-default-features -p pipegauge && scripts/test-bare.sh "$target/debug/pipegauge"; }
+# With an example the packages' dependencies have the features that they have in tests, so that most are built for both.
+bare() {
+  cargo build --locked --quiet --workspace --no-default-features --bin pipegauge --example figures &&
+    scripts/test-bare.sh "$target/debug/pipegauge"
+}
 part "without features" bare
+joined set_up
+part "tests of the scripts" scripts/test-scripts.sh
 # Building is no test, but failing at it is a failure, of which one account is enough.
-built() { cargo test --workspace --features pipegauge/full --locked --no-run --quiet; }
+# What of it takes how long stands in target/cargo-timings.
+built() {
+  cargo test --workspace --features pipegauge/full --locked --no-run --quiet --timings &&
+    # Libraries that others than Rust programs load.
+    cargo build --workspace --features pipegauge/full --locked --quiet --lib --example figures
+}
 if part "build of the tests" built; then
   passed=$((passed - 1))
-  # What needs the built command, and builds of their own with a browser: they wait as often as the tests do, and no time decides any of them.
+  # What needs the built command, and builds of their own with a browser: they wait as often as the tests do, and no time decides any of
+  # them.
   documents() {
     parquet
     recipes
@@ -149,9 +169,8 @@ if part "build of the tests" built; then
   }
   others() {
     web
-    part "loom" env RUSTFLAGS="--cfg loom" cargo test --locked --quiet --release --target-dir "$target/loom" \
-      -p pipegauge-transport --lib shm::model
-    part "loom: am" env RUSTFLAGS="--cfg loom" cargo test --locked --quiet --release --target-dir "$target/loom" -p am --lib model
+    part "loom" in_loom -p pipegauge-transport --lib shm::model
+    part "loom: am" in_loom -p am --lib model
     pure
   }
   beside documents

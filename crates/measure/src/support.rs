@@ -1,6 +1,6 @@
 //! Which combinations a path can't do: a typed answer before anything is measured, not a failure half-way.
 
-use transport::{Capabilities, Ends, registry};
+use transport::{Capabilities, Ends, preload, registry};
 
 use crate::event::{PathPlan, Plan, Schedule};
 use crate::pattern::{Facts, InGroup};
@@ -98,7 +98,8 @@ pub fn check(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Result<(), Uns
     if plan.both && plan.reverse {
         return refuse("both directions at once leave none to reverse (leave out --reverse or --both)");
     }
-    if let Some(why) = members(plan, path, can).or_else(|| under(plan, path, can)) {
+    let why = members(plan, path, can).or_else(|| under(plan, path, can)).or_else(|| preloaded(plan, path));
+    if let Some(why) = why {
         return refuse(&why);
     }
     if let Some(why) = Some(plan).filter(|p| p.reverse).and_then(|p| facts.keeps_direction(p.pattern.name(), can)) {
@@ -293,6 +294,23 @@ fn under(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Option<String> {
         ),
         _ => None,
     }
+}
+
+/// Why a path's processes can't have a library loaded into them; none where they can, or none is asked for. Each of its connections has a near
+/// process of its own, because the command itself does not have the library.
+fn preloaded(plan: &Plan, path: &PathPlan) -> Option<String> {
+    preload::asked(&path.settings)?;
+    let connections = path.flows.saturating_mul(if plan.both { 2 } else { 1 });
+    if !plan.pattern.facts().flows {
+        let why = "this pattern runs in the command's own process (leave out preload=, and start the command itself with LD_PRELOAD)";
+        return Some(why.to_owned());
+    }
+    let several = path.topology == Topology::Flows && (connections > 1 || path.load.is_some());
+    several.then(|| {
+        "with a library loaded each near process has one connection (measure --pairs, or leave out preload= and start the command itself with \
+         LD_PRELOAD)"
+            .to_owned()
+    })
 }
 
 #[cfg(test)]

@@ -23,9 +23,11 @@ struct Fake {
     fail_after: Option<u32>,
     /// Nothing of this size or larger arrives.
     swallows: u64,
-    /// Times that an iteration takes in trials of so many seconds and more.
+    /// Times that an iteration takes once trials of one size have gone on for so many seconds.
     long_takes: f64,
     long_from: f64,
+    /// The size of the last trial, and for how long trials of it have gone on.
+    lasting: (u64, f64),
     /// Times that a trial takes its typical iterations: interruptions.
     stretch: f64,
     /// Seconds that a trial costs beside its iterations.
@@ -51,6 +53,7 @@ impl Fake {
             swallows: u64::MAX,
             long_takes: 1.0,
             long_from: 0.1,
+            lasting: (0, 0.0),
             stretch: 1.0,
             control: 2e-4,
             opens: [5e-3, 0.0],
@@ -92,7 +95,10 @@ impl Session for Fake {
             return Err(SessionError::NothingArrives { in_a_row: 10 });
         }
         let mut each = 2.0 * (self.time)(spec.size) * self.level * self.noise(self.within);
-        if each * spec.repeats as f64 >= self.long_from {
+        let before = if self.lasting.0 == spec.size { self.lasting.1 } else { 0.0 };
+        let lasting = before + each * spec.repeats as f64;
+        self.lasting = (spec.size, lasting);
+        if lasting >= self.long_from {
             each *= self.long_takes;
         }
         let seconds = each * spec.repeats as f64 * self.stretch;
@@ -425,6 +431,17 @@ fn a_long_trial_on_shared_cpus_does_not_take_the_rounds_of_a_short_run() {
         let longest = sustained(&events).iter().map(|t| t.report.seconds).fold(0.0, f64::max);
         assert!((0.3..1.0).contains(&longest), "a long trial of {longest} s in a run of {budget} s");
         assert!(rounds(&events).len() >= 8, "{} rounds", rounds(&events).len());
+    }
+}
+
+/// From one moment on each iteration takes forty times as long: one long trial of a run of 6 s took 15 s.
+#[test]
+fn a_long_trial_that_turns_slow_does_not_take_the_budget() {
+    for (budget, long_from) in [(6.0, 0.01), (6.0, 0.04), (6.0, 0.1), (6.0, 0.3), (12.0, 0.04), (12.0, 0.2)] {
+        let turns = Fake { long_takes: 40.0, long_from, ..Fake::new(3, line) };
+        let (events, _) = run(&Plan { budget, to: 1024, ..plan() }, turns);
+        let Some(Event::End(end)) = events.last() else { panic!("no end") };
+        assert!(end.at < 1.25 * budget, "took {} s of {budget}, slow after {long_from} s", end.at);
     }
 }
 

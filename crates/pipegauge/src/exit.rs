@@ -68,7 +68,7 @@ pub fn report(error: &anyhow::Error, documents: Documents) -> Exit {
         return Exit::Ok;
     }
     let text = cut_words(&sentence(error));
-    out::tell(&format!("pipegauge: {text}"));
+    out::tell_prose(&format!("pipegauge: {text}"));
     document(text, documents);
     Exit::CouldNot
 }

@@ -65,6 +65,16 @@ pub fn tell(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", report::words::plain(line));
 }
 
+/// [`tell`] for prose, which is broken into lines as a terminal at standard error is wide.
+pub fn tell_prose(text: &str) {
+    match rustix::termios::tcgetwinsize(io::stderr()) {
+        Ok(size) if size.ws_col > 0 => {
+            tell(report::text::folded(text, usize::from(size.ws_col).clamp(40, COLUMNS)).trim_end());
+        }
+        _ => tell(text),
+    }
+}
+
 /// [`tell`] for lines of which there may be none.
 pub fn tell_all(lines: &str) {
     if !lines.trim().is_empty() {

@@ -18,6 +18,25 @@ pub struct Difference {
     pub second: String,
 }
 
+impl Difference {
+    /// What, as a person would say it: `mss, near side`, `kernel of the near host`, `--sockbuf`.
+    pub fn words(&self) -> String {
+        let (whose, name) = self.what.split_once('.').unwrap_or(("", &self.what));
+        // A kernel's setting has a name of its own.
+        let said = if name.contains('.') { name.to_owned() } else { name.replace('_', " ") };
+        match whose {
+            "near_effective" => format!("{said}, near side"),
+            "far_effective" => format!("{said}, far side"),
+            "near" => format!("{said} of the near host"),
+            "far" => format!("{said} of the far host"),
+            "settings" => format!("--{}", name.replace('_', "-")),
+            "" if name == "far" => "far host".to_owned(),
+            "" | "plan" => said,
+            _ => format!("{} {said}", whose.replace('_', " ")),
+        }
+    }
+}
+
 /// What changes from run to run and explains nothing: addresses of connections, load at the start, seeds, the time given.
 const PASSING: [&str; 7] = ["addresses", "load", "seed", "paths", "budget", "precision", "precise"];
 
@@ -104,6 +123,16 @@ mod tests {
         (process.hostname, process.cpus) = ("box".to_owned(), vec![1]);
         let found: Vec<_> = seen_otherwise(&side, &process).into_iter().map(|d| (d.what, d.second)).collect();
         assert_eq!(found, [("cpus".to_owned(), "[1]".to_owned()), ("hostname".to_owned(), "box".to_owned())]);
+    }
+
+    #[test]
+    fn a_difference_has_words_beside_its_name_in_the_file() {
+        let words = |what: &str| Difference { what: what.into(), first: String::new(), second: String::new() }.words();
+        assert_eq!(words("near_effective.mss"), "mss, near side");
+        assert_eq!(words("far_effective.send_buffer"), "send buffer, far side");
+        assert_eq!(words("near.sysctls.net.core.rmem_max"), "sysctls.net.core.rmem_max of the near host");
+        assert_eq!(words("settings.sockbuf"), "--sockbuf");
+        assert_eq!([words("transport"), words("plan.cache")], ["transport", "cache"]);
     }
 
     #[test]

@@ -30,6 +30,9 @@ pub struct Soak {
     pub worst: Interval,
     /// When the path stood still.
     pub stalls: Stalls,
+    /// Times of the point's kind that an iteration takes: 2 of RTT/2.
+    #[serde(skip)]
+    pub transfers: f64,
 }
 
 /// One interval.
@@ -121,6 +124,7 @@ fn one(plan: &Plan, path: &PathRun, point: &Point) -> Option<Soak> {
             figures: figures_of(plan, kind, worst)?,
         },
         stalls: stalls(&rows),
+        transfers: figures::transfers(plan, first).max(f64::MIN_POSITIVE),
     })
 }
 

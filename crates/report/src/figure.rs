@@ -92,12 +92,10 @@ impl Figure {
 
     /// The same, with fitted models if `fits`.
     pub fn with(runs: &[&Analysis<'_>], graph: Graph, fits: bool) -> Figure {
-        let subtitles = runs.iter().enumerate().map(|(i, run)| {
-            let line = words::run_line(run);
-            if runs.len() > 1 { format!("{}: {line}", words::letter(i)) } else { line }
-        });
+        let files: Vec<_> = runs.iter().map(|run| run.run()).collect();
+        let subtitles = words::run_lines(&files);
         let series = graph.curves(runs, fits);
-        let mut figure = Figure::from_series(&series, graph, subtitles.collect());
+        let mut figure = Figure::from_series(&series, graph, subtitles);
         if let (Graph::Flows, Some((x, _))) = (graph, &mut figure.axes) {
             x.title = crate::flows::several(runs);
         }

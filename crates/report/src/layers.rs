@@ -4,6 +4,7 @@ use measure::event::TimeKind;
 use model::Overhead;
 use units::{Bytes, Kind, Seconds, with_interval};
 
+use crate::compare::more_by;
 use crate::curve::{Pt, Series, clean};
 use crate::figure::Figure;
 use crate::graph::Graph;
@@ -19,6 +20,11 @@ pub struct Layer {
     pub over: String,
     /// Overhead by size.
     pub overheads: Vec<Overhead>,
+    /// The sizes at which the two surely differ, bytes, as `compare` has it.
+    pub sure: Vec<u64>,
+    /// Why that tells little: so few rounds, or separate runs; absent where nothing speaks against it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<String>,
 }
 
 /// One sentence a layer: what it adds at the smallest, a middle and the largest size.
@@ -33,13 +39,22 @@ pub fn words(layers: &[Layer]) -> String {
             .filter_map(|i| all.get(*i))
             .map(|o| {
                 let extra = with_interval(o.extra.value, o.extra.low, o.extra.high, Kind::Seconds);
-                format!("{extra} at {} ({:+.0}%)", Bytes(o.size), o.share * 100.0)
+                let sure = match layer.sure.contains(&o.size) {
+                    true if o.extra.low > 0.0 || o.extra.high < 0.0 => "surely",
+                    true => "surely, by rounds in turns",
+                    false => "not surely different",
+                };
+                format!("{extra} at {} ({}, {sure})", Bytes(o.size), more_by(o.share + 1.0))
             })
             .collect();
-        text.push_str(&format!("{} adds to {}: {}\n", layer.name, layer.over, parts.join(", ")));
+        let doubt = layer.doubt.as_ref().map_or(String::new(), |doubt| format!(" ({doubt})"));
+        text.push_str(&format!("{} adds to {}: {}{doubt}\n", layer.name, layer.over, parts.join(", ")));
     }
     plain(&text)
 }
+
+/// A share from which on percentages are hard to read.
+const MANY: f64 = 10.0;
 
 /// Every size of every layer.
 pub fn table(layers: &[Layer]) -> String {
@@ -55,7 +70,7 @@ pub fn table(layers: &[Layer]) -> String {
                 Seconds(o.below).to_string(),
                 Seconds(o.above).to_string(),
                 with_interval(o.extra.value, o.extra.low, o.extra.high, Kind::Seconds),
-                format!("{:+.1}%", o.share * 100.0),
+                if o.share < MANY { format!("{:+.1}%", o.share * 100.0) } else { more_by(o.share + 1.0) },
             ]);
         }
         text.push_str(&format!("\n{}", grid.text()));
@@ -122,7 +137,8 @@ mod tests {
             share: e / 1e-6,
         };
         let overheads = extras.iter().enumerate().map(one).collect();
-        Layer { name: "tcp".into(), over: "unix".into(), overheads }
+        let sure = vec![4];
+        Layer { name: "tcp".into(), over: "unix".into(), overheads, sure, doubt: Some("so few rounds".into()) }
     }
 
     #[test]
@@ -138,6 +154,10 @@ mod tests {
     #[test]
     fn the_sentence_names_both_layers_and_the_ends() {
         let said = words(&[layer(&[1e-6, 2e-6, 4e-6])]);
-        assert!(said.starts_with("tcp adds to unix: 1.00 us") && said.contains("at 4 B (+400%)"), "{said}");
+        assert!(
+            said.starts_with("tcp adds to unix: 1.00 us") && said.contains("at 4 B (5.0 times as long, surely)"),
+            "{said}"
+        );
+        assert!(said.contains("at 1 B (+100%, not surely different)") && said.contains("(so few rounds)"), "{said}");
     }
 }

@@ -85,6 +85,66 @@ pub fn run_line(run: &RunFile) -> String {
     plain(&parts.join(" · ")).replace('\n', " ")
 }
 
+/// The line of each of several runs: its letter, what of its command is not the others', and [`run_line`].
+pub fn run_lines(runs: &[&RunFile]) -> Vec<String> {
+    let commands: Vec<Vec<String>> = runs.iter().map(|run| without_versus(&run.run.command)).collect();
+    let own = own_words(&commands.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    let line = |(i, run): (usize, &&RunFile)| {
+        let own = own.get(i).map_or(String::new(), |own| format!("{} · ", plain(own).replace('\n', " ")));
+        format!("{}: {own}{}", letter(i), run_line(run))
+    };
+    match runs {
+        [one] => vec![run_line(one)],
+        several => several.iter().enumerate().map(line).collect(),
+    }
+}
+
+/// A command without the program and what it was compared with (`--vs`), which is the other side's own.
+fn without_versus(command: &[String]) -> Vec<String> {
+    let mut words = command.iter().skip(1);
+    let mut left = Vec::new();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--vs" => drop(words.next()),
+            word if word.starts_with("--vs=") => {}
+            _ => left.push(word.clone()),
+        }
+    }
+    left
+}
+
+/// Most characters of a command that are told.
+const TOLD: usize = 100;
+
+/// What each of several commands has that not all have, at the places where they begin to differ and end to: `--wait spin`, and `without that` of
+/// one that has nothing more. Empty where they are the same.
+fn own_words(commands: &[&[String]]) -> Vec<String> {
+    let Some((first, others)) = commands.split_first() else { return Vec::new() };
+    let alike = |end: bool| {
+        let at = |words: &[String], i: usize| {
+            if end { words.iter().rev().nth(i).cloned() } else { words.get(i).cloned() }
+        };
+        (0..first.len()).take_while(|i| others.iter().all(|words| at(words, *i) == at(first, *i))).count()
+    };
+    let mut from = alike(false);
+    // A flag stays with its value.
+    while from > 0 && first.get(from - 1).is_some_and(|word| word.starts_with('-') && !word.contains('=')) {
+        from -= 1;
+    }
+    let shortest = commands.iter().map(|words| words.len()).min().unwrap_or(0);
+    let behind = alike(true).min(shortest.saturating_sub(from));
+    let own: Vec<String> = commands.iter().map(|words| words[from..words.len() - behind].join(" ")).collect();
+    if own.iter().all(String::is_empty) {
+        return Vec::new();
+    }
+    let told = |own: String| match own.char_indices().nth(TOLD) {
+        _ if own.is_empty() => "without that".to_owned(),
+        Some((end, _)) => format!("{}...", &own[..end]),
+        None => own,
+    };
+    own.into_iter().map(told).collect()
+}
+
 /// Which CPUs the two sides were bound to, as each reports it, which may differ from what was asked for.
 pub fn pinning(run: &RunFile) -> String {
     let far = run.paths.iter().find_map(|p| p.opened.far.as_ref());
@@ -169,6 +229,23 @@ pub fn command(words: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_of_several_runs_says_what_of_its_command_is_its_own() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let own = |commands: &[&str]| {
+            let all: Vec<Vec<String>> = commands.iter().map(|text| words(text)).collect();
+            own_words(&all.iter().map(Vec::as_slice).collect::<Vec<_>>())
+        };
+        assert_eq!(own(&["run tcp -o a", "run tcp -o a --wait spin"]), ["without that", "--wait spin"]);
+        assert_eq!(own(&["run tcp --wait block -o a", "run tcp --wait spin -o a"]), ["--wait block", "--wait spin"]);
+        assert_eq!(own(&["run tcp -o a", "run unix -o a"]), ["tcp", "unix"]);
+        assert_eq!(own(&["run tcp", "run tcp"]), [""; 0]);
+        assert_eq!(own(&[]), [""; 0]);
+        let asked = ["pipegauge", "run", "tcp", "--vs", "--wait spin", "-o", "a"].map(str::to_owned);
+        assert_eq!(without_versus(&asked), ["run", "tcp", "-o", "a"]);
+        assert!(own(&["run tcp", &format!("run {}", "x".repeat(500))])[1].len() < 110);
+    }
 
     #[test]
     fn a_command_can_be_typed_again() {

@@ -28,7 +28,12 @@ pub(crate) struct Door {
     patience: Patience,
     /// Accepting comes back by itself. MPTCP takes a listener's time-out and does not keep it.
     bounded: bool,
+    /// Connections are read from time to time instead of being polled.
+    unpolled: bool,
 }
+
+/// The time between two looks at connections that are not polled.
+const NAP: Duration = Duration::from_micros(50);
 
 /// A connection that has not shown its proof yet.
 #[derive(Debug)]
@@ -58,7 +63,20 @@ impl Door {
             fcntl_setfl(&listener, OFlags::NONBLOCK)
                 .map_err(|e| LinkError::io("making a listener that never waits", e))?;
         }
-        Ok(Self { listener, of, pending: Vec::with_capacity(PENDING), patience: patience.clone(), bounded })
+        Ok(Self {
+            listener,
+            of,
+            pending: Vec::with_capacity(PENDING),
+            patience: patience.clone(),
+            bounded,
+            unpolled: false,
+        })
+    }
+
+    /// The same for sockets with a library below, which may take a poll for a sign that the connection is one of many, and leave it to the kernel: the
+    /// door must not decide what is measured.
+    pub fn below(self, library: bool) -> Self {
+        Self { unpolled: library, ..self }
     }
 
     /// The next connection that shows `proof`. Whoever shows another or none in time ([`silence`]) is turned away without a
@@ -89,9 +107,10 @@ impl Door {
             // Accepting waits by itself.
             return Ok(true);
         }
-        let ends = std::iter::once(&self.listener).chain(self.pending.iter().map(|p| &p.fd));
+        let (pending, wait) = if self.unpolled { (&[][..], NAP) } else { (&self.pending[..], LOOK) };
+        let ends = std::iter::once(&self.listener).chain(pending.iter().map(|p| &p.fd));
         let mut fds: Vec<_> = ends.map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
-        sys::poll_for(&mut fds, LOOK).map_err(|e| LinkError::io("waiting for a connection", e))?;
+        sys::poll_for(&mut fds, wait).map_err(|e| LinkError::io("waiting for a connection", e))?;
         Ok(fds[0].revents().contains(PollFlags::IN))
     }
 

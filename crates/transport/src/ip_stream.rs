@@ -13,6 +13,7 @@ use crate::door::Door;
 use crate::ip::{self, bound_to, no_answer};
 use crate::meet::{Made, shake};
 use crate::patience::LOOK;
+use crate::preload;
 use crate::registry::{Accept, Acceptor, Address, Connect, Connector, NO_TRANSACTIONS, Transport};
 use crate::stream::{Socket, Stream};
 use crate::sys;
@@ -41,6 +42,11 @@ pub(crate) trait OverIp: Send + Sync + 'static {
     }
     /// What it needs besides a socket: the error says why it can't be had here.
     fn besides() -> Result<(), LinkError> {
+        Ok(())
+    }
+    /// Whether this process is one that these settings ask for.
+    fn here(settings: &Settings) -> Result<(), LinkError> {
+        let _ = settings;
         Ok(())
     }
     /// Sets what must be set before a socket connects or listens.
@@ -174,9 +180,10 @@ impl<K: Sessions> Transport for Streams<K> {
         K::OPTIONS
     }
     fn listen(&self, settings: &Settings, at: SocketAddr, patience: &Patience) -> Result<Acceptor, LinkError> {
+        K::here(settings)?;
         let made = Made::new(K::WAITS, settings, patience)?;
         let (listener, at) = listen::<K>(ip::beside(at, settings)?, settings)?;
-        let door = Door::new(listener, SocketType::STREAM, patience)?;
+        let door = Door::new(listener, SocketType::STREAM, patience)?.below(preload::asked(settings).is_some());
         Ok(Box::new(Listener::<K> { door, at, made, side: K::far_side(settings)? }))
     }
     fn dial(
@@ -186,6 +193,7 @@ impl<K: Sessions> Transport for Streams<K> {
         peer: SocketAddr,
         patience: &Patience,
     ) -> Result<Connector, LinkError> {
+        K::here(settings)?;
         let made = Made::new(K::WAITS, settings, patience)?;
         Ok(Box::new(Dialler::<K> { to: ip::door(address, peer, settings)?, made, side: K::near_side(settings)? }))
     }

@@ -25,9 +25,10 @@
 //! | [`folder`] | folders for temporary sockets that go with their process, and what killed ones left |
 //! | `meet` `door` `greet` `invite` | meeting places, turning strangers away, meeting by datagrams, groups that do |
 //! | `any` | [`AnyLink`] |
-//! | [`memcpy`] [`pipe`] [`shm`] [`unix`] [`seqpacket`] [`unixgram`] [`tcp`] [`mptcp`] [`tls`] [`uring`] [`websocket`] [`http`] [`udp`] [`quic`] [`multicast`] [`strata`](mod@strata) [`theory`] [`exec`] | one transport each |
+//! | [`memcpy`] [`pipe`] [`shm`] [`am`](mod@am) [`unix`] [`seqpacket`] [`unixgram`] [`tcp`] [`mptcp`] [`tls`] [`uring`] [`websocket`] [`http`] [`udp`] [`quic`] [`multicast`] [`strata`](mod@strata) [`theory`] [`exec`] | one transport each |
 //! | [`module`] | transports that are found at run time: shared libraries behind `include/pipegauge.h` |
 //! | `last_words` | how a process that was started here ended, and the last it said |
+//! | [`preload`] | a library that the loader puts below the processes of a path |
 //! | `tcp_state` | what the kernel knows of a TCP connection |
 //! | `absent` | what is listed of paths that no build of this program has, and what this machine lacks for them |
 //! | `unbuilt` | what is listed of a transport that this program was built without |
@@ -36,6 +37,7 @@
 //! | [`decorate`] | trace, fault injection, shaping: the same port around another link |
 
 pub mod absent;
+pub mod am;
 mod any;
 pub mod buffer;
 mod capabilities;
@@ -65,6 +67,7 @@ mod packet;
 pub mod patience;
 pub mod pipe;
 pub mod port;
+pub mod preload;
 pub mod proof;
 pub mod quic;
 pub mod registry;

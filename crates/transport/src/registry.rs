@@ -11,10 +11,11 @@ use crate::any::links;
 use crate::{Capabilities, LinkError, Name, OptionSpec, Patience, Proof, Settings};
 
 /// Every transport, in the order in which they are listed.
-static ALL: [&dyn Transport; 18] = [
+static ALL: [&dyn Transport; 19] = [
     &crate::memcpy::TRANSPORT,
     &crate::pipe::TRANSPORT,
     &crate::shm::TRANSPORT,
+    &crate::am::TRANSPORT,
     &crate::unix::TRANSPORT,
     &crate::seqpacket::TRANSPORT,
     &crate::unixgram::TRANSPORT,
@@ -36,6 +37,7 @@ links! {
     Memcpy(crate::memcpy::Memcpy),
     Pipe(crate::pipe::Pipe),
     Shm(crate::shm::Shm),
+    Am(crate::am::Am),
     Unix(crate::unix::Unix),
     Seqpacket(crate::seqpacket::Seqpacket),
     Unixgram(crate::unixgram::Unixgram),

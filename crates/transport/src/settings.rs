@@ -14,17 +14,19 @@ pub const LOSS: f64 = 0.2;
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Wait {
-    /// Sleep in the kernel until something happens (sockets: blocking calls; shm: a short spin, then a futex).
+    /// Sleep in the kernel until something happens (sockets: blocking calls; shm: a short spin, then a futex; am: a spin where that has paid, then a futex).
     Block,
     /// Ask again and again from user space, never sleeping.
     Spin,
     /// Blocking calls with the kernel polling the device (`SO_BUSY_POLL`).
     BusyPoll,
+    /// Sleep at once, without a look first (am).
+    Sleep,
 }
 
 impl Wait {
     /// Every mode.
-    pub const ALL: [Wait; 3] = [Wait::Block, Wait::Spin, Wait::BusyPoll];
+    pub const ALL: [Wait; 4] = [Wait::Block, Wait::Spin, Wait::BusyPoll, Wait::Sleep];
 
     /// The name that `--wait` takes.
     pub const fn name(self) -> &'static str {
@@ -32,6 +34,7 @@ impl Wait {
             Wait::Block => "block",
             Wait::Spin => "spin",
             Wait::BusyPoll => "busy-poll",
+            Wait::Sleep => "sleep",
         }
     }
 }

@@ -383,6 +383,8 @@ pub struct Socket {
     /// Where it meets, for kinds whose addresses the socket doesn't tell.
     at: Option<String>,
     report: fn(&Socket) -> Effective,
+    /// The library below this process's calls that was asked for.
+    loaded: Option<String>,
     /// Sends that were posted; none of a connection that can't, or is not kept.
     posts: Option<Pending>,
 }
@@ -397,7 +399,7 @@ impl Socket {
         report: fn(&Socket) -> Effective,
     ) -> Result<Self, LinkError> {
         let (reading, writing) = sys::modes(fd.as_fd(), wait, RecvFlags::empty(), LOOK)?;
-        Ok(Self { watchdog: None, fd, can, wait, reading, writing, at, report, posts: None })
+        Ok(Self { watchdog: None, fd, can, wait, reading, writing, at, report, loaded: None, posts: None })
     }
 
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
@@ -410,6 +412,15 @@ impl Socket {
 
     pub(crate) fn at(&self) -> Option<String> {
         self.at.clone()
+    }
+
+    /// The same where a library that was asked for lies below this process's calls.
+    pub(crate) fn below(self, loaded: Option<String>) -> Self {
+        Self { loaded, ..self }
+    }
+
+    pub(crate) fn loaded(&self) -> Option<String> {
+        self.loaded.clone()
     }
 
     pub(crate) fn into_fd(self) -> OwnedFd {

@@ -67,6 +67,7 @@ pub(crate) fn wait(known: &[Wait], settings: &Settings) -> Result<Wait, LinkErro
         Some(asked) if !known.contains(&asked) => Err(LinkError::Unsupported(match asked {
             Wait::BusyPoll => "poll a device (--wait busy-poll is for sockets over IP; use block or spin)",
             Wait::Spin => "spin (use --wait block)",
+            Wait::Sleep => "sleep without a look first (--wait sleep is for am; use block or spin)",
             Wait::Block => "block (use --wait spin)",
         })),
         Some(asked) => Ok(asked),
@@ -216,6 +217,12 @@ pub fn anywhere() {
     }
     // The kernel takes the CPUs that exist and are allowed out of it; where it refuses, the thread stays where it is.
     let _ = rustix::thread::sched_setaffinity(None, &all);
+}
+
+/// Whether this program runs with other rights than its user's, so that the loader heeds no variable.
+pub(crate) fn secure() -> bool {
+    // SAFETY: asks for a number that the kernel gave this process.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
 /// Bytes that nobody can guess.

@@ -9,6 +9,7 @@ use crate::ip::{self, busy_poll};
 use crate::ip_stream::{OverIp, Plain, Streams};
 use crate::meet::Made;
 use crate::options::{self, Answer, FAMILY, Form, Knob, Moved, SOCKBUF};
+use crate::preload::{self, PRELOAD};
 use crate::settings::Effective;
 use crate::stream::{Socket, Stream};
 use crate::sys;
@@ -46,7 +47,7 @@ pub(crate) const CONGESTION: OptionSpec = OptionSpec {
     moved: None,
 };
 
-/// What can be set on it.
+/// What can be set on streams of TCP.
 pub(crate) const OPTIONS: [OptionSpec; 6] = [
     SOCKBUF,
     NODELAY,
@@ -73,16 +74,25 @@ pub(crate) const OPTIONS: [OptionSpec; 6] = [
     options::wait(ip::WAIT_NAMES, "block"),
 ];
 
+/// What can be set on plain ones, whose calls are the C library's.
+const ALL: [OptionSpec; 7] = {
+    let [sockbuf, nodelay, mss, congestion, family, wait] = OPTIONS;
+    [sockbuf, nodelay, mss, congestion, family, wait, PRELOAD]
+};
+
 impl OverIp for Tcps {
     const NAME: Name = NAME;
     const SUMMARY: &'static str = "TCP over IPv4 or IPv6";
     const SPOKEN: &'static [&'static str] =
         &["tcp", "tcp/ip", "tcp ip", "tcpip", "tcp socket", "tcp sockets", "tcp connection", "tcp link"];
-    const OPTIONS: &'static [OptionSpec] = &OPTIONS;
+    const OPTIONS: &'static [OptionSpec] = &ALL;
     const WAITS: &'static [Wait] = &ip::WAITS;
 
     fn can() -> Capabilities {
         capabilities()
+    }
+    fn here(settings: &Settings) -> Result<(), LinkError> {
+        preload::mapped(settings).map(drop)
     }
     fn before(fd: BorrowedFd<'_>, settings: &Settings) -> Result<(), LinkError> {
         if let Some(mss) = settings.whole("mss") {
@@ -96,7 +106,8 @@ impl OverIp for Tcps {
 
 impl Plain for Tcps {
     fn link(fd: OwnedFd, made: &Made) -> Result<Tcp, LinkError> {
-        Ok(Stream::new(socket(fd, made)?, &made.patience))
+        let loaded = preload::mapped(&made.settings)?;
+        Ok(Stream::new(socket(fd, made)?.below(loaded), &made.patience))
     }
     fn met(link: Tcp, _: &Made) -> Result<AnyLink, LinkError> {
         Ok(AnyLink::Tcp(End::new(link.watched()?)))
@@ -137,7 +148,9 @@ pub(crate) fn socket(fd: OwnedFd, made: &Made) -> Result<Socket, LinkError> {
 
 /// What took effect on a TCP connection.
 pub(crate) fn effective(socket: &Socket) -> Effective {
-    took_effect(socket.fd(), socket.wait())
+    let mut told = took_effect(socket.fd(), socket.wait());
+    told.options.extend(socket.loaded().map(|file| (preload::OPTION.to_owned(), file)));
+    told
 }
 
 /// The same of a connection that is used otherwise.

@@ -14,6 +14,11 @@ fn tried(option: &str) -> (Value, fn(&str) -> bool) {
         "mss" => (1000u64.into(), |said| said.parse::<u64>().is_ok_and(|mss| (500..=1000).contains(&mss))),
         "congestion" => ("reno".into(), |said| said == "reno"),
         "family" => ("6".into(), |_| true),
+        "kind" => ("bulk".into(), |said| said == "bulk"),
+        // Made a power of two.
+        "ring" => (5000u64.into(), |said| said == "8192"),
+        // Every process here has it.
+        "preload" => ("libc.so.6".into(), |said| said.ends_with("/libc.so.6")),
         "wait" => ("spin".into(), |said| said == "spin"),
         "batch" => ("16".into(), |said| said == "16"),
         "offload" => (true.into(), |said| said == "on"),

@@ -38,7 +38,7 @@ pub trait Sleeper {
 }
 
 impl Bell {
-    #[cfg(loom)]
+    #[cfg(all(test, loom))]
     pub(crate) fn new() -> Self {
         Self(AtomicU32::new(0))
     }

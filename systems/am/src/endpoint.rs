@@ -11,7 +11,7 @@ use crate::handlers::Handlers;
 use crate::meet;
 use crate::memory::Memory;
 use crate::message::{Message, Payload};
-use crate::options::Options;
+use crate::options::{Options, Wait};
 use crate::port::{self, Port};
 use crate::record::Place;
 use crate::region::{Region, RemoteRegion};
@@ -160,11 +160,11 @@ impl<S> Endpoint<S> {
     fn insist(&mut self, state: &mut S, message: &Outgoing<'_>) -> Result<(), Error> {
         let doing = "waiting for room to send a request";
         let patience = self.port.patience;
-        let mut until = Instant::now() + patience;
+        // Not renewed by what arrives: a peer that sends without end and takes nothing must not keep this side here.
+        let until = Instant::now() + patience;
         while !self.offer(message)? {
-            if self.poll(state)? > 0 {
-                until = Instant::now() + patience;
-            } else if !self.port.await_news(true, Some(until), doing)? || Instant::now() >= until {
+            let nothing = self.poll(state)? == 0 && !self.port.await_news(true, Some(until), doing)?;
+            if nothing || Instant::now() >= until {
                 return Err(Error::Stalled { doing, patience });
             }
         }
@@ -177,10 +177,16 @@ impl<S> Endpoint<S> {
     /// If nothing is left and the peer has ended, or if it broke the protocol.
     #[inline(always)]
     pub fn poll(&mut self, state: &mut S) -> Result<usize, Error> {
+        self.poll_until(state, |_| false)
+    }
+
+    /// The same until `done`, which is asked before each message.
+    #[inline(always)]
+    fn poll_until(&mut self, state: &mut S, done: impl FnMut(&S) -> bool) -> Result<usize, Error> {
         self.port.usable()?;
         // Asked first: what the peer sent before it closed is there to be taken.
         let closed = self.port.peer_closed();
-        match self.handle(state) {
+        match self.handle(state, done) {
             Ok(0) if closed || self.port.found_gone() => Err(self.port.ended(closed, "polling")),
             Ok(handled) => Ok(handled),
             Err(broken) => Err(self.port.fail(broken)),
@@ -211,13 +217,60 @@ impl<S> Endpoint<S> {
         }
     }
 
-    fn handle(&mut self, state: &mut S) -> Result<usize, Broken> {
+    /// Handles messages until `done` is true of the state, at most `limit` long; whether it is. No message is handled after that: what comes
+    /// next stays where it is, for a call that is ready for it.
+    ///
+    /// # Errors
+    /// As [`Endpoint::poll`].
+    #[inline(always)]
+    pub fn wait_until(
+        &mut self,
+        state: &mut S,
+        limit: Option<Duration>,
+        mut done: impl FnMut(&S) -> bool,
+    ) -> Result<bool, Error> {
+        let mut until = None;
+        loop {
+            if done(state) {
+                return Ok(true);
+            }
+            if self.poll_until(state, &mut done)? > 0 && done(state) {
+                return Ok(true);
+            }
+            match until {
+                None => until = limit.map(|limit| Instant::now() + limit),
+                Some(until) if Instant::now() >= until => return Ok(false),
+                Some(_) => {}
+            }
+            if !self.port.await_news(false, until, "waiting for a message")? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// From now on a call waits this long for a peer that takes nothing.
+    pub fn set_patience(&mut self, patience: Duration) {
+        self.port.patience = patience;
+    }
+
+    /// How it waits.
+    pub fn waits(&self) -> Wait {
+        self.port.waits()
+    }
+
+    /// Bytes of each of the connection's rings.
+    pub fn ring_bytes(&self) -> usize {
+        self.port.sizes.ring.bytes()
+    }
+
+    #[inline(always)]
+    fn handle(&mut self, state: &mut S, mut done: impl FnMut(&S) -> bool) -> Result<usize, Broken> {
         let mut handled = 0;
-        while handled < BATCH && self.handle_reply(state)? {
+        while handled < BATCH && !done(state) && self.handle_reply(state)? {
             handled += 1;
         }
         let replies = handled;
-        while handled < replies + BATCH && self.handle_request(state)? {
+        while handled < replies + BATCH && !done(state) && self.handle_request(state)? {
             handled += 1;
         }
         let port = &mut self.port;

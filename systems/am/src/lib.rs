@@ -68,46 +68,46 @@
 //! | `meet` | names, whose process the peer is, the greeting |
 //! | `model` | loom's check of ring and bell |
 
-#[cfg(not(loom))]
+#[cfg(not(all(test, loom)))]
 mod arena;
 pub mod bell;
-#[cfg(not(loom))]
+#[cfg(not(all(test, loom)))]
 mod channel;
-#[cfg(not(loom))]
+#[cfg(not(all(test, loom)))]
 mod endpoint;
-#[cfg(not(loom))]
+#[cfg(not(all(test, loom)))]
 mod error;
-#[cfg(not(loom))]
+#[cfg(not(all(test, loom)))]
 mod futex;
 pub mod guard;
-#[cfg(not(loom))]
+#[cfg(not(all(test, loom)))]
 mod handlers;
-#[cfg(not(loom))]
+#[cfg(not(all(test, loom)))]
 mod meet;
-#[cfg(not(loom))]
+#[cfg(not(all(test, loom)))]
 pub mod memory;
-#[cfg(not(loom))]
+#[cfg(not(all(test, loom)))]
 mod message;
 #[cfg(all(test, loom))]
 mod model;
-#[cfg(not(loom))]
+#[cfg(not(all(test, loom)))]
 mod options;
-#[cfg(not(loom))]
+#[cfg(not(all(test, loom)))]
 mod port;
-#[cfg(not(loom))]
+#[cfg(not(all(test, loom)))]
 mod record;
-#[cfg(not(loom))]
+#[cfg(not(all(test, loom)))]
 mod region;
-#[cfg(not(loom))]
+#[cfg(not(all(test, loom)))]
 mod region_map;
-#[cfg(not(loom))]
+#[cfg(not(all(test, loom)))]
 mod reply;
 pub mod ring;
 mod sync;
-#[cfg(not(loom))]
+#[cfg(not(all(test, loom)))]
 mod wait;
 
-#[cfg(not(loom))]
+#[cfg(not(all(test, loom)))]
 pub use {
     endpoint::{BATCH, Endpoint, Listener},
     error::{Broken, Error},

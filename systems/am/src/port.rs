@@ -12,7 +12,7 @@ use crate::channel::{Receiver, Sender};
 use crate::error::{Broken, Error};
 use crate::futex::Futex;
 use crate::memory::Memory;
-use crate::options::Options;
+use crate::options::{Options, Wait};
 use crate::region::RemoteRegion;
 use crate::region_map::RegionMap;
 use crate::sync::Ordering;
@@ -82,6 +82,11 @@ impl Port {
             me,
             socket,
         }
+    }
+
+    /// How it waits.
+    pub fn waits(&self) -> Wait {
+        self.waiter.wait()
     }
 
     /// Shared words of a side.

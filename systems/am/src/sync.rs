@@ -1,6 +1,6 @@
-//! The atomics of the ring: the standard library's, or loom's when the ring is model-checked (`--cfg loom`).
+//! The atomics of the ring: the standard library's, or loom's in this crate's own tests under `--cfg loom`, which check every interleaving. Others get the former.
 
-#[cfg(loom)]
+#[cfg(all(test, loom))]
 pub use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
-#[cfg(not(loom))]
+#[cfg(not(all(test, loom)))]
 pub use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};

@@ -48,6 +48,11 @@ impl Waiter {
         Self { wait, guard: Guard::default(), epoch: Instant::now() }
     }
 
+    /// How.
+    pub fn wait(&self) -> Wait {
+        self.wait
+    }
+
     /// A wait begins. Publishes on which CPU.
     pub fn begin(&mut self, mine: &Side, peers: &Side, peer_waits: bool) -> Turn {
         let cpu = cpu();

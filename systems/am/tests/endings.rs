@@ -142,6 +142,28 @@ fn a_peer_that_never_polls_exhausts_the_patience_and_no_more() {
     assert_eq!(endpoint.wait(&mut (), Some(Duration::from_millis(10))).unwrap(), 0, "the connection still stands");
 }
 
+#[test]
+fn a_peer_that_only_sends_exhausts_the_patience_too() {
+    let mut options = small();
+    options.patience = Duration::from_millis(200);
+    // Takes nothing: it polls never, and sends whenever there is room.
+    let far = |mut end: Endpoint<()>| {
+        while end.try_request(0, &[], &[0; 100]).is_ok() {
+            std::thread::yield_now();
+        }
+    };
+    let near = Handlers::new().on_request(0, |seen: &mut u64, _, _| *seen += 1);
+    let (mut endpoint, _child) = linked(options, near, Handlers::<()>::new(), far);
+    let mut seen = 0;
+    let found = loop {
+        if let Err(found) = endpoint.request(&mut seen, 0, &[], &[0; 1000]) {
+            break found;
+        }
+    };
+    assert!(matches!(found, Error::Stalled { .. }), "{found:?}");
+    assert!(seen > 0, "it sent all the while");
+}
+
 /// What the near side finds after the far side did `far`, and what the far side is told then (it exits with 1 if it is not `Closed`).
 fn breach(far: impl FnOnce(&mut Endpoint<()>)) -> Broken {
     let (mut endpoint, mut child) = linked(small(), Handlers::<()>::new(), Handlers::<()>::new(), |mut end| {

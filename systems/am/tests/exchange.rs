@@ -221,3 +221,25 @@ fn a_full_ring_says_so_and_drops_nothing() {
     drop(endpoint);
     assert!(child.wait());
 }
+
+#[test]
+fn a_wait_for_something_takes_no_message_after_it() {
+    let near = Handlers::new().on_request(0, |seen: &mut u64, _, _| *seen += 1);
+    let (mut endpoint, mut child) = connected(small(), near, Handlers::new(), |mut end: Endpoint<()>| {
+        for _ in 0..3 {
+            end.request(&mut (), 0, &[], &[]).unwrap();
+        }
+    });
+    assert!(child.wait());
+    let mut seen = 0;
+    for wanted in [1, 1, 2, 3] {
+        assert!(endpoint.wait_until(&mut seen, None, |seen| *seen >= wanted).unwrap());
+        assert_eq!(seen, wanted);
+    }
+    assert!(matches!(endpoint.wait_until(&mut seen, None, |seen| *seen > 3), Err(am::Error::Closed { .. })));
+    let (mut quiet, _child) = connected(small(), Handlers::<()>::new(), Handlers::new(), |end: Endpoint<()>| {
+        std::thread::sleep(Duration::from_secs(60));
+        drop(end);
+    });
+    assert!(!quiet.wait_until(&mut (), Some(Duration::from_millis(5)), |()| false).unwrap());
+}

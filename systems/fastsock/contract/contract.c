@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/select.h>
 #include <sys/sendfile.h>
@@ -561,13 +562,524 @@ static void linger(int fd, int server)
     }
 }
 
+/* Waiting for one of several. Masks are printed as they come. */
+static int waits(int e, int ms) { struct epoll_event got[4]; int n = epoll_wait(e, got, 4, ms); printf(" %d", n); if (n > 0) printf(":%x/%u", got[0].events, got[0].data.u32); return n; }
+static void in_set(int e, int op, int fd, unsigned events, unsigned word)
+{
+    struct epoll_event want = {events, {.u32 = word}};
+    MUST(epoll_ctl(e, op, fd, &want) == 0);
+}
+static void set_nonblocking(int fd) { MUST(fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0); }
+/* Bytes until no more fit. */
+static unsigned long fill_up(int fd, unsigned long from)
+{
+    unsigned char buffer[5000];
+    unsigned long total = 0;
+    ssize_t w;
+    do {
+        fill(buffer, sizeof buffer, from + total);
+        w = send(fd, buffer, sizeof buffer, MSG_NOSIGNAL);
+        if (w > 0) total += (unsigned long)w;
+    } while (w > 0);
+    MUST(errno == EAGAIN);
+    return total;
+}
+static void changed(int fd, int server)
+{
+    if (!server) { sync_send(fd); sync_wait(fd); nap(60); stream_out(fd, 0, 3000, 3000); sync_wait(fd); return; }
+    {
+        int e = epoll_create1(0);
+        sync_wait(fd);
+        in_set(e, EPOLL_CTL_ADD, fd, EPOLLOUT, 1);
+        printf("room"); waits(e, 1000);
+        in_set(e, EPOLL_CTL_MOD, fd, EPOLLIN, 2);
+        printf(" nothing"); waits(e, 20);
+        sync_send(fd);
+        printf(" bytes"); waits(e, 5000);
+        in_set(e, EPOLL_CTL_MOD, fd, EPOLLIN | EPOLLOUT, 3);
+        printf(" both"); waits(e, 1000);
+        stream_in(fd, 0, 1000);
+        in_set(e, EPOLL_CTL_MOD, fd, EPOLLIN, 4);
+        printf(" rest"); waits(e, 1000);
+        in_set(e, EPOLL_CTL_MOD, fd, 0, 5);
+        printf(" none"); waits(e, 20);
+        in_set(e, EPOLL_CTL_MOD, fd, EPOLLIN, 6);
+        stream_in(fd, 1000, 2000);
+        printf(" read"); waits(e, 20);
+        MUST(epoll_ctl(e, EPOLL_CTL_DEL, fd, NULL) == 0);
+        printf(" gone %d", epoll_ctl(e, EPOLL_CTL_DEL, fd, NULL)); printf(" %d", errno == ENOENT);
+        in_set(e, EPOLL_CTL_ADD, fd, EPOLLIN, 7);
+        { struct epoll_event again = {EPOLLIN, {0}}; printf(" twice %d", epoll_ctl(e, EPOLL_CTL_ADD, fd, &again)); printf(" %d", errno == EEXIST); }
+        sync_send(fd);
+        printf(" end"); waits(e, 5000); printf("\n");
+        close(e);
+    }
+}
+static void edges(int fd, int server)
+{
+    if (!server) {
+        /* Each by one call: one edge. */
+        unsigned char b[100];
+        for (int i = 0; i < 4; i++) { sync_wait(fd); nap(40); fill(b, sizeof b, (unsigned long)i * 100); all_out(fd, b, sizeof b); }
+        sync_wait(fd);
+    } else {
+        int e = epoll_create1(0);
+        in_set(e, EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLOUT | EPOLLET | EPOLLRDHUP, 9);
+        printf("first"); waits(e, 1000); printf(" no more"); waits(e, 20);
+        /* Room alone may be told again by the kernel whenever the peer acknowledges something. */
+        in_set(e, EPOLL_CTL_MOD, fd, EPOLLIN | EPOLLET | EPOLLRDHUP, 9);
+        sync_send(fd);
+        printf(" bytes"); waits(e, 5000); printf(" told once"); waits(e, 20);
+        stream_in(fd, 0, 40);
+        printf(" part read"); waits(e, 20);
+        sync_send(fd);
+        printf(" more bytes"); waits(e, 5000);
+        stream_in(fd, 40, 160);
+        printf(" read"); waits(e, 20);
+        in_set(e, EPOLL_CTL_MOD, fd, EPOLLIN | EPOLLET, 10);
+        sync_send(fd);
+        printf(" third"); waits(e, 5000);
+        in_set(e, EPOLL_CTL_MOD, fd, EPOLLIN | EPOLLET, 11);
+        printf(" again by a change"); waits(e, 1000); printf(" once"); waits(e, 20);
+        stream_in(fd, 200, 100);
+        sync_send(fd);
+        printf(" fourth"); waits(e, 5000);
+        stream_in(fd, 300, 100);
+        sync_send(fd);
+        printf(" end"); waits(e, 5000); printf("\n");
+    }
+}
+static void once(int fd, int server)
+{
+    if (!server) { for (int i = 0; i < 3; i++) { sync_wait(fd); nap(40); stream_out(fd, (unsigned long)i * 10, 10, 10); } sync_wait(fd); }
+    else {
+        int e = epoll_create1(0);
+        in_set(e, EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLONESHOT, 1);
+        sync_send(fd);
+        printf("bytes"); waits(e, 5000); printf(" no more"); waits(e, 20);
+        stream_in(fd, 0, 10);
+        sync_send(fd); nap(80);
+        printf(" not armed"); waits(e, 20);
+        { struct epoll_event again = {EPOLLIN, {0}}; printf(" twice %d", epoll_ctl(e, EPOLL_CTL_ADD, fd, &again)); printf(" %d", errno == EEXIST); }
+        in_set(e, EPOLL_CTL_MOD, fd, EPOLLIN | EPOLLONESHOT, 2);
+        printf(" armed"); waits(e, 1000);
+        stream_in(fd, 10, 10);
+        in_set(e, EPOLL_CTL_MOD, fd, EPOLLIN | EPOLLONESHOT, 3);
+        printf(" empty"); waits(e, 20);
+        sync_send(fd);
+        printf(" bytes"); waits(e, 5000);
+        stream_in(fd, 20, 10);
+        sync_send(fd); nap(60);
+        printf(" not armed"); waits(e, 20);
+        in_set(e, EPOLL_CTL_MOD, fd, EPOLLIN | EPOLLONESHOT, 4);
+        printf(" end"); waits(e, 5000); printf("\n");
+    }
+}
+static void exclusive(int fd, int server)
+{
+    if (!server) { sync_wait(fd); nap(40); stream_out(fd, 0, 100, 100); sync_wait(fd); nap(40); stream_out(fd, 100, 100, 100); sync_wait(fd); }
+    else {
+        int e = epoll_create1(0), f = epoll_create1(0);
+        struct epoll_event want = {EPOLLIN, {0}};
+        in_set(e, EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLEXCLUSIVE, 1);
+        printf("change %d", epoll_ctl(e, EPOLL_CTL_MOD, fd, &want)); printf(" %d", errno == EINVAL);
+        sync_send(fd);
+        printf(" bytes"); waits(e, 5000);
+        in_set(f, EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLEXCLUSIVE, 2);
+        printf(" two sets"); waits(e, 1000); waits(f, 1000);
+        stream_in(fd, 0, 100);
+        printf(" empty"); waits(e, 20); waits(f, 20);
+        sync_send(fd); nap(80);
+        printf(" bytes"); waits(e, 5000);
+        stream_in(fd, 100, 100);
+        sync_send(fd);
+        printf(" end"); waits(e, 5000); printf("\n");
+    }
+}
+static void nested(int fd, int server)
+{
+    if (!server) { for (int i = 0; i < 3; i++) { sync_wait(fd); nap(40); stream_out(fd, (unsigned long)i * 100, 100, 100); } sync_wait(fd); }
+    else {
+        int e = epoll_create1(0), outer = epoll_create1(0);
+        struct pollfd p = {e, POLLIN, 0};
+        fd_set r;
+        struct timeval brief = {0, 20000};
+        in_set(e, EPOLL_CTL_ADD, fd, EPOLLIN, 1);
+        in_set(outer, EPOLL_CTL_ADD, e, EPOLLIN, 2);
+        printf("quiet"); waits(outer, 20); printf(" %d", poll(&p, 1, 20));
+        sync_send(fd);
+        printf(" outer"); waits(outer, 5000); printf(" inner"); waits(e, 1000);
+        printf(" still"); waits(outer, 1000); printf(" %d", poll(&p, 1, 1000));
+        stream_in(fd, 0, 100);
+        printf(" read"); waits(outer, 20); printf(" %d", poll(&p, 1, 20));
+        sync_send(fd);
+        printf(" poll %d", poll(&p, 1, 5000)); printf(":%x", (unsigned)p.revents); printf(" inner"); waits(e, 1000);
+        stream_in(fd, 100, 100);
+        FD_ZERO(&r); FD_SET(e, &r);
+        printf(" select %d", select(e + 1, &r, NULL, NULL, &brief));
+        sync_send(fd);
+        FD_ZERO(&r); FD_SET(e, &r); brief.tv_sec = 5;
+        printf(" select %d", select(e + 1, &r, NULL, NULL, &brief));
+        stream_in(fd, 200, 100);
+        printf(" inner"); waits(e, 20);
+        sync_send(fd);
+        printf(" end"); waits(outer, 5000); printf("\n");
+    }
+}
+static void mixed(int fd, int server)
+{
+    if (!server) { sync_wait(fd); nap(40); stream_out(fd, 0, 100, 100); sync_wait(fd); stream_out(fd, 100, 100, 100); sync_wait(fd); }
+    else {
+        int p[2], e = epoll_create1(0);
+        struct pollfd f[4] = {{-1, POLLIN, 0}, {fd, POLLIN | POLLPRI, 0}, {0, POLLIN, 0}, {9999, POLLIN, 0}};
+        fd_set r, w;
+        struct timeval limit = {5, 0};
+        MUST(pipe(p) == 0);
+        f[2].fd = p[0];
+        printf("poll %d", poll(f, 3, 20));
+        printf(" wrong %d", poll(f, 4, 1000)); printf(":%x", (unsigned)f[3].revents);
+        MUST(write(p[1], "x", 1) == 1);
+        printf(" pipe %d", poll(f, 3, 1000)); printf(":%x:%x", (unsigned)f[1].revents, (unsigned)f[2].revents);
+        sync_send(fd);
+        MUST(poll(f + 1, 1, 10000) == 1);
+        printf(" both %d", poll(f, 3, 1000)); printf(":%x:%x", (unsigned)f[1].revents, (unsigned)f[2].revents);
+        FD_ZERO(&r); FD_ZERO(&w); FD_SET(fd, &r); FD_SET(p[0], &r); FD_SET(fd, &w); FD_SET(p[1], &w);
+        printf(" select %d", select(1000, &r, &w, NULL, &limit));
+        printf(" %d%d%d%d", FD_ISSET(fd, &r) != 0, FD_ISSET(p[0], &r) != 0, FD_ISSET(fd, &w) != 0, FD_ISSET(p[1], &w) != 0);
+        in_set(e, EPOLL_CTL_ADD, p[0], EPOLLIN, 1);
+        in_set(e, EPOLL_CTL_ADD, fd, EPOLLIN, 2);
+        { struct epoll_event got[4]; printf(" epoll %d", epoll_wait(e, got, 4, 1000)); printf(" one %d", epoll_wait(e, got, 1, 1000)); }
+        stream_in(fd, 0, 100);
+        printf(" pipe"); waits(e, 1000);
+        { char c; MUST(read(p[0], &c, 1) == 1); }
+        printf(" none"); waits(e, 20);
+        /* The pipe while the connection is awaited, from a child. */
+        if (fork() == 0) { nap(30); MUST(write(p[1], "y", 1) == 1); _exit(0); }
+        printf(" pipe"); waits(e, 5000);
+        { char c; MUST(read(p[0], &c, 1) == 1); }
+        sync_send(fd);
+        printf(" bytes"); waits(e, 5000);
+        stream_in(fd, 100, 100);
+        wait(NULL);
+        close(p[1]);
+        printf(" hang-up %d", poll(f + 1, 2, 1000)); printf(":%x", (unsigned)f[2].revents);
+        sync_send(fd);
+        close(99); FD_ZERO(&r); FD_SET(99, &r);
+        printf(" bad %d", select(900, &r, NULL, NULL, &limit)); printf(" %s\n", name(errno));
+    }
+}
+
+static void room(int fd, int server)
+{
+    if (!server) {
+        for (int i = 0; i < 3; i++) {
+            unsigned long total, at = 0;
+            unsigned char buffer[20000];
+            nap(500);
+            /* Until the server says how much it was. */
+            struct pollfd p = {fd, POLLIN, 0};
+            while (poll(&p, 1, 600) == 1) { ssize_t r = recv(fd, buffer, sizeof buffer, 0); MUST(r > 0); check(buffer, (size_t)r, at); at += (unsigned long)r; }
+            all_out(fd, &at, sizeof at);
+            all_in(fd, &total, sizeof total);
+            printf("all %d\n", total == at);
+        }
+    } else {
+        int e = epoll_create1(0);
+        struct pollfd p = {fd, POLLOUT, 0};
+        set_nonblocking(fd);
+        in_set(e, EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLOUT, 1);
+        printf("free"); waits(e, 1000);
+        for (int i = 0; i < 3; i++) {
+            unsigned long total = fill_up(fd, 0), got = 0;
+            fd_set w;
+            struct timeval limit = {5, 0}, brief = {0, 10000};
+            printf(" full %d", poll(&p, 1, 10));
+            FD_ZERO(&w); FD_SET(fd, &w);
+            printf("%d", select(fd + 1, NULL, &w, NULL, &brief));
+            waits(e, 10);
+            if (i == 0) { printf(" poll %d", poll(&p, 1, 5000)); printf(":%x", (unsigned)p.revents); }
+            if (i == 1) { FD_ZERO(&w); FD_SET(fd, &w); printf(" select %d", select(fd + 1, NULL, &w, NULL, &limit)); }
+            if (i == 2) { printf(" epoll"); waits(e, 5000); }
+            in_set(e, EPOLL_CTL_MOD, fd, EPOLLIN, 2);
+            waits(e, 5000);
+            MUST(recv(fd, &got, sizeof got, 0) == sizeof got && got == total);
+            all_out(fd, &total, sizeof total);
+            in_set(e, EPOLL_CTL_MOD, fd, EPOLLIN | EPOLLOUT, 1);
+        }
+        printf("\n");
+    }
+}
+/* Conversations by sets alone, on a second connection that was in its set before it was made, by a connect that does not wait. */
+static void early(int fd, int server)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof a;
+    int e = epoll_create1(0), s, error = 1;
+    int (*is_fast)(int);
+    unsigned char b[3000];
+    *(void **)&is_fast = dlsym(RTLD_DEFAULT, "fastsock_is_fast");
+    if (server) {
+        int l = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        MUST(bind(l, (struct sockaddr *)&a, len) == 0 && listen(l, 5) == 0 && getsockname(l, (struct sockaddr *)&a, &len) == 0);
+        all_out(fd, &a, sizeof a);
+        in_set(e, EPOLL_CTL_ADD, l, EPOLLIN, 1);
+        printf("listener"); waits(e, 5000);
+        MUST((s = accept4(l, NULL, NULL, SOCK_NONBLOCK)) >= 0);
+        MUST(epoll_ctl(e, EPOLL_CTL_DEL, l, NULL) == 0);
+        in_set(e, EPOLL_CTL_ADD, s, EPOLLIN, 2);
+    } else {
+        all_in(fd, &a, sizeof a);
+        s = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        in_set(e, EPOLL_CTL_ADD, s, EPOLLIN, 1);
+        MUST(connect(s, (struct sockaddr *)&a, len) == 0 || errno == EINPROGRESS);
+        in_set(e, EPOLL_CTL_MOD, s, EPOLLOUT, 1);
+        printf("connected"); waits(e, 5000);
+        len = sizeof error;
+        MUST(getsockopt(s, SOL_SOCKET, SO_ERROR, &error, &len) == 0);
+        printf(" %d", error);
+        in_set(e, EPOLL_CTL_MOD, s, EPOLLIN, 2);
+    }
+    for (unsigned long i = 0; i < 200; i++) {
+        size_t n = 1 + i * 13;
+        if (!server) { fill(b, n, i); all_out(s, b, n); }
+        for (size_t got = 0; got < n;) {
+            struct epoll_event ev[2];
+            ssize_t r;
+            MUST(epoll_wait(e, ev, 2, 10000) == 1 && ev[0].events == EPOLLIN && ev[0].data.u32 == 2);
+            r = recv(s, b + got, n - got, 0);
+            MUST(r > 0);
+            got += (size_t)r;
+        }
+        check(b, n, i);
+        if (server) all_out(s, b, n);
+    }
+    printf(" talked");
+    fprintf(stderr, "%s\n", is_fast && is_fast(s) ? "fast" : "kernel");
+    if (!server) { close(s); sync_wait(fd); printf("\n"); }
+    else { printf(" end"); waits(e, 5000); close(s); printf(" closed"); waits(e, 20); printf("\n"); sync_send(fd); }
+}
+static void set_forked(int fd, int server)
+{
+    if (!server) { for (int i = 0; i < 3; i++) { sync_wait(fd); nap(40); stream_out(fd, (unsigned long)i * 100, 100, 100); } sync_wait(fd); nap(40); printf("end %zd\n", send(fd, "x", 1, 0)); }
+    else {
+        int e = epoll_create1(0), status;
+        pid_t child;
+        in_set(e, EPOLL_CTL_ADD, fd, EPOLLIN, 1);
+        sync_send(fd);
+        printf("before"); waits(e, 5000);
+        stream_in(fd, 0, 100);
+        fflush(stdout);
+        child = fork();
+        if (child == 0) {
+            /* The parent's set, the child's own, and poll. */
+            int own = epoll_create1(0);
+            struct pollfd p = {fd, POLLIN, 0};
+            in_set(own, EPOLL_CTL_ADD, fd, EPOLLIN, 3);
+            sync_send(fd);
+            printf(" child's"); waits(own, 5000); printf(" parent's"); waits(e, 5000); printf(" poll %d", poll(&p, 1, 1000));
+            stream_in(fd, 100, 100);
+            printf(" read"); waits(own, 20); waits(e, 20); printf(" %d", poll(&p, 1, 20));
+            close(own);
+            fflush(stdout);
+            _exit(0);
+        }
+        waitpid(child, &status, 0);
+        printf(" child %d", status);
+        sync_send(fd);
+        printf(" after"); waits(e, 5000);
+        stream_in(fd, 200, 100);
+        printf(" read"); waits(e, 20);
+        fflush(stdout);
+        child = fork();
+        if (child == 0) { close(e); close(fd); _exit(0); }
+        waitpid(child, &status, 0);
+        printf(" child closed"); waits(e, 20);
+        sync_send(fd);
+        printf(" bytes"); waits(e, 5000); printf("\n");
+    }
+}
+static void set_outlives(int fd, int server)
+{
+    if (!server) { for (int i = 0; i < 2; i++) { sync_wait(fd); nap(40); stream_out(fd, (unsigned long)i * 100, 100, 100); } printf("end %lu\n", to_end(fd, 0)); }
+    else {
+        int e = epoll_create1(0), two = dup(fd), three = fcntl(fd, F_DUPFD, 50), f;
+        in_set(e, EPOLL_CTL_ADD, two, EPOLLIN, 2);
+        sync_send(fd);
+        printf("bytes"); waits(e, 5000);
+        stream_in(fd, 0, 100);
+        /* The descriptor that is in the set goes, what it means stays: so does the entry. */
+        close(two);
+        close(fd);
+        sync_send(three);
+        printf(" bytes"); waits(e, 5000);
+        stream_in(three, 100, 100);
+        printf(" read"); waits(e, 20);
+        f = dup(e);
+        close(e);
+        printf(" other descriptor"); waits(f, 20);
+        close(three);
+        printf(" closed"); waits(f, 50);
+        /* The numbers again, for something else. */
+        { int p[2]; MUST(pipe(p) == 0 && write(p[1], "x", 1) == 1); in_set(f, EPOLL_CTL_ADD, p[0], EPOLLIN, 5); printf(" pipe"); waits(f, 1000); printf("\n"); }
+    }
+}
+struct crew { int fd, e, got[2]; pthread_mutex_t lock; unsigned long next; };
+struct member { struct crew *crew; int number; };
+static void *works(void *p)
+{
+    struct member *m = p;
+    struct crew *c = m->crew;
+    for (;;) {
+        struct epoll_event ev;
+        unsigned char b[64];
+        ssize_t r;
+        int n = epoll_wait(c->e, &ev, 1, 10000);
+        MUST(n == 1);
+        if (ev.data.u32 == 99) return NULL;
+        pthread_mutex_lock(&c->lock);
+        while ((r = recv(c->fd, b, sizeof b, MSG_DONTWAIT)) > 0) { check(b, (size_t)r, c->next); c->next += (unsigned long)r; c->got[m->number]++; }
+        MUST(r < 0 && errno == EAGAIN);
+        if (c->next == 64000) { int stop = eventfd(1, 0); in_set(c->e, EPOLL_CTL_ADD, stop, EPOLLIN, 99); }
+        else { if (c->next % 640 == 0) sync_send(c->fd); in_set(c->e, EPOLL_CTL_MOD, c->fd, EPOLLIN | EPOLLONESHOT, 1); }
+        pthread_mutex_unlock(&c->lock);
+    }
+}
+static void crew(int fd, int server)
+{
+    if (!server) {
+        for (unsigned long i = 0; i < 100; i++) { stream_out(fd, i * 640, 640, 64); if (i < 99) sync_wait(fd); }
+        sync_wait(fd);
+    } else {
+        struct crew c = {fd, epoll_create1(0), {0, 0}, PTHREAD_MUTEX_INITIALIZER, 0};
+        struct member m[2] = {{&c, 0}, {&c, 1}};
+        pthread_t t[2];
+        in_set(c.e, EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLONESHOT, 1);
+        for (int i = 0; i < 2; i++) MUST(pthread_create(&t[i], NULL, works, &m[i]) == 0);
+        for (int i = 0; i < 2; i++) pthread_join(t[i], NULL);
+        printf("all %lu\n", c.next);
+        sync_send(fd);
+    }
+}
+/* One thread waits for bytes, one for room, on the same descriptor. */
+static void *polls_in(void *p)
+{
+    int fd = *(int *)p;
+    unsigned char b[7000];
+    for (unsigned long at = 0; at < 3000000;) {
+        struct pollfd f = {fd, POLLIN, 0};
+        ssize_t r;
+        MUST(poll(&f, 1, 10000) == 1 && f.revents == POLLIN);
+        r = recv(fd, b, sizeof b, MSG_DONTWAIT);
+        MUST(r > 0);
+        check(b, (size_t)r, at);
+        at += (unsigned long)r;
+    }
+    return NULL;
+}
+static void two_waits(int fd, int server)
+{
+    pthread_t t;
+    unsigned char b[9000];
+    (void)server;
+    MUST(pthread_create(&t, NULL, polls_in, &fd) == 0);
+    for (unsigned long at = 0; at < 3000000;) {
+        struct pollfd f = {fd, POLLOUT, 0};
+        size_t n = sizeof b < 3000000 - at ? sizeof b : 3000000 - at;
+        ssize_t w;
+        MUST(poll(&f, 1, 10000) == 1 && f.revents == POLLOUT);
+        fill(b, n, at);
+        w = send(fd, b, n, MSG_DONTWAIT);
+        MUST(w > 0 || errno == EAGAIN);
+        if (w > 0) at += (unsigned long)w;
+    }
+    pthread_join(t, NULL);
+    printf("both ways\n");
+}
+static void interrupted(int fd, int server)
+{
+    if (!server) { sync_wait(fd); nap(30); sync_send(fd); sync_wait(fd); return; }
+    {
+        struct sigaction a = {0};
+        struct itimerval in = {{0, 0}, {0, 40000}};
+        int e = epoll_create1(0);
+        struct epoll_event got;
+        struct pollfd p = {fd, POLLIN, 0};
+        struct timespec long_time = {5, 0};
+        fd_set r;
+        sigset_t alarm_only, none;
+        a.sa_handler = count;
+        a.sa_flags = SA_RESTART;
+        signals = 0;
+        in_set(e, EPOLL_CTL_ADD, fd, EPOLLIN, 1);
+        MUST(sigaction(SIGALRM, &a, NULL) == 0);
+        MUST(setitimer(ITIMER_REAL, &in, NULL) == 0);
+        printf("epoll %d", epoll_wait(e, &got, 1, 5000)); printf(" %s", name(errno));
+        MUST(setitimer(ITIMER_REAL, &in, NULL) == 0);
+        printf(" poll %d", poll(&p, 1, 5000)); printf(" %s", name(errno));
+        MUST(setitimer(ITIMER_REAL, &in, NULL) == 0);
+        FD_ZERO(&r); FD_SET(fd, &r);
+        printf(" select %d", select(fd + 1, &r, NULL, NULL, NULL)); printf(" %s %d", name(errno), (int)signals);
+        sigemptyset(&alarm_only); sigemptyset(&none); sigaddset(&alarm_only, SIGALRM);
+        MUST(sigprocmask(SIG_BLOCK, &alarm_only, NULL) == 0 && setitimer(ITIMER_REAL, &in, NULL) == 0);
+        nap(60);
+        printf(" blocked %d", poll(&p, 1, 20));
+        printf(" ppoll %d", ppoll(&p, 1, &long_time, &none)); printf(" %s %d", name(errno), (int)signals);
+        MUST(setitimer(ITIMER_REAL, &in, NULL) == 0);
+        printf(" pselect %d", pselect(fd + 1, &r, NULL, NULL, &long_time, &none)); printf(" %s %d", name(errno), (int)signals);
+        MUST(setitimer(ITIMER_REAL, &in, NULL) == 0);
+        printf(" epoll_pwait %d", epoll_pwait(e, &got, 1, 5000, &none)); printf(" %s %d", name(errno), (int)signals);
+        sync_send(fd);
+        printf(" bytes"); waits(e, 5000); printf("\n");
+        sync_wait(fd);
+        sync_send(fd);
+    }
+}
+static void endings(int fd, int server)
+{
+    if (!server) {
+        sync_wait(fd); nap(40);
+        stream_out(fd, 0, 100, 100);
+        MUST(shutdown(fd, SHUT_WR) == 0);
+        printf("end %lu\n", to_end(fd, 0));
+    } else {
+        int e = epoll_create1(0);
+        struct pollfd p = {fd, POLLIN | POLLRDHUP | POLLOUT, 0};
+        in_set(e, EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLRDHUP, 1);
+        sync_send(fd);
+        { struct pollfd h = {fd, POLLRDHUP, 0}; MUST(poll(&h, 1, 10000) == 1); }
+        printf("bytes and end"); waits(e, 5000); printf(" poll %d", poll(&p, 1, 1000)); printf(":%x", (unsigned)p.revents);
+        stream_in(fd, 0, 100);
+        printf(" end"); waits(e, 1000); printf(" poll %d", poll(&p, 1, 1000)); printf(":%x", (unsigned)p.revents);
+        printf(" recv %zd", recv(fd, &p, 1, 0));
+        in_set(e, EPOLL_CTL_MOD, fd, 0, 2);
+        printf(" nothing"); waits(e, 20);
+        MUST(shutdown(fd, SHUT_WR) == 0);
+        printf(" both ends"); waits(e, 1000); printf("\n");
+    }
+}
+static void killed_in_set(int fd, int server)
+{
+    if (!server) { sync_wait(fd); nap(40); kill(getpid(), SIGKILL); }
+    else {
+        int e = epoll_create1(0);
+        struct pollfd p = {fd, POLLIN, 0};
+        in_set(e, EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLRDHUP, 1);
+        sync_send(fd);
+        printf("killed"); waits(e, 5000); printf(" poll %d", poll(&p, 1, 1000)); printf(":%x", (unsigned)p.revents);
+        printf(" end %lu\n", to_end(fd, 0));
+    }
+}
+
 static const struct { const char *name; void (*run)(int, int); } cases[] = {
     {"echo", echo}, {"stream", stream}, {"lists", lists}, {"half_close", half_close}, {"peek", peek},
     {"nonblocking", nonblocking}, {"timeouts", timeouts}, {"signalled", signalled}, {"reset", reset},
     {"broken_pipe", broken_pipe}, {"duplicates", duplicates}, {"forks", forks}, {"polled", polled},
     {"selected", selected}, {"epolled", epolled}, {"files", files}, {"program", program}, {"spawned", spawned},
     {"killed", killed}, {"threads", threads}, {"urgent", urgent}, {"streams", streams}, {"passed", passed},
-    {"linger", linger},
+    {"linger", linger}, {"changed", changed}, {"edges", edges}, {"once", once}, {"exclusive", exclusive}, {"nested", nested},
+    {"mixed", mixed}, {"room", room}, {"early", early}, {"set_forked", set_forked}, {"set_outlives", set_outlives},
+    {"crew", crew}, {"two_waits", two_waits}, {"interrupted", interrupted}, {"endings", endings},
+    {"killed_in_set", killed_in_set},
 };
 
 int main(int argc, char **argv)

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI32, Ordering, fence};
 
 use crate::arena::control;
 use crate::slot::{ACCEPTED, ACTIVE, KERNEL, Slot};
-use crate::{meet, page, settings, tcp};
+use crate::{meet, own, page, ready, settings, tcp, watch};
 
 /// Calls after which the sides stop looking for each other.
 const LAST: u32 = 1 << 16;
@@ -68,23 +68,28 @@ fn advance(fd: i32, slot: &Slot, ops: u32) {
             return give_up(slot);
         }
         let knock = slot.knock.load(Ordering::Acquire);
-        let memory = if slot.me() == ACCEPTED {
-            // Looked for after 8, 16, 32 ... calls.
+        let met = if slot.me() == ACCEPTED {
+            // Looked for after once, twice, four times ... as many calls, a little later than the other side can be found.
+            let ops = ops - (after / 4).min(16);
             if !(ops / after).is_power_of_two() || !ops.is_multiple_of(after) {
                 return;
             }
             tcp::local_ends(fd).as_ref().and_then(meet::offer)
-        } else if knock >= 0 && (ops < 64 || ops.is_multiple_of(16)) {
+        } else if knock >= 0 && (ops - after < 64 || ops.is_multiple_of(16)) {
             // Not with each call, if the other side is in no hurry or has no library.
             meet::take(knock)
         } else {
             None
         };
-        let Some(memory) = memory else { return };
+        let Some(met) = met else { return };
         slot.stop_knocking();
         let Some(page) = page::new() else { return give_up(slot) };
+        for (at, event) in slot.events.iter().zip(met.events) {
+            let Some(event) = own::keep(event) else { return give_up(slot) };
+            at.store(event, Ordering::Release);
+        }
         slot.page.store(page.as_ptr(), Ordering::Release);
-        slot.memory.store(Box::into_raw(Box::new(memory)), Ordering::Release);
+        slot.memory.store(Box::into_raw(Box::new(met.memory)), Ordering::SeqCst);
     }
     let Some((_, memory)) = slot.parts() else { return };
     // The accepting side waits for the connecting one to be ready: it may go on without the library.
@@ -102,7 +107,7 @@ fn begin(fd: i32, slot: &Slot) -> bool {
     }
     if slot.me() != ACCEPTED {
         let Some(knock) = meet::listen(&ends) else { return false };
-        slot.knock.store(std::os::fd::IntoRawFd::into_raw_fd(knock), Ordering::Release);
+        slot.knock.store(knock, Ordering::Release);
     }
     true
 }
@@ -110,6 +115,7 @@ fn begin(fd: i32, slot: &Slot) -> bool {
 /// Becomes active, if no thread is in the kernel on this connection.
 fn start(fd: i32, slot: &Slot) {
     let Some((page, memory)) = slot.parts() else { return };
+    watch::attach(slot);
     let started = page.out.with(|out| {
         page.inward.with(|inward| {
             // Whoever sees this waits for the locks.
@@ -121,6 +127,8 @@ fn start(fd: i32, slot: &Slot) {
                 Some(bytes) if alone && wanted => {
                     out.tcp = bytes.sent;
                     inward.tcp = bytes.received;
+                    // What waits for it in a set looks at the ring from now on.
+                    ready::tell(slot);
                     control(memory).sides[slot.me()].ready.store(1, Ordering::SeqCst);
                 }
                 _ => slot.mode.store(KERNEL, Ordering::SeqCst),

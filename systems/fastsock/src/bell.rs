@@ -1,9 +1,21 @@
 //! Sleeping without losing a wake-up, for any number of threads and processes of a side.
 //!
 //! The sleeper arms, fences, looks again, sleeps; the ringer changes, fences, looks. Nobody but the ringer disarms, so that one sleeper that
-//! goes on does not disarm another. Why that loses nothing is said in `am::bell`, which is for one sleeper.
+//! goes on does not disarm another. Why that loses nothing is said in `am::bell`, which is for one sleeper. Who waits for several things at
+//! once can't sleep on a word; it watches: then the ringer writes to an event descriptor, too.
 
+use std::mem::MaybeUninit;
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU32, Ordering, fence};
+
+use libc::c_int;
+
+use crate::real;
+
+/// Somebody sleeps on the word.
+const SLEEPER: u32 = 1;
+/// Somebody waits for the event descriptor.
+const WATCHED: u32 = 2;
 
 /// A bell. All-zero memory is a quiet one.
 #[repr(C, align(128))]
@@ -23,17 +35,18 @@ pub enum Woken {
 impl Bell {
     /// Sleeps for at most `limit_ns`, unless `ready` is true already.
     pub fn sleep(&self, limit_ns: i64, ready: impl FnOnce() -> bool) -> Woken {
-        self.0.store(1, Ordering::Relaxed);
+        let word = self.0.fetch_or(SLEEPER, Ordering::Relaxed) | SLEEPER;
         fence(Ordering::SeqCst);
         if ready() {
             return Woken::Look;
         }
         let limit = libc::timespec { tv_sec: limit_ns / 1_000_000_000, tv_nsec: limit_ns % 1_000_000_000 };
         // SAFETY: a word that lives as long as `self`; the kernel only reads it.
-        let outcome = unsafe { libc::syscall(libc::SYS_futex, self.0.as_ptr(), libc::FUTEX_WAIT, 1, &raw const limit) };
+        let outcome =
+            unsafe { libc::syscall(libc::SYS_futex, self.0.as_ptr(), libc::FUTEX_WAIT, word, &raw const limit) };
         match outcome {
             0 => Woken::Look,
-            _ => match crate::real::errno() {
+            _ => match real::errno() {
                 libc::ETIMEDOUT => Woken::Late,
                 libc::EINTR => Woken::Signal,
                 _ => Woken::Look,
@@ -41,21 +54,76 @@ impl Bell {
         }
     }
 
-    /// Wakes all sleepers. After the change.
+    /// From now on the next ring writes to the event descriptor. The caller looks again afterwards.
     #[inline(always)]
-    pub fn ring(&self) {
+    pub fn watch(&self) {
+        self.0.fetch_or(WATCHED, Ordering::SeqCst);
+    }
+
+    /// Whether the next ring would.
+    pub fn watched(&self) -> bool {
+        self.0.load(Ordering::SeqCst) & WATCHED != 0
+    }
+
+    /// Wakes all sleepers, and tells `event` if somebody watches. After the change.
+    #[inline(always)]
+    pub fn ring(&self, event: c_int) {
         fence(Ordering::SeqCst);
         if self.0.load(Ordering::Relaxed) != 0 {
-            self.wake();
+            self.wake(event);
         }
     }
 
     #[cold]
-    fn wake(&self) {
-        self.0.store(0, Ordering::Relaxed);
-        let errno = crate::real::errno();
-        // SAFETY: a word that lives as long as `self`.
-        unsafe { libc::syscall(libc::SYS_futex, self.0.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
-        crate::real::fail(errno);
+    fn wake(&self, event: c_int) {
+        let was = self.0.swap(0, Ordering::SeqCst);
+        let errno = real::errno();
+        if was & WATCHED != 0 {
+            tell(event);
+        }
+        if was & SLEEPER != 0 {
+            // SAFETY: a word that lives as long as `self`.
+            unsafe { libc::syscall(libc::SYS_futex, self.0.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
+        }
+        real::fail(errno);
+    }
+}
+
+/// Makes an event descriptor readable.
+pub fn tell(event: c_int) {
+    let one = 1_u64;
+    if event >= 0 {
+        // SAFETY: eight bytes. Should the count be at its end, it is readable.
+        unsafe { real::write(event, (&raw const one).cast(), 8) };
+    }
+}
+
+/// Makes an event descriptor unreadable.
+pub fn drain(event: c_int) {
+    let mut count = MaybeUninit::<u64>::uninit();
+    if event >= 0 {
+        // SAFETY: room for eight bytes.
+        unsafe { real::read(event, count.as_mut_ptr().cast(), 8) };
+    }
+}
+
+/// A new event descriptor.
+pub fn event() -> Option<OwnedFd> {
+    // SAFETY: a new descriptor.
+    let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
+    // SAFETY: just made, and nobody else's.
+    (fd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Whether a descriptor that a peer gave can be an event descriptor on which no call waits: no pipe, socket, file or terminal.
+pub fn is_event(fd: c_int) -> bool {
+    let mut about = MaybeUninit::<libc::stat>::zeroed();
+    // SAFETY: room for what is asked.
+    unsafe {
+        let flags = real::fcntl(fd, libc::F_GETFL, 0);
+        libc::fstat(fd, about.as_mut_ptr()) == 0
+            && about.assume_init().st_mode & libc::S_IFMT == 0
+            && flags >= 0
+            && flags & (libc::O_NONBLOCK | libc::O_ACCMODE) == libc::O_NONBLOCK | libc::O_RDWR
     }
 }

@@ -142,6 +142,7 @@ fn restore(fd: i32, file: i32, before: u64, len: usize) -> Option<()> {
     }
     let (memory, _file) = Memory::create("fastsock", LEN).ok()?;
     let page = page::new()?;
+    let event = crate::own::keep(crate::bell::event()?)?;
     slot::track(fd, ACCEPTED);
     let slot = slot::of(fd)?;
     let (me, sender) = (ACCEPTED, 1 - ACCEPTED);
@@ -157,9 +158,10 @@ fn restore(fd: i32, file: i32, before: u64, len: usize) -> Option<()> {
     of_page.out.with(|out| out.phase = TCP_AGAIN);
     of_page.shared.store(1, Ordering::Relaxed);
     slot.never.store(1, Ordering::SeqCst);
+    slot.events[me].store(event, Ordering::Release);
     slot.page.store(page.as_ptr(), Ordering::Release);
     slot.memory.store(Box::into_raw(Box::new(memory)), Ordering::Release);
     slot.mode.store(ACTIVE, Ordering::SeqCst);
-    crate::retire::left();
+    crate::ready::tell(&slot);
     Some(())
 }

@@ -16,6 +16,10 @@
 //! | `retire` | back to the kernel |
 //! | `carry` | what is left in a ring, to a new program |
 //! | `wait`, `bell` | spinning and sleeping |
+//! | `ready` | whether a connection can be read or written, for who waits for several things |
+//! | `watch` | connections in sets of epoll |
+//! | `own` | descriptors of the library's own |
+//! | `lock` | a lock for what one process keeps |
 //! | `arena` | what two sides share |
 //! | `page` | what a side keeps for itself, and shares with its forks |
 //! | `buffers` | the program's buffers as one run of bytes |
@@ -34,8 +38,11 @@ mod bell;
 mod buffers;
 mod carry;
 mod hook;
+mod lock;
 mod meet;
+mod own;
 mod page;
+mod ready;
 mod real;
 mod receive;
 mod retire;
@@ -44,3 +51,4 @@ mod slot;
 mod tcp;
 mod transmit;
 mod wait;
+mod watch;

@@ -11,14 +11,13 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use am::memory::Memory;
 use libc::c_int;
 
-use crate::arena;
-use crate::real;
 use crate::tcp::Ends;
+use crate::{arena, bell, own, real};
 
 /// Version of everything that two libraries must agree on.
-const VERSION: u8 = 1;
-/// Descriptors of the library's own get numbers from here on, out of the program's way.
-const HIGH: usize = 900;
+const VERSION: u8 = 2;
+/// Descriptors that change hands: the memory, and the event descriptors of both sides.
+const FILES: usize = 3;
 
 /// The abstract name of a connection, from the side that connected.
 fn name(connected: &Ends) -> (libc::sockaddr_un, libc::socklen_t) {
@@ -35,24 +34,22 @@ fn name(connected: &Ends) -> (libc::sockaddr_un, libc::socklen_t) {
     (address, (std::mem::offset_of!(libc::sockaddr_un, sun_path) + 1 + len) as libc::socklen_t)
 }
 
-/// A socket out of the program's way.
 fn socket() -> Option<OwnedFd> {
     let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
     // SAFETY: a new descriptor.
-    let low = unsafe { libc::socket(libc::AF_UNIX, kind, 0) };
-    out_of_the_way(low)
+    owned(unsafe { libc::socket(libc::AF_UNIX, kind, 0) })
 }
 
-fn out_of_the_way(low: c_int) -> Option<OwnedFd> {
-    if low < 0 {
-        return None;
-    }
-    // SAFETY: a descriptor of this library's own; the copy as well.
-    unsafe {
-        let high = real::fcntl(low, libc::F_DUPFD_CLOEXEC, HIGH);
-        real::close(low);
-        (high >= 0).then(|| OwnedFd::from_raw_fd(high))
-    }
+fn owned(fd: c_int) -> Option<OwnedFd> {
+    // SAFETY: a new descriptor, this library's own.
+    (fd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// What both sides share.
+pub struct Met {
+    pub memory: Memory,
+    /// Event descriptors: of the side that accepted, and of the one that connected.
+    pub events: [OwnedFd; 2],
 }
 
 /// Whether the other end of a socket is a process of the same effective user.
@@ -67,7 +64,7 @@ fn same_user(fd: c_int) -> bool {
 }
 
 /// The connecting side may be found from now on.
-pub fn listen(ends: &Ends) -> Option<OwnedFd> {
+pub fn listen(ends: &Ends) -> Option<c_int> {
     let socket = socket()?;
     let (address, len) = name(ends);
     // SAFETY: an address of this length.
@@ -75,11 +72,11 @@ pub fn listen(ends: &Ends) -> Option<OwnedFd> {
         libc::bind(socket.as_raw_fd(), (&raw const address).cast(), len) == 0
             && libc::listen(socket.as_raw_fd(), 1) == 0
     };
-    bound.then_some(socket)
+    if bound { own::keep(socket) } else { None }
 }
 
 /// The accepting side looks for the connecting one; if it is there, makes memory and hands it over.
-pub fn offer(ends: &Ends) -> Option<Memory> {
+pub fn offer(ends: &Ends) -> Option<Met> {
     let socket = socket()?;
     let (address, len) = name(&Ends { here: ends.there.clone(), there: ends.here.clone() });
     // SAFETY: an address of this length.
@@ -89,16 +86,18 @@ pub fn offer(ends: &Ends) -> Option<Memory> {
     }
     let (memory, file) = Memory::create("fastsock", arena::LEN).ok()?;
     arena::mark(&memory);
-    send(&socket, &file).then_some(memory)
+    let events = [bell::event()?, bell::event()?];
+    let files = [&file, &events[0], &events[1]].map(AsRawFd::as_raw_fd);
+    send(&socket, files).then_some(Met { memory, events })
 }
 
 /// The connecting side takes the memory, if somebody has offered it.
-pub fn take(knock: c_int) -> Option<Memory> {
+pub fn take(knock: c_int) -> Option<Met> {
     // SAFETY: a new descriptor.
-    let low = unsafe {
+    let fd = unsafe {
         real::accept4(knock, std::ptr::null_mut(), std::ptr::null_mut(), libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK)
     };
-    let socket = out_of_the_way(low)?;
+    let socket = owned(fd)?;
     if !same_user(socket.as_raw_fd()) {
         return None;
     }
@@ -106,51 +105,56 @@ pub fn take(knock: c_int) -> Option<Memory> {
     let mut ask = libc::pollfd { fd: socket.as_raw_fd(), events: libc::POLLIN, revents: 0 };
     // SAFETY: one entry.
     unsafe { real::poll(&raw mut ask, 1, 20) };
-    let file = receive(&socket)?;
+    let [file, accepted, connected] = receive(&socket)?;
     let memory = Memory::attach(&file, arena::LEN).ok()?;
-    arena::marked(&memory).then_some(memory)
+    let events = [accepted, connected];
+    let fit = arena::marked(&memory) && events.iter().all(|event| bell::is_event(event.as_raw_fd()));
+    fit.then_some(Met { memory, events })
 }
 
-/// Room for one descriptor in a control message.
+/// Room for the descriptors in a control message.
 #[repr(align(8))]
 struct Control([u8; 64]);
 
-fn send(socket: &OwnedFd, file: &OwnedFd) -> bool {
+fn send(socket: &OwnedFd, files: [c_int; FILES]) -> bool {
     let (version, mut control) = ([VERSION], Control([0; 64]));
     let slice = IoSlice::new(&version);
-    // SAFETY: the message points to what lives until the call returns; the control buffer has room for one descriptor.
+    // SAFETY: the message points to what lives until the call returns; the control buffer has room for the descriptors.
     unsafe {
         let mut message: libc::msghdr = std::mem::zeroed();
         message.msg_iov = (&raw const slice).cast_mut().cast();
         message.msg_iovlen = 1;
         message.msg_control = control.0.as_mut_ptr().cast();
-        message.msg_controllen = libc::CMSG_SPACE(4) as _;
+        message.msg_controllen = libc::CMSG_SPACE(size_of::<[c_int; FILES]>() as u32) as _;
         let header = libc::CMSG_FIRSTHDR(&raw const message);
         (*header).cmsg_level = libc::SOL_SOCKET;
         (*header).cmsg_type = libc::SCM_RIGHTS;
-        (*header).cmsg_len = libc::CMSG_LEN(4) as _;
-        libc::CMSG_DATA(header).cast::<c_int>().write_unaligned(file.as_raw_fd());
+        (*header).cmsg_len = libc::CMSG_LEN(size_of::<[c_int; FILES]>() as u32) as _;
+        libc::CMSG_DATA(header).cast::<[c_int; FILES]>().write_unaligned(files);
         real::sendmsg(socket.as_raw_fd(), &raw const message, libc::MSG_NOSIGNAL) == 1
     }
 }
 
-fn receive(socket: &OwnedFd) -> Option<OwnedFd> {
+fn receive(socket: &OwnedFd) -> Option<[OwnedFd; FILES]> {
     let (mut version, mut control) = (0_u8, MaybeUninit::<Control>::zeroed());
-    // SAFETY: the message points to what lives until the call returns. A descriptor that came is this process's own from then on;
-    // of several the kernel keeps what fits: one.
+    // SAFETY: the message points to what lives until the call returns. Descriptors that came are this process's own from then on;
+    // of more than fit the kernel keeps what fits.
     unsafe {
         let mut slice = libc::iovec { iov_base: (&raw mut version).cast(), iov_len: 1 };
         let mut message: libc::msghdr = std::mem::zeroed();
         message.msg_iov = &raw mut slice;
         message.msg_iovlen = 1;
         message.msg_control = control.as_mut_ptr().cast();
-        message.msg_controllen = libc::CMSG_SPACE(4) as _;
+        message.msg_controllen = libc::CMSG_SPACE(size_of::<[c_int; FILES]>() as u32) as _;
         let got = real::recvmsg(socket.as_raw_fd(), &raw mut message, libc::MSG_CMSG_CLOEXEC);
         let header = libc::CMSG_FIRSTHDR(&raw const message);
         if got < 0 || header.is_null() || (*header).cmsg_type != libc::SCM_RIGHTS {
             return None;
         }
-        let file = OwnedFd::from_raw_fd(libc::CMSG_DATA(header).cast::<c_int>().read_unaligned());
-        (got == 1 && version == VERSION).then_some(file)
+        let data = libc::CMSG_DATA(header).cast::<c_int>();
+        let count = ((*header).cmsg_len as usize).saturating_sub(libc::CMSG_LEN(0) as usize) / size_of::<c_int>();
+        let files: Vec<_> = (0..count).map(|i| OwnedFd::from_raw_fd(data.add(i).read_unaligned())).collect();
+        let files = <[OwnedFd; FILES]>::try_from(files).ok()?;
+        (got == 1 && version == VERSION).then_some(files)
     }
 }

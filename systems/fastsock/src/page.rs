@@ -54,6 +54,8 @@ pub struct Page {
     pub inward: Locked<In>,
     /// Not 0 once another process may hold the connection, too.
     pub shared: AtomicU32,
+    /// Who waits for bytes and for room beside other descriptors (`ready`).
+    pub interest: [AtomicU32; 2],
     /// Not 0 once the peer broke the rules, or a process died within a lock.
     pub broken: AtomicU32,
     pub counters: Counters,
@@ -106,6 +108,7 @@ pub fn new() -> Option<NonNull<Page>> {
             out: Locked { mutex: UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER), value: UnsafeCell::new(out) },
             inward: Locked { mutex: UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER), value: UnsafeCell::new(inward) },
             shared: AtomicU32::new(0),
+            interest: [const { AtomicU32::new(0) }; 2],
             broken: AtomicU32::new(0),
             counters: Counters::default(),
         });

@@ -79,6 +79,7 @@ real! {
     connect(fd: c_int, address: *const sockaddr, len: socklen_t) -> c_int;
     accept(fd: c_int, address: *mut sockaddr, len: *mut socklen_t) -> c_int;
     accept4(fd: c_int, address: *mut sockaddr, len: *mut socklen_t, flags: c_int) -> c_int;
+    setsockopt(fd: c_int, level: c_int, name: c_int, value: *const c_void, len: socklen_t) -> c_int;
     close(fd: c_int) -> c_int;
     close_range(first: c_uint, last: c_uint, flags: c_uint) -> c_int;
     closefrom(first: c_int) -> ();
@@ -93,9 +94,12 @@ real! {
     ppoll(fds: *mut pollfd, count: nfds_t, timeout: *const timespec, mask: *const sigset_t) -> c_int;
     select(count: c_int, read: *mut libc::fd_set, write: *mut libc::fd_set, except: *mut libc::fd_set, timeout: *mut libc::timeval) -> c_int;
     pselect(count: c_int, read: *mut libc::fd_set, write: *mut libc::fd_set, except: *mut libc::fd_set, timeout: *const timespec, mask: *const sigset_t) -> c_int;
+    epoll_create(size: c_int) -> c_int;
+    epoll_create1(flags: c_int) -> c_int;
     epoll_ctl(epoll: c_int, op: c_int, fd: c_int, event: *mut libc::epoll_event) -> c_int;
     epoll_wait(epoll: c_int, events: *mut libc::epoll_event, count: c_int, timeout: c_int) -> c_int;
     epoll_pwait(epoll: c_int, events: *mut libc::epoll_event, count: c_int, timeout: c_int, mask: *const sigset_t) -> c_int;
+    epoll_pwait2(epoll: c_int, events: *mut libc::epoll_event, count: c_int, timeout: *const timespec, mask: *const sigset_t) -> c_int;
     sendfile(out: c_int, from: c_int, at: *mut libc::off_t, count: usize) -> isize;
     sendfile64(out: c_int, from: c_int, at: *mut libc::off64_t, count: usize) -> isize;
     splice(from: c_int, from_at: *mut libc::off64_t, to: c_int, to_at: *mut libc::off64_t, len: usize, flags: c_uint) -> isize;

@@ -8,10 +8,10 @@ use libc::{c_int, iovec};
 use crate::arena::{self, FAST, RING, TCP, TCP_AGAIN, control};
 use crate::buffers::Buffers;
 use crate::page::{In, Page};
-use crate::real;
 use crate::slot::{Held, Slot};
 use crate::tcp::{self, State};
 use crate::wait::{End, Wait};
+use crate::{ready, real};
 
 /// Flags that the ring knows. With another one the call goes to the kernel.
 const KNOWN: c_int =
@@ -117,24 +117,21 @@ fn pause(fd: c_int, slot: &Held, page: &Page, memory: &Memory, flags: c_int, wai
     let news = || reader.known() > 0 || reader.news(&way.lane) || way.phase.load(Ordering::Acquire) > phase;
     let waits = flags & libc::MSG_DONTWAIT == 0;
     let ready = sides[1 - me].ready.load(Ordering::SeqCst) != 0;
-    if waits && ready && wait.spin(&sides[me], &sides[1 - me], news) {
+    if waits && ready && !slot.nonblocking(fd) && wait.spin(&sides[me], &sides[1 - me], news) {
         return Ok(());
     }
-    // The end of the stream and errors are the kernel's to tell.
-    match ask(fd, slot, page, memory) {
+    // The end of the stream and errors are the kernel's to tell: asked, or by the sleep.
+    let left = sides[1 - me].leaving.load(Ordering::Acquire);
+    let waits = waits && !slot.nonblocking(fd);
+    let known = waits && wait.is_fresh() && left == 0 && sides[1 - me].shut.load(Ordering::Acquire) == 0;
+    match if known { Asked::Open } else { ask(fd, slot, page, memory) } {
         Asked::Look => return Ok(()),
         Asked::Open => {}
     }
-    if !waits || tcp::nonblocking(fd) {
+    if !waits {
         return Err(libc::EAGAIN);
     }
-    let left = sides[1 - me].leaving.load(Ordering::Acquire);
-    let peer_rings = ready && !(phase == TCP && way.phase.load(Ordering::Acquire) != TCP);
-    let end = if peer_rings {
-        wait.sleep(&way.bytes, || news() || sides[1 - me].leaving.load(Ordering::Acquire) != left)
-    } else {
-        wait.poll(libc::POLLIN)
-    };
+    let end = wait.poll_both(slot);
     if !slot.still(fd) {
         return Err(libc::EBADF);
     }
@@ -188,10 +185,9 @@ fn attempt(fd: c_int, slot: &Slot, page: &Page, memory: &Memory, buffers: &mut B
     if page.broken.load(Ordering::Relaxed) != 0 {
         return Step::Failed(libc::ECONNRESET);
     }
-    let sender = 1 - slot.me();
     let taken = page
         .inward
-        .with(|inward| if slot.active() { take(fd, inward, memory, sender, buffers, flags) } else { Ok(Step::Kernel) });
+        .with(|inward| if slot.active() { take(fd, slot, inward, memory, buffers, flags) } else { Ok(Step::Kernel) });
     match taken {
         Some(Ok(Step::Done(len))) => {
             page.counters.received.fetch_add(len as u64, Ordering::Relaxed);
@@ -207,13 +203,13 @@ fn attempt(fd: c_int, slot: &Slot, page: &Page, memory: &Memory, buffers: &mut B
 
 fn take(
     fd: c_int,
+    slot: &Slot,
     inward: &mut In,
     memory: &Memory,
-    sender: usize,
     buffers: &mut Buffers<'_>,
     flags: c_int,
 ) -> Result<Step, ()> {
-    let way = &control(memory).ways[sender];
+    let way = &control(memory).ways[1 - slot.me()];
     let peek = flags & libc::MSG_PEEK != 0;
     for _ in 0..LOOKS {
         // Before the ring's end, so that what was written before a change of phase is seen with it.
@@ -239,6 +235,10 @@ fn take(
                     1.. => {
                         if !peek {
                             inward.tcp += got as u64;
+                            if got as u64 == most {
+                                // The ring's first byte is next.
+                                ready::tell_own(slot);
+                            }
                             buffers.pass(got as usize);
                         }
                         Ok(Step::Done(got as usize))
@@ -257,7 +257,7 @@ fn take(
             FAST => {
                 let there = inward.reader.ready(&way.lane, 1).map_err(drop)?;
                 if there > 0 {
-                    return Ok(Step::Done(copy(inward, memory, sender, buffers, there, peek)));
+                    return Ok(Step::Done(copy(inward, slot, memory, buffers, there, peek)));
                 }
                 if phase == TCP_AGAIN {
                     inward.phase = TCP_AGAIN;
@@ -282,7 +282,8 @@ fn take(
 }
 
 /// Copies out of the ring.
-fn copy(inward: &mut In, memory: &Memory, sender: usize, buffers: &mut Buffers<'_>, there: usize, peek: bool) -> usize {
+fn copy(inward: &mut In, slot: &Slot, memory: &Memory, buffers: &mut Buffers<'_>, there: usize, peek: bool) -> usize {
+    let sender = 1 - slot.me();
     let way = &control(memory).ways[sender];
     let mut copied = 0;
     let mut view = *buffers;
@@ -303,7 +304,7 @@ fn copy(inward: &mut In, memory: &Memory, sender: usize, buffers: &mut Buffers<'
         inward.reader.consume(copied);
         // News of room for a quarter at once, or of all: a line that moves between CPUs is dear.
         if inward.reader.tell(&way.lane, RING.bytes() / 4) {
-            way.room.ring();
+            way.room.ring(slot.peers_event());
         }
     }
     copied

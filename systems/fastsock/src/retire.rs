@@ -1,18 +1,15 @@
 //! Back to the kernel: for calls that the ring can't serve.
 
-use std::sync::atomic::{AtomicU32, Ordering, fence};
+use std::sync::atomic::{Ordering, fence};
 
 use crate::arena::control;
 use crate::carry::Carried;
 use crate::slot::{self, Held, Slot};
 use crate::{activate, receive, transmit};
 
-/// Connections that went back to the kernel with bytes left in the ring, ever. While there is none, nobody has to look.
-static LEFT: AtomicU32 = AtomicU32::new(0);
-
 /// The connection is the kernel's from here on, as far as this side can say: it sends over TCP, and asks the peer to.
 ///
-/// What the peer wrote before it heard that is still in the ring; it comes first, and [`readable`] tells of it.
+/// What the peer wrote before it heard that is still in the ring; it comes first.
 pub fn retire(slot: &Slot) {
     activate::give_up(slot);
     if !slot.active() {
@@ -31,10 +28,7 @@ pub fn retire(slot: &Slot) {
             }
             std::thread::yield_now();
         }
-        control.ways[1 - me].room.ring();
-        if receive::in_ring(slot) > 0 {
-            left();
-        }
+        control.ways[1 - me].room.ring(slot.peers_event());
     }
 }
 
@@ -46,20 +40,9 @@ pub fn retire_fd(fd: i32) -> Option<Held> {
     Some(slot)
 }
 
-/// Whether any connection may have bytes that the kernel does not know of.
-#[inline(always)]
-pub fn any_left() -> bool {
-    LEFT.load(Ordering::Relaxed) != 0
-}
-
 /// Whether bytes wait that the kernel does not know of.
 pub fn readable(slot: &Slot) -> bool {
     slot.active() && receive::in_ring(slot) > 0
-}
-
-/// A connection has bytes that the kernel does not know of.
-pub fn left() {
-    LEFT.fetch_add(1, Ordering::SeqCst);
 }
 
 /// Connections that a new program will have, all that are not closed when it starts, go back to the kernel. What is left in their rings is

@@ -4,11 +4,12 @@
 //! gives up: it counts itself in, and looks again whether the descriptor still means the slot.
 
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, Ordering, fence};
+use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
 
 use am::memory::Memory;
 
 use crate::page::{self, Page};
+use crate::{own, tcp};
 
 /// Descriptors from this number on stay with the kernel.
 const FDS: usize = 1 << 16;
@@ -22,6 +23,33 @@ pub const ACTIVE: u32 = 1;
 /// Which side of the connection this process is.
 pub const ACCEPTED: usize = 0;
 pub const CONNECTED: usize = 1;
+
+/// What the kernel said of a socket, until that changes. Low two bits: the answer plus one, or 0; above: how often it changed.
+pub struct Known(AtomicU32);
+
+impl Known {
+    const fn new() -> Self {
+        Self(AtomicU32::new(0))
+    }
+
+    /// A mark for [`Self::learn`], and the answer if it is known.
+    #[inline(always)]
+    fn get(&self) -> (u32, Option<bool>) {
+        let word = self.0.load(Ordering::SeqCst);
+        (word, (word & 3 != 0).then_some(word & 3 == 2))
+    }
+
+    /// The kernel's answer, unless it has changed since `mark`.
+    fn learn(&self, mark: u32, answer: bool) {
+        let word = mark & !3 | (1 + u32::from(answer));
+        let _ = self.0.compare_exchange(mark, word, Ordering::SeqCst, Ordering::SeqCst);
+    }
+
+    /// It may have changed.
+    pub fn ask_again(&self) {
+        let _ = self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |word| Some((word & !3).wrapping_add(4)));
+    }
+}
 
 /// One connection.
 pub struct Slot {
@@ -44,6 +72,15 @@ pub struct Slot {
     pub trying: AtomicU32,
     /// The listening socket under which the accepting side may find this one; -1.
     pub knock: AtomicI32,
+    /// Event descriptors of both sides, this process's numbers; -1.
+    pub events: [AtomicI32; 2],
+    /// Whether calls are not to wait, and whether none has a time limit.
+    pub nonblocking: Known,
+    pub unlimited: Known,
+    /// Not 0: this side made its event descriptor readable by itself.
+    pub told: AtomicU32,
+    /// What watches it (`watch`), 0: nothing.
+    pub watch: AtomicU64,
     /// What both sides share, once there is such.
     pub memory: AtomicPtr<Memory>,
     pub page: AtomicPtr<Page>,
@@ -54,7 +91,7 @@ pub struct Slot {
 static ENTRIES: [AtomicU32; FDS] = [const { AtomicU32::new(0) }; FDS];
 static TABLE: [Slot; SLOTS] = [const { Slot::new() }; SLOTS];
 /// The first free slot that was used before (low half), and a count against confusion (high half).
-static FREE: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+static FREE: AtomicU64 = AtomicU64::new(0);
 /// Slots ever used; number 0 means none.
 static USED: AtomicU32 = AtomicU32::new(1);
 
@@ -71,16 +108,39 @@ impl Slot {
             sending: AtomicU32::new(0),
             trying: AtomicU32::new(0),
             knock: AtomicI32::new(-1),
+            events: [const { AtomicI32::new(-1) }; 2],
+            nonblocking: Known::new(),
+            unlimited: Known::new(),
+            told: AtomicU32::new(0),
+            watch: AtomicU64::new(0),
             memory: AtomicPtr::new(std::ptr::null_mut()),
             page: AtomicPtr::new(std::ptr::null_mut()),
             next: AtomicU32::new(0),
         }
     }
 
+    /// Its place in the table.
+    pub fn number(&self) -> u32 {
+        ((std::ptr::from_ref(self) as usize - TABLE.as_ptr() as usize) / size_of::<Self>()) as u32
+    }
+
     /// Side of this process.
     #[inline(always)]
     pub fn me(&self) -> usize {
         self.me.load(Ordering::Relaxed) as usize & 1
+    }
+
+    /// Counts the caller in, only where somebody is still: a slot with none is being given up.
+    #[inline(always)]
+    fn hold(&self) -> bool {
+        let mut users = self.users.load(Ordering::Acquire);
+        while users != 0 {
+            match self.users.compare_exchange_weak(users, users + 1, Ordering::SeqCst, Ordering::Acquire) {
+                Ok(_) => return true,
+                Err(other) => users = other,
+            }
+        }
+        false
     }
 
     /// Page and memory of a connection that has them.
@@ -101,13 +161,58 @@ impl Slot {
     pub fn stop_knocking(&self) {
         let knock = self.knock.swap(-1, Ordering::AcqRel);
         if knock >= 0 {
-            // SAFETY: this process's own descriptor.
-            unsafe { crate::real::close(knock) };
+            own::close(knock);
         }
+    }
+
+    /// The event descriptor of this side.
+    #[inline(always)]
+    pub fn event(&self) -> i32 {
+        self.events[self.me()].load(Ordering::Relaxed)
+    }
+
+    /// The event descriptor of the peer.
+    #[inline(always)]
+    pub fn peers_event(&self) -> i32 {
+        self.events[1 - self.me()].load(Ordering::Relaxed)
+    }
+
+    /// Whether no other process may have changed what the socket is set to.
+    fn alone(&self) -> bool {
+        self.parts().is_some_and(|(page, _)| page.shared.load(Ordering::Relaxed) == 0)
+    }
+
+    /// Whether calls on it are not to wait.
+    #[inline(always)]
+    pub fn nonblocking(&self, fd: i32) -> bool {
+        let known = self.nonblocking.get();
+        if let (Some(known), true) = (known.1, self.alone()) {
+            return known;
+        }
+        let now = tcp::nonblocking(fd);
+        self.nonblocking.learn(known.0, now);
+        now
+    }
+
+    /// Its time limit of this name (`SO_RCVTIMEO`, `SO_SNDTIMEO`), nanoseconds; none if it has none.
+    pub fn limit(&self, fd: i32, name: i32) -> Option<i64> {
+        let unlimited = self.unlimited.get();
+        if unlimited.1 == Some(true) && self.alone() {
+            return None;
+        }
+        let limit = tcp::limit(fd, name);
+        if unlimited.1.is_none() {
+            let other = if name == libc::SO_RCVTIMEO { libc::SO_SNDTIMEO } else { libc::SO_RCVTIMEO };
+            self.unlimited.learn(unlimited.0, limit.is_none() && tcp::limit(fd, other).is_none());
+        }
+        limit
     }
 
     fn give_up(&'static self) {
         self.stop_knocking();
+        for event in &self.events {
+            own::close(event.swap(-1, Ordering::AcqRel));
+        }
         let memory = self.memory.swap(std::ptr::null_mut(), Ordering::AcqRel);
         if !memory.is_null() {
             // SAFETY: made by Box::into_raw; nobody is counted in.
@@ -117,17 +222,23 @@ impl Slot {
             // SAFETY: nobody is counted in.
             unsafe { page::free(page) };
         }
-        let number = (std::ptr::from_ref(self) as usize - TABLE.as_ptr() as usize) / size_of::<Self>();
+        let number = self.number();
         let mut first = FREE.load(Ordering::Acquire);
         loop {
             self.next.store(first as u32, Ordering::Relaxed);
-            let new = (first >> 32).wrapping_add(1) << 32 | number as u64;
+            let new = (first >> 32).wrapping_add(1) << 32 | u64::from(number);
             match FREE.compare_exchange_weak(first, new, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => return,
                 Err(other) => first = other,
             }
         }
     }
+}
+
+/// The connection of a slot's number, if it is still one.
+pub fn numbered(number: u32) -> Option<Held> {
+    let slot = TABLE.get(number as usize)?;
+    slot.hold().then_some(Held { slot, number })
 }
 
 /// A slot that the holder is counted into.
@@ -165,6 +276,12 @@ fn entry(fd: i32) -> Option<&'static AtomicU32> {
     ENTRIES.get(usize::try_from(fd).ok()?)
 }
 
+/// Whether a descriptor means a connection.
+#[inline(always)]
+pub fn tracked(fd: i32) -> bool {
+    entry(fd).is_some_and(|entry| entry.load(Ordering::Relaxed) != 0)
+}
+
 /// The connection that a descriptor means.
 #[inline(always)]
 pub fn of(fd: i32) -> Option<Held> {
@@ -175,18 +292,10 @@ pub fn of(fd: i32) -> Option<Held> {
             return None;
         }
         let slot = &TABLE[number as usize];
-        // Counted in only where somebody is still: a slot with none is being given up.
-        let mut users = slot.users.load(Ordering::Acquire);
-        while users != 0 {
-            match slot.users.compare_exchange_weak(users, users + 1, Ordering::SeqCst, Ordering::Acquire) {
-                Ok(_) => {
-                    let held = Held { slot, number };
-                    if entry.load(Ordering::SeqCst) == number {
-                        return Some(held);
-                    }
-                    break;
-                }
-                Err(other) => users = other,
+        if slot.hold() {
+            let held = Held { slot, number };
+            if entry.load(Ordering::SeqCst) == number {
+                return Some(held);
             }
         }
     }
@@ -203,6 +312,9 @@ pub fn track(fd: i32, me: usize) {
         word.store(0, Ordering::Relaxed);
     }
     slot.me.store(me as u32, Ordering::Relaxed);
+    slot.watch.store(0, Ordering::Relaxed);
+    slot.nonblocking.ask_again();
+    slot.unlimited.ask_again();
     slot.fds.store(1, Ordering::Relaxed);
     slot.users.store(1, Ordering::SeqCst);
     entry.store(number, Ordering::SeqCst);

@@ -8,11 +8,11 @@ use libc::{c_int, iovec};
 use crate::arena::{self, FAST, RING, TCP, TCP_AGAIN, control};
 use crate::buffers::Buffers;
 use crate::page::{Out, Page};
-use crate::real;
 use crate::receive::Outcome;
 use crate::slot::{Held, Slot};
 use crate::tcp;
 use crate::wait::{End, Wait};
+use crate::{ready, real};
 
 /// Flags that the ring knows. (What `MSG_MORE` holds back in the kernel, the ring sends.)
 const KNOWN: c_int = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL | libc::MSG_MORE | libc::MSG_EOR;
@@ -93,7 +93,7 @@ fn pause(
     wait: &mut Wait,
     ring: bool,
 ) -> Result<(), c_int> {
-    if flags & libc::MSG_DONTWAIT != 0 || tcp::nonblocking(fd) {
+    if flags & libc::MSG_DONTWAIT != 0 || slot.nonblocking(fd) {
         return Err(libc::EAGAIN);
     }
     let me = slot.me();
@@ -109,9 +109,9 @@ fn pause(
         if wait.spin(&sides[me], &sides[1 - me], news) {
             return Ok(());
         }
-        wait.sleep(&way.room, news)
+        wait.sleep(slot, &way.room, news)
     } else {
-        wait.poll(libc::POLLOUT)
+        wait.poll(slot, libc::POLLOUT)
     };
     if !slot.still(fd) {
         return Err(libc::EBADF);
@@ -127,9 +127,8 @@ fn attempt(fd: c_int, slot: &Slot, page: &Page, memory: &Memory, buffers: &mut B
     if page.broken.load(Ordering::Relaxed) != 0 {
         return Step::Kernel;
     }
-    let me = slot.me();
     let put =
-        page.out.with(|out| if slot.active() { put(fd, out, memory, me, buffers, flags) } else { Ok(Step::Kernel) });
+        page.out.with(|out| if slot.active() { put(fd, slot, out, memory, buffers, flags) } else { Ok(Step::Kernel) });
     match put {
         Some(Ok(Step::Done(len))) => {
             page.counters.sent.fetch_add(len as u64, Ordering::Relaxed);
@@ -145,19 +144,20 @@ fn attempt(fd: c_int, slot: &Slot, page: &Page, memory: &Memory, buffers: &mut B
 
 fn put(
     fd: c_int,
+    slot: &Slot,
     out: &mut Out,
     memory: &Memory,
-    me: usize,
     buffers: &mut Buffers<'_>,
     flags: c_int,
 ) -> Result<Step, ()> {
+    let me = slot.me();
     let control = control(memory);
     let (way, peer, mine) = (&control.ways[me], &control.sides[1 - me], &control.sides[me]);
     if out.phase == TCP {
         if peer.ready.load(Ordering::SeqCst) == 0 || mine.shut.load(Ordering::Relaxed) != 0 {
-            return Ok(over_tcp(fd, out, buffers, flags, way));
+            return Ok(over_tcp(fd, slot, out, buffers, flags, way));
         }
-        set_phase(out, memory, me, FAST);
+        set_phase(out, memory, slot, FAST);
     }
     if out.phase == TCP_AGAIN {
         return Ok(Step::Kernel);
@@ -170,14 +170,14 @@ fn put(
         || gone(fd, out, memory, me);
     let room = out.writer.room(&way.lane, buffers.left().min(RING.bytes() / 4)).map_err(drop);
     if leave {
-        set_phase(out, memory, me, TCP_AGAIN);
+        set_phase(out, memory, slot, TCP_AGAIN);
     }
     let step = match room {
         _ if leave => Ok(Step::Kernel),
         Err(()) => Err(()),
         // Who has sent its end of file may be gone altogether, and will never make room then.
         Ok(0) => Ok(if tcp::peer_ended(fd) {
-            set_phase(out, memory, me, TCP_AGAIN);
+            set_phase(out, memory, slot, TCP_AGAIN);
             Step::Kernel
         } else {
             Step::NoRoom
@@ -185,7 +185,7 @@ fn put(
         Ok(room) => Ok(Step::Done(copy(out, memory, me, buffers, room))),
     };
     way.busy.store(0, Ordering::Release);
-    way.bytes.ring();
+    way.bytes.ring(slot.peers_event());
     step
 }
 
@@ -223,7 +223,7 @@ fn copy(out: &mut Out, memory: &Memory, me: usize, buffers: &mut Buffers<'_>, ro
     copied
 }
 
-fn over_tcp(fd: c_int, out: &mut Out, buffers: &mut Buffers<'_>, flags: c_int, way: &arena::Way) -> Step {
+fn over_tcp(fd: c_int, slot: &Slot, out: &mut Out, buffers: &mut Buffers<'_>, flags: c_int, way: &arena::Way) -> Step {
     let mut space = [iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; 16];
     let message = buffers.message(usize::MAX, &mut space);
     // SAFETY: the program's buffers.
@@ -232,7 +232,7 @@ fn over_tcp(fd: c_int, out: &mut Out, buffers: &mut Buffers<'_>, flags: c_int, w
         1.. => {
             out.tcp += sent as u64;
             buffers.pass(sent as usize);
-            way.bytes.ring();
+            way.bytes.ring(slot.peers_event());
             Step::Done(sent as usize)
         }
         0 => Step::Kernel,
@@ -243,15 +243,17 @@ fn over_tcp(fd: c_int, out: &mut Out, buffers: &mut Buffers<'_>, flags: c_int, w
     }
 }
 
-fn set_phase(out: &mut Out, memory: &Memory, me: usize, phase: u32) {
-    let way = &control(memory).ways[me];
+fn set_phase(out: &mut Out, memory: &Memory, slot: &Slot, phase: u32) {
+    let way = &control(memory).ways[slot.me()];
     if out.phase == TCP {
         way.moved_at.store(out.tcp, Ordering::Relaxed);
     }
     out.phase = phase;
     // Release: with the phase come the ring's last bytes, or how many came before its first.
     way.phase.store(phase, Ordering::Release);
-    way.bytes.ring();
+    way.bytes.ring(slot.peers_event());
+    // Who waits for room asks somebody else from now on.
+    ready::tell_own(slot);
 }
 
 /// From here on this side sends over TCP.
@@ -259,7 +261,7 @@ pub fn retire(slot: &Slot) {
     let Some((page, memory)) = slot.parts() else { return };
     page.out.with(|out| {
         if out.phase != TCP_AGAIN {
-            set_phase(out, memory, slot.me(), TCP_AGAIN);
+            set_phase(out, memory, slot, TCP_AGAIN);
         }
     });
 }

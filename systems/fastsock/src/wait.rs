@@ -1,15 +1,17 @@
-//! How a call waits: it spins where that has paid of late, then sleeps until the bell rings, and asks the kernel now and then.
+//! How a call waits: it spins where that has paid of late, then sleeps until the peer tells, or the kernel that the stream has ended.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use am::guard::{BUDGET, Guard, Scene};
 
-use crate::arena::Side;
+use crate::arena::{Side, control};
 use crate::bell::{Bell, Woken};
 use crate::hook::signals;
-use crate::tcp;
+use crate::ready::{self, Armed, Seen};
+use crate::slot::{Held, Slot};
+use crate::watch::Set;
 
 /// The sleeps after which the kernel is asked again, nanoseconds: the first, and the longest.
 const SLEEP: (i64, i64) = (1_000_000, 64_000_000);
@@ -18,6 +20,10 @@ const POLLS: u32 = 64;
 
 thread_local! {
     static GUARD: Cell<Guard> = Cell::new(Guard::default());
+    /// For waits for one of several.
+    static SEVERAL: Cell<Guard> = Cell::new(Guard::default());
+    /// Room that is used again.
+    static HOT: RefCell<Vec<(Held, Seen)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// How a wait ended.
@@ -42,17 +48,84 @@ pub struct Wait {
     ran: signals::Ran,
 }
 
-fn now() -> Duration {
+pub fn now() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: room for one time.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
+/// Says on which CPU this thread is; which.
+fn publish<'a>(sides: impl Iterator<Item = &'a Side>) -> u32 {
+    // SAFETY: takes nothing, touches nothing.
+    let cpu = u32::try_from(unsafe { libc::sched_getcpu() }).map_or(0, |cpu| cpu + 1);
+    for side in sides {
+        if side.cpu.load(Ordering::Relaxed) != cpu {
+            side.cpu.store(cpu, Ordering::Relaxed);
+        }
+    }
+    cpu
+}
+
+/// Spins as long as the guard allows, looking at the clock after `polls` looks. True if there is news.
+fn spin(guard: &Cell<Guard>, polls: u32, same_cpu: impl Fn() -> bool, news: impl Fn() -> bool) -> bool {
+    let (cell, begun) = (guard, now());
+    let mut guard = cell.get();
+    if !guard.may_spin(Scene { now: begun, same_cpu: same_cpu(), peer_waits: false }) {
+        return news();
+    }
+    let mut time = begun;
+    let found = loop {
+        if (0..polls).any(|_| {
+            std::hint::spin_loop();
+            news()
+        }) {
+            guard.paid();
+            break true;
+        }
+        let before = std::mem::replace(&mut time, now());
+        if guard.jumped(before, time) || same_cpu() || time - begun >= BUDGET {
+            guard.failed(time);
+            break news();
+        }
+    };
+    cell.set(guard);
+    found
+}
+
+/// Spins until one of several connections has news. False if none has, or there is none.
+pub fn spin_for_any(hot: &[(Held, Seen)]) -> bool {
+    if hot.is_empty() {
+        return false;
+    }
+    let sides = |which: fn(&Held) -> usize| {
+        hot.iter().filter_map(move |(held, _)| Some(&control(held.parts()?.1).sides[which(held)]))
+    };
+    let cpu = publish(sides(|held| held.me()));
+    let same_cpu = || cpu != 0 && sides(|held| 1 - held.me()).any(|side| side.cpu.load(Ordering::Relaxed) == cpu);
+    let polls = (POLLS / hot.len() as u32).max(1);
+    SEVERAL.with(|guard| spin(guard, polls, same_cpu, || hot.iter().any(|(held, seen)| seen.news(held))))
+}
+
+/// Spins until an entry of a set that was told of lately has news.
+pub fn spin_for(set: &Set) -> bool {
+    HOT.with_borrow_mut(|hot| {
+        set.hot(hot);
+        let found = spin_for_any(hot);
+        hot.clear();
+        found
+    })
+}
+
 impl Wait {
     /// `limit_name` is the socket's option that limits the wait.
     pub fn new(fd: i32, limit_name: i32) -> Self {
         Self { fd, limit_name, until: None, slice: SLEEP.0, spun: false, ran: signals::ran() }
+    }
+
+    /// Whether it has not slept yet, or only before something moved.
+    pub fn is_fresh(&self) -> bool {
+        self.slice == SLEEP.0
     }
 
     /// Something moved: the next sleep is a short one again.
@@ -66,43 +139,15 @@ impl Wait {
             return news();
         }
         self.spun = true;
-        // SAFETY: takes nothing, touches nothing.
-        let cpu = u32::try_from(unsafe { libc::sched_getcpu() }).map_or(0, |cpu| cpu + 1);
-        if mine.cpu.load(Ordering::Relaxed) != cpu {
-            mine.cpu.store(cpu, Ordering::Relaxed);
-        }
-        GUARD.with(|cell| {
-            let mut guard = cell.get();
-            let begun = now();
-            let same_cpu = || cpu != 0 && peers.cpu.load(Ordering::Relaxed) == cpu;
-            if !guard.may_spin(Scene { now: begun, same_cpu: same_cpu(), peer_waits: false }) {
-                return news();
-            }
-            let mut time = begun;
-            let found = loop {
-                if (0..POLLS).any(|_| {
-                    std::hint::spin_loop();
-                    news()
-                }) {
-                    guard.paid();
-                    break true;
-                }
-                let before = std::mem::replace(&mut time, now());
-                if guard.jumped(before, time) || same_cpu() || time - begun >= BUDGET {
-                    guard.failed(time);
-                    break news();
-                }
-            };
-            cell.set(guard);
-            found
-        })
+        let cpu = publish([mine].into_iter());
+        GUARD.with(|guard| spin(guard, POLLS, || cpu != 0 && peers.cpu.load(Ordering::Relaxed) == cpu, news))
     }
 
     /// How long the next sleep may take; none if the time is up.
-    fn next(&mut self) -> Option<i64> {
+    fn next(&mut self, slot: &Slot) -> Option<i64> {
         let (fd, name) = (self.fd, self.limit_name);
         let until = *self.until.get_or_insert_with(|| {
-            tcp::limit(fd, name).map(|limit| Instant::now() + Duration::from_nanos(limit.unsigned_abs()))
+            slot.limit(fd, name).map(|limit| Instant::now() + Duration::from_nanos(limit.unsigned_abs()))
         });
         let slice = self.slice;
         self.slice = (slice * 2).min(SLEEP.1);
@@ -116,8 +161,8 @@ impl Wait {
     }
 
     /// Sleeps until the bell rings, or for a while.
-    pub fn sleep(&mut self, bell: &Bell, ready: impl FnOnce() -> bool) -> End {
-        let Some(limit) = self.next() else { return End::Late };
+    pub fn sleep(&mut self, slot: &Slot, bell: &Bell, ready: impl FnOnce() -> bool) -> End {
+        let Some(limit) = self.next(slot) else { return End::Late };
         // One that ran between two sleeps.
         if self.interrupted() {
             return End::Signal;
@@ -135,16 +180,42 @@ impl Wait {
         ran.interrupting != self.ran.interrupting || (self.until.flatten().is_some() && ran.any != self.ran.any)
     }
 
+    /// Sleeps in the kernel until the socket or the ring has bytes, or the stream ends.
+    pub fn poll_both(&mut self, slot: &Slot) -> End {
+        ready::interest(slot, ready::IN, true);
+        let end = match ready::arm(slot, ready::IN, false) {
+            Armed::Ready(_) => End::Look,
+            armed => self.poll_for(
+                slot,
+                armed == Armed::Quiet,
+                [
+                    libc::pollfd { fd: self.fd, events: libc::POLLIN, revents: 0 },
+                    libc::pollfd { fd: slot.event(), events: libc::POLLIN, revents: 0 },
+                ],
+            ),
+        };
+        ready::interest(slot, ready::IN, false);
+        end
+    }
+
     /// Sleeps in the kernel until the socket has `events`, for at most a few milliseconds, for a peer that does not ring yet.
-    pub fn poll(&mut self, events: i16) -> End {
+    pub fn poll(&mut self, slot: &Slot, events: i16) -> End {
+        self.poll_for(slot, false, [libc::pollfd { fd: self.fd, events, revents: 0 }])
+    }
+
+    fn poll_for<const N: usize>(&mut self, slot: &Slot, told: bool, mut ask: [libc::pollfd; N]) -> End {
         self.slice = self.slice.min(8_000_000);
-        let Some(limit) = self.next() else { return End::Late };
+        let Some(limit) = self.next(slot) else { return End::Late };
+        // A timer is dear: none, where whatever ends the wait is told.
+        let limit = match self.until {
+            Some(None) if told => -1,
+            _ => (limit / 1_000_000).max(1) as i32,
+        };
         if self.interrupted() {
             return End::Signal;
         }
-        let mut ask = libc::pollfd { fd: self.fd, events, revents: 0 };
-        // SAFETY: one entry.
-        let found = unsafe { crate::real::poll(&raw mut ask, 1, (limit / 1_000_000).max(1) as i32) };
+        // SAFETY: as many entries.
+        let found = unsafe { crate::real::poll(ask.as_mut_ptr(), N as libc::nfds_t, limit) };
         if found < 0 && self.interrupted() { End::Signal } else { End::Look }
     }
 }

@@ -2,61 +2,16 @@
 
 mod common;
 
-use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Stdio;
 
-use common::{Built, built};
-
-const WAYS: [(&str, bool, bool); 3] =
-    [("both", true, true), ("server only", true, false), ("client only", false, true)];
-
-/// A program that is killed when the test is done with it.
-struct Server(Child);
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn command(built: &Built, library: bool, program: &str) -> Command {
-    let mut command = Command::new(program);
-    command.env("FASTSOCK_AFTER", "2").stderr(Stdio::null());
-    if library {
-        command.env("LD_PRELOAD", &built.library);
-    }
-    command
-}
-
-fn installed(program: &str) -> bool {
-    let there = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
-    if !there {
-        println!("skipped: {program} is not installed");
-    }
-    there
-}
-
-/// A port that was free a moment ago.
-fn port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
-/// Waits until somebody listens.
-fn wait_for(port: u16) {
-    let until = Instant::now() + Duration::from_secs(60);
-    while TcpStream::connect(("127.0.0.1", port)).is_err() {
-        assert!(Instant::now() < until, "nobody listens on port {port}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
+use common::built;
+use common::programs::{Server, WAYS, command, installed, port, wait_for};
 
 #[test]
 fn a_web_server_in_python_gives_curl_the_whole_file() {
     let Some(built) = built() else { return };
-    if !installed("python3") || !installed("curl") {
+    if !installed("python3", "--version") || !installed("curl", "--version") {
         return;
     }
     let folder = std::env::temp_dir().join(format!("fastsock-programs-{}", std::process::id()));
@@ -85,7 +40,7 @@ fn a_web_server_in_python_gives_curl_the_whole_file() {
 #[test]
 fn blocking_sockets_in_python_carry_lines_of_every_length() {
     let Some(built) = built() else { return };
-    if !installed("python3") {
+    if !installed("python3", "--version") {
         return;
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/common/lines.py");
@@ -104,7 +59,7 @@ fn blocking_sockets_in_python_carry_lines_of_every_length() {
 #[test]
 fn redis_answers() {
     let Some(built) = built() else { return };
-    if !installed("redis-server") || !installed("redis-cli") {
+    if !installed("redis-server", "--version") || !installed("redis-cli", "--version") {
         return;
     }
     for (who, server, client) in WAYS {

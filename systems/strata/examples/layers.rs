@@ -58,13 +58,15 @@ fn median(mut list: Vec<f64>) -> f64 {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let (mut one, mut eleven) = (Vec::new(), Vec::new());
+    let (mut one, mut eleven, mut fast) = (Vec::new(), Vec::new(), Vec::new());
     // In turns, so that what the machine does meets both.
     for _ in 0..ROUNDS {
         one.push(one_way("FRAG:NAK:COM:sim")?);
         eleven.push(one_way("FRAG*11:NAK:COM:sim")?);
+        fast.push(one_way("FAST:FRAG*11:NAK:COM:sim")?);
     }
-    let (one, eleven) = (median(one), median(eleven));
+    let (one, eleven, fast) = (median(one), median(eleven), median(fast));
+    println!("with FAST on eleven: {fast:.0} ns");
     println!(
         "a cast, delivered at both: {one:.0} ns with one FRAG, {eleven:.0} ns with eleven: {:.1} ns a layer (CPU time, medians of {ROUNDS} rounds)",
         (eleven - one) / 10.0

@@ -1,5 +1,5 @@
 //! Seed 002's test protocol (van Renesse and others, *Horus*, "Performance", figure 3): each of n members casts m messages of one size, waits for all n times m, and so on for a number of rounds.
-//! Prints messages a second, and for m = 1 the time from a cast to its delivery at the caster, which holds a whole exchange of order. One process starts the others on loopback.
+//! Prints messages a second, the CPU time that one member took for each (which what else runs on the machine changes little), and for m = 1 the time from a cast to its delivery at the caster, which holds a whole exchange of order. One process starts the others on loopback.
 //!
 //! `cargo run --release -p strata --example round -- --members 3 --messages 25 --rounds 1000`
 
@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use rustix::time::{ClockId, clock_gettime};
 use strata::Config;
 use strata::udp::{Event, Group, Options};
 
@@ -24,14 +25,21 @@ fn nanos() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64)
 }
 
+/// Nanoseconds of CPU time that this process took so far, in the kernel and outside.
+fn cpu() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let members = number("--members", 3);
     let (messages, size, rounds) = (number("--messages", 25), number("--size", 1), number("--rounds", 1000));
     let stack = flag("--stack").unwrap_or_else(|| "FC:TOTAL:MBRSHIP:FRAG:NAK:COM:udp".to_owned());
     let contact: Option<SocketAddr> = flag("--contact").map(|c| c.parse()).transpose()?;
     let config = Config { datagram: number("--datagram", 1472), ..Config::default() };
+    let spin = Duration::from_micros(number("--spin", 0) as u64);
     let ordered = stack.contains("TOTAL") || stack.contains("SEQ");
-    let options = Options { stack, contacts: contact.into_iter().collect(), config, ..Options::default() };
+    let options = Options { stack, contacts: contact.into_iter().collect(), config, spin, ..Options::default() };
     let mut group = Group::join(options)?;
     let mut children = Vec::new();
     if contact.is_none() {
@@ -48,19 +56,25 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         group.poll(Duration::from_millis(10))?;
     }
     let (mut total, mut began, mut latencies) = (0usize, Instant::now(), Vec::new());
+    let mut used = 0.0;
     let (mut digest, mut full) = (0u64, false);
     let warm = rounds / 10;
+    let filling = bytes::Bytes::from(vec![7u8; size]);
     // A message: when it was cast, where there is room, and the filling. What is cast in a round may come while another still waits for the round before.
     for round in 0..rounds + warm {
         if round == warm {
             began = Instant::now();
             latencies.clear();
+            used = cpu();
         }
         for _ in 0..messages {
-            let mut body = vec![7u8; size];
-            if size >= 8 {
+            let body = if size >= 8 {
+                let mut body = vec![7u8; size];
                 body[..8].copy_from_slice(&nanos().to_le_bytes());
-            }
+                body.into()
+            } else {
+                filling.clone()
+            };
             while let Err(refused) = group.try_cast(body.clone()) {
                 match refused {
                     strata::Refused::WouldBlock { .. } => group.flush(),
@@ -93,6 +107,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     let seconds = began.elapsed().as_secs_f64();
+    let used = cpu() - used;
     // All must have seen one order: each casts its digest of it.
     let mut digests = Vec::new();
     group.try_cast(digest.to_le_bytes().to_vec())?;
@@ -113,9 +128,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         return Ok(());
     }
-    let rate = (rounds * messages * members) as f64 / seconds;
+    let count = (rounds * messages * members) as f64;
+    let rate = count / seconds;
     println!(
-        "{members} members, {messages} messages of {size} B a round, {rounds} rounds: {rate:.0} messages/s delivered to each member"
+        "{members} members, {messages} messages of {size} B a round, {rounds} rounds: {rate:.0} messages/s delivered to each member, {:.0} ns of CPU time each",
+        used / count
     );
     if !latencies.is_empty() {
         latencies.sort_unstable();

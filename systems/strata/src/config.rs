@@ -21,7 +21,7 @@ pub struct Config {
     pub suspect: Duration,
     /// How long an attempt at a view waits for answers before it goes on without who gave none.
     pub flush: Duration,
-    /// How often unanswered control messages are repeated.
+    /// How often unanswered control messages are repeated; sooner at first, after an eighth of it.
     pub retry: Duration,
     /// How often MERGE looks for other views.
     pub probe: Duration,
@@ -33,8 +33,10 @@ pub struct Config {
     pub message: usize,
     /// Bytes that FC packs into one cast at most.
     pub pack: usize,
-    /// Own casts that FC lets be under way at once before it packs.
+    /// Own casts that FC lets be under way at once before it packs: those not yet delivered here.
     pub credit: usize,
+    /// As `credit`, in datagrams that not all members have.
+    pub flight: u64,
     /// Whether the application acknowledges by itself ([`crate::Input::Ack`]) what STABLE counts.
     pub app_acks: bool,
     /// Addresses that MERGE probes, members of the group or not.
@@ -43,6 +45,9 @@ pub struct Config {
     pub fixed: Vec<crate::Addr>,
     /// The key of SIGN and CRYPT.
     pub key: Option<crate::Key>,
+    /// Layers behind pointers also where the stack is one whose types are known: for comparing.
+    #[doc(hidden)]
+    pub boxed: bool,
     #[doc(hidden)]
     pub mutant: Option<crate::mutant::Mutant>,
 }
@@ -65,10 +70,12 @@ impl Default for Config {
             message: 16 << 20,
             pack: 60_000,
             credit: 2,
+            flight: 64,
             app_acks: false,
             contacts: Vec::new(),
             fixed: Vec::new(),
             key: None,
+            boxed: false,
             mutant: None,
         }
     }

@@ -1,24 +1,30 @@
 //! A layer, and what it may do while it handles an event.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::ops::{Deref, DerefMut};
 
-use crate::addr::Endpoint;
-use crate::config::Config;
 use crate::event::{Down, Output, Up};
-use crate::rng::Rng;
+use crate::foretold::{Came, Foretold};
+use crate::shared::{Event, Shared};
 use crate::time::Time;
 
 /// One protocol layer: a state machine without I/O or clock. Events between two layers arrive in the order they were sent, and a layer finishes one before it
 /// gets the next.
 pub trait Layer: Send {
     /// From above.
-    fn down(&mut self, event: Down, cx: &mut Cx);
+    fn down(&mut self, event: Down, cx: &mut Cx<impl Near>);
     /// From below.
-    fn up(&mut self, event: Up, cx: &mut Cx);
+    fn up(&mut self, event: Up, cx: &mut Cx<impl Near>);
     /// The moment came that [`Cx::wake`] was asked for with this token. May come after the reason has gone.
-    fn timer(&mut self, _token: u32, _cx: &mut Cx) {}
+    fn timer(&mut self, _token: u32, _cx: &mut Cx<impl Near>) {}
     /// No more input at this moment. Layers are asked from the top down, each after what those above it sent has arrived.
-    fn idle(&mut self, _cx: &mut Cx) {}
+    fn idle(&mut self, _cx: &mut Cx<impl Near>) {}
+    /// Adds how the header of the next cast of this rank will look, for FAST above. Where that can't be said now, or this layer would not pass the cast on as it is, it
+    /// answers no.
+    fn foretell(&self, _from: u16, _to: &mut Foretold, _shared: &Shared) -> bool {
+        false
+    }
+    /// A cast came as foretold, and was delivered: what follows from it for this layer, which takes its header off.
+    fn took(&mut self, _came: &mut Came, _cx: &mut Cx<impl Near>) {}
     /// Bytes of the application's messages that this layer still holds for others: what back-pressure goes by.
     fn backlog(&self) -> usize {
         0
@@ -29,63 +35,82 @@ pub trait Layer: Send {
     }
 }
 
-pub(crate) enum Event {
-    Down(Down),
-    Up(Up),
+/// A layer's neighbours, as far as they are free: whoever is in the middle of an event can't be entered. `pile` has the implementations.
+pub trait Near {
+    /// Whether the layer below can be entered.
+    fn free_below(&self) -> bool;
+    /// Whether the layer above can be entered.
+    fn free_above(&self) -> bool;
+    /// Enters the layer below, whose place is `at`.
+    fn down(&mut self, event: Down, at: u16, shared: &mut Shared);
+    /// Enters the layer above, whose place is `at`.
+    fn up(&mut self, event: Up, at: u16, shared: &mut Shared);
 }
 
 /// The rest of the member, as a layer sees it.
-pub struct Cx<'a> {
-    /// The moment.
-    pub now: Time,
-    /// Who this is.
-    pub me: Endpoint,
-    /// Settings.
-    pub config: &'a Config,
-    /// The member's generator.
-    pub rng: &'a mut Rng,
-    /// Bytes of own casts in NAK's log, which not all members have yet.
-    pub unstable: &'a mut usize,
+pub struct Cx<'a, N> {
+    pub(crate) shared: &'a mut Shared,
     pub(crate) at: u16,
-    pub(crate) queue: &'a mut VecDeque<(u16, Event)>,
-    pub(crate) timers: &'a mut BTreeMap<(u16, u32), Time>,
-    pub(crate) out: &'a mut VecDeque<Output>,
+    pub(crate) near: N,
 }
 
-impl Cx<'_> {
-    /// To the layer below; what the lowest says goes out through [`Cx::output`].
+impl<N: Near> Cx<'_, N> {
+    /// To the layer below; what the lowest says goes out through [`Cx::output`]. It is called straight through, unless it is at work or has something to come from
+    /// this layer: then this event waits behind that.
+    #[inline]
     pub fn down(&mut self, event: Down) {
-        self.queue.push_back((self.at + 1, Event::Down(event)));
+        let to = self.at + 1;
+        if self.near.free_below() && self.shared.queue.none_down(to) {
+            self.near.down(event, to, self.shared);
+        } else {
+            self.shared.queue.push(to, Event::Down(event));
+        }
     }
 
-    /// To the layer above, or from the top to the application.
+    /// To the layer above, or from the top to the application. As [`Cx::down`].
+    #[inline]
     pub fn up(&mut self, event: Up) {
-        self.queue.push_back((self.at.wrapping_sub(1), Event::Up(event)));
+        let Some(to) = self.at.checked_sub(1) else { return self.shared.top(event) };
+        if self.near.free_above() && self.shared.queue.none_up(to) {
+            self.near.up(event, to, self.shared);
+        } else {
+            self.shared.queue.push(to, Event::Up(event));
+        }
     }
 
     /// Straight to the surroundings: COM's datagrams, TRACE's lines.
     pub fn output(&mut self, output: Output) {
-        self.out.push_back(output);
+        match output {
+            Output::Transmit(..) | Output::SetTimer(_) => self.shared.out.push_back(output),
+            other => self.shared.told.push_back(other),
+        }
     }
 
     /// Call this layer's [`Layer::timer`] at that moment. One moment a token; the latest call counts.
     pub fn wake(&mut self, token: u32, at: Time) {
-        self.timers.insert((self.at, token), at);
+        self.shared.timers.set(self.at, token, at);
     }
 
     /// No call for this token.
     pub fn cancel(&mut self, token: u32) {
-        self.timers.remove(&(self.at, token));
+        self.shared.timers.cancel(self.at, token);
     }
 
     /// Whether a call for this token is to come.
     pub fn awaits(&self, token: u32) -> bool {
-        self.timers.contains_key(&(self.at, token))
+        self.shared.timers.awaits(self.at, token)
     }
+}
 
-    /// Whether this deliberate mistake is switched on. Always false outside of this crate's tests.
-    #[inline]
-    pub(crate) fn mutant(&self, which: crate::mutant::Mutant) -> bool {
-        cfg!(test) && self.config.mutant == Some(which)
+impl<N> Deref for Cx<'_, N> {
+    type Target = Shared;
+    fn deref(&self) -> &Shared {
+        self.shared
+    }
+}
+
+impl<N> DerefMut for Cx<'_, N> {
+    fn deref_mut(&mut self) -> &mut Shared {
+        self.shared
     }
 }

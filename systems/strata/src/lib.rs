@@ -4,23 +4,27 @@
 //! be done. Its layers are composed from a string, top first, such as `TOTAL:MBRSHIP:FRAG:NAK:COM:udp`; [`stack`] parses and checks it, and finds the
 //! smallest stack for wanted properties.
 //!
-//! The map: `addr`, `view`, `message`, `wire`, `time`, `rng` are plain data; `property` and `stack` say what layers promise; `layer` is their common interface
-//! and `event` what passes through it; `layers` has each protocol in a file of its own; `member` runs them; `sim` runs many members under a virtual clock and seeded
-//! faults and holds every run against its oracles. `udp` is the one that does I/O: a member over sockets, with its clock. Arrows point that way and never back.
+//! The map: `addr`, `view`, `message`, `wire`, `time`, `rng` are plain data; `property` and `stack` say what layers promise; `layer` is their common interface,
+//! `event` what passes through it, `shared` what they have in common and `pile` how they stand on each other; `layers` has each protocol in a file of its own; `member` runs them; `sim` runs many members under a virtual clock and seeded
+//! faults and holds every run against its oracles. `state` hands the application's state to who joins. `udp` is the one that does I/O: a member over sockets, with its clock. Arrows point that way and never back.
 
 mod addr;
 mod config;
 mod event;
+mod foretold;
 mod key;
 mod layer;
 pub mod layers;
 mod member;
 mod message;
 mod mutant;
+mod pile;
 pub mod property;
 mod rng;
+mod shared;
 pub mod sim;
 pub mod stack;
+pub mod state;
 mod time;
 pub mod udp;
 mod view;
@@ -29,10 +33,12 @@ pub mod wire;
 pub use addr::{Addr, Endpoint};
 pub use config::Config;
 pub use event::{Cast, Delivery, Down, Input, Output, To, Up};
+pub use foretold::{Came, Foretold};
 pub use key::{Key, NoKey};
-pub use layer::{Cx, Layer};
+pub use layer::{Cx, Layer, Near};
 pub use member::{Member, Refused, Unbuilt};
 pub use message::{HEADROOM, Msg};
 pub use rng::Rng;
+pub use shared::Shared;
 pub use time::Time;
 pub use view::{MEMBERS, View, ViewId};

@@ -1,38 +1,26 @@
-//! A member: its layers, the queue of events between them, their timers, and its edges to application and network.
+//! A member: its layers, what they share, and its edges to application and network.
 
-use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use bytes::Bytes;
 
 use crate::addr::Endpoint;
 use crate::config::Config;
-use crate::event::{Delivery, Down, Input, Output, Up};
-use crate::layer::{Cx, Event, Layer};
-use crate::layers;
+use crate::event::{Down, Input, Output, Up};
+use crate::layers::{self, fast::Fast};
 use crate::message::Msg;
-use crate::rng::Rng;
+use crate::pile::{Call, Pile};
+use crate::shared::{Event, Shared};
 use crate::stack::{Kind, Spec, Unsound, check};
 use crate::time::Time;
 use crate::view::{View, ViewId};
 
 /// One member of a group.
 pub struct Member {
-    me: Endpoint,
-    config: Config,
-    layers: Vec<Box<dyn Layer>>,
-    queue: VecDeque<(u16, Event)>,
-    timers: BTreeMap<(u16, u32), Time>,
+    layers: Box<dyn Pile>,
+    shared: Shared,
+    fast: Option<Fast>,
     told: Option<Time>,
-    out: VecDeque<Output>,
-    rng: Rng,
-    unstable: usize,
-    view: Option<Arc<View>>,
-    /// What the application cast or sent while the view was ending.
-    waiting: VecDeque<(Option<Endpoint>, Bytes)>,
-    waiting_bytes: usize,
-    blocked: bool,
-    gone: bool,
 }
 
 /// A stack that no member can be made of.
@@ -90,61 +78,52 @@ impl Member {
             return Err(Unbuilt::Fixed);
         }
         let layers = layers::build(spec, &config)?;
-        Ok(Self {
-            me,
-            config,
-            layers,
-            queue: VecDeque::new(),
-            timers: BTreeMap::new(),
-            told: None,
-            out: VecDeque::new(),
-            rng: Rng::new(seed),
-            unstable: 0,
-            view: None,
-            waiting: VecDeque::new(),
-            waiting_bytes: 0,
-            blocked: false,
-            gone: false,
-        })
+        let fast = spec.layers.iter().position(|&k| k == Kind::Fast).map(|place| Fast::new(place as u16));
+        Ok(Self { layers, shared: Shared::new(config, me, seed), fast, told: None })
     }
 
     /// Begins: a view of this member alone where there is MBRSHIP, else the fixed view.
     pub fn start(&mut self, now: Time) {
-        let members = if self.config.fixed.is_empty() {
-            vec![self.me]
+        let members = if self.shared.config.fixed.is_empty() {
+            vec![self.shared.me]
         } else {
-            self.config.fixed.iter().map(|&addr| Endpoint { addr, born: 0 }).collect()
+            self.shared.config.fixed.iter().map(|&addr| Endpoint { addr, born: 0 }).collect()
         };
         let leader = members[0];
-        self.queue
-            .push_back((0, Event::Down(Down::View(Arc::new(View { id: ViewId { number: 1, leader }, members })))));
-        self.run(now);
+        let view = View { id: ViewId { number: 1, leader }, members };
+        self.shared.now = now;
+        self.enter(0, Event::Down(Down::View(Arc::new(view))));
         self.tell_timer();
     }
 
     /// Who this is.
     pub fn me(&self) -> Endpoint {
-        self.me
+        self.shared.me
     }
 
     /// The view that the application was told last.
     pub fn view(&self) -> Option<&Arc<View>> {
-        self.view.as_ref()
+        self.shared.view.as_ref()
     }
 
     /// Whether it has left.
     pub fn is_gone(&self) -> bool {
-        self.gone
+        self.shared.gone
     }
 
     /// Bytes of the application's messages that wait here or that not all members have.
     pub fn backlog(&self) -> usize {
-        self.waiting_bytes + self.layers.iter().map(|l| l.backlog()).sum::<usize>()
+        self.shared.waiting_bytes + self.layers.backlog()
     }
 
     /// Messages that any layer holds; zero in a group that has nothing to do.
     pub fn held(&self) -> usize {
-        self.waiting.len() + self.layers.iter().map(|l| l.held()).sum::<usize>()
+        self.shared.waiting.len() + self.layers.held()
+    }
+
+    /// Casts that FAST delivered without the whole way through the layers.
+    pub fn foretold(&self) -> u64 {
+        self.fast.as_ref().map_or(0, Fast::taken)
     }
 
     /// As [`Input::Cast`], unless the group is behind.
@@ -168,14 +147,14 @@ impl Member {
     }
 
     fn fits(&self, len: usize) -> Result<(), Refused> {
-        if self.gone {
+        if self.shared.gone {
             return Err(Refused::Gone);
         }
-        if len > self.config.message {
-            return Err(Refused::Large { len, most: self.config.message });
+        if len > self.shared.config.message {
+            return Err(Refused::Large { len, most: self.shared.config.message });
         }
         let backlog = self.backlog();
-        if backlog > self.config.backlog {
+        if backlog > self.shared.config.backlog {
             return Err(Refused::WouldBlock { backlog });
         }
         Ok(())
@@ -183,151 +162,97 @@ impl Member {
 
     /// Something happens. Runs all layers to completion; [`Member::next`] has what is to be done then.
     pub fn handle(&mut self, now: Time, input: Input) {
-        if self.gone {
+        if self.shared.gone {
             return;
         }
-        let bottom = self.layers.len() as u16 - 1;
+        self.shared.now = now;
         match input {
+            Input::Datagram(from, bytes)
+                if self.fast.as_mut().is_some_and(|f| f.takes(from, &bytes, &mut *self.layers, &mut self.shared)) =>
+            {
+                self.run();
+                return self.tell_timer();
+            }
             Input::Datagram(from, bytes) => {
                 let packet = Up::Packet(Endpoint { addr: from, born: 0 }, Msg::new(bytes));
-                self.queue.push_back((bottom, Event::Up(packet)));
+                self.enter(self.layers.len() - 1, Event::Up(packet));
             }
-            Input::Cast(body) if self.blocked => self.wait(None, body),
-            Input::Send(to, body) if self.blocked => self.wait(Some(to), body),
-            Input::Cast(body) => self.queue.push_back((0, Event::Down(Down::Cast(Msg::new(body))))),
-            Input::Send(to, body) => self.send(to, body),
-            Input::Timer => return self.timers_due(now),
+            Input::Cast(body) if self.shared.blocked => self.shared.wait(None, body),
+            Input::Send(to, body) if self.shared.blocked => self.shared.wait(Some(to), body),
+            Input::Cast(body) => self.enter(0, Event::Down(Down::Cast(Msg::new(body)))),
+            Input::Send(to, body) => {
+                self.shared.send(to, body);
+                self.run();
+            }
+            Input::Timer => self.timers_due(),
             Input::Idle => {
-                for at in 0..self.layers.len() as u16 {
-                    self.with(at, now, |layer, cx| layer.idle(cx));
-                    self.run(now);
+                for at in 0..self.layers.len() {
+                    self.layers.enter(at, Call::Idle, &mut self.shared);
+                    self.run();
                 }
             }
-            Input::Suspect(who) => self.queue.push_back((0, Event::Down(Down::Suspect(who)))),
-            Input::Merge(addr) => self.queue.push_back((0, Event::Down(Down::Merge(addr)))),
-            Input::Leave => self.queue.push_back((0, Event::Down(Down::Leave))),
+            Input::Suspect(who) => self.enter(0, Event::Down(Down::Suspect(who))),
+            Input::Merge(addr) => self.enter(0, Event::Down(Down::Merge(addr))),
+            Input::Leave => self.enter(0, Event::Down(Down::Leave)),
             Input::Ack(who, upto) => {
-                if let Some(rank) = self.view.as_ref().and_then(|v| v.rank(&who)) {
-                    self.queue.push_back((0, Event::Down(Down::Ack(rank, upto))));
+                if let Some(rank) = self.shared.view.as_ref().and_then(|v| v.rank(&who)) {
+                    self.enter(0, Event::Down(Down::Ack(rank, upto)));
                 }
             }
         }
-        self.run(now);
+        if let Some(fast) = &mut self.fast {
+            fast.forget(&self.shared);
+        }
         self.tell_timer();
     }
 
-    /// What is to be done next, in order.
+    /// What is to be done next: first what the network is to do, in order, then what the application is told, in order.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Option<Output> {
-        self.out.pop_front()
+        self.for_network().or_else(|| self.for_application())
+    }
+
+    /// What the network or its clock is to do next.
+    pub fn for_network(&mut self) -> Option<Output> {
+        self.shared.out.pop_front()
+    }
+
+    /// What the application is told next.
+    pub fn for_application(&mut self) -> Option<Output> {
+        self.shared.told.pop_front()
+    }
+
+    /// How much the application is to be told.
+    pub fn untold(&self) -> usize {
+        self.shared.told.len()
     }
 
     /// When [`Input::Timer`] is due.
     pub fn deadline(&self) -> Option<Time> {
-        self.timers.values().min().copied()
+        self.shared.timers.next()
     }
 
-    fn wait(&mut self, to: Option<Endpoint>, body: Bytes) {
-        self.waiting_bytes += body.len();
-        self.waiting.push_back((to, body));
-    }
-
-    /// To who is no longer in the view nothing can be sent: the message is dropped, as one to a member that crashes is.
-    fn send(&mut self, to: Endpoint, body: Bytes) {
-        if let Some(rank) = self.view.as_ref().and_then(|v| v.rank(&to)) {
-            self.queue.push_back((0, Event::Down(Down::Send(rank, Msg::new(body)))));
-        }
-    }
-
-    fn timers_due(&mut self, now: Time) {
-        while let Some((&(at, token), _)) = self.timers.iter().find(|(_, when)| **when <= now) {
-            self.timers.remove(&(at, token));
-            self.with(at, now, |layer, cx| layer.timer(token, cx));
-            self.run(now);
-            if self.gone {
+    fn timers_due(&mut self) {
+        let now = self.shared.now;
+        while let Some((at, token)) = self.shared.timers.due(now) {
+            self.layers.enter(at, Call::Timer(token), &mut self.shared);
+            self.run();
+            if self.shared.gone {
                 break;
             }
         }
-        self.tell_timer();
     }
 
-    fn with(&mut self, at: u16, now: Time, call: impl FnOnce(&mut dyn Layer, &mut Cx)) {
-        let mut cx = Cx {
-            now,
-            me: self.me,
-            config: &self.config,
-            rng: &mut self.rng,
-            unstable: &mut self.unstable,
-            at,
-            queue: &mut self.queue,
-            timers: &mut self.timers,
-            out: &mut self.out,
-        };
-        call(&mut *self.layers[usize::from(at)], &mut cx);
+    fn enter(&mut self, at: u16, event: Event) {
+        self.layers.enter(at, Call::Event(event), &mut self.shared);
+        self.run();
     }
 
-    fn run(&mut self, now: Time) {
-        while let Some((at, event)) = self.queue.pop_front() {
-            if usize::from(at) < self.layers.len() {
-                self.with(at, now, |layer, cx| match event {
-                    Event::Down(down) => layer.down(down, cx),
-                    Event::Up(up) => layer.up(up, cx),
-                });
-            } else if let Event::Up(up) = event {
-                self.top(up);
-            }
+    /// What could not be handed on straight.
+    fn run(&mut self) {
+        while let Some((at, event)) = self.shared.queue.pop() {
+            self.layers.enter(at, Call::Event(event), &mut self.shared);
         }
-    }
-
-    /// What comes out above the highest layer.
-    fn top(&mut self, up: Up) {
-        match up {
-            Up::Cast(cast) => {
-                let from = self.member(cast.from);
-                let (transitional, number) = (cast.transitional, cast.number);
-                let body = cast.msg.joined();
-                self.out.push_back(Output::Deliver(Delivery { from, cast: true, transitional, number, body }));
-            }
-            Up::Send(from, msg) => {
-                let from = self.member(from);
-                let body = msg.joined();
-                self.out.push_back(Output::Deliver(Delivery {
-                    from,
-                    cast: false,
-                    transitional: false,
-                    number: 0,
-                    body,
-                }));
-            }
-            Up::View(view) => {
-                self.view = Some(view.clone());
-                self.out.push_back(Output::View(view));
-                self.blocked = false;
-                self.waiting_bytes = 0;
-                for (to, body) in std::mem::take(&mut self.waiting) {
-                    match to {
-                        None => self.queue.push_back((0, Event::Down(Down::Cast(Msg::new(body))))),
-                        Some(to) => self.send(to, body),
-                    }
-                }
-            }
-            Up::Block => {
-                self.blocked = true;
-                self.queue.push_back((0, Event::Down(Down::BlockOk)));
-            }
-            Up::Stable(counts) => self.out.push_back(Output::Stable(counts)),
-            Up::Exit => {
-                self.gone = true;
-                self.timers.clear();
-                self.out.push_back(Output::Exit);
-            }
-            Up::Raw(..) | Up::Packet(..) | Up::Frozen(_) | Up::CutReached | Up::Problem(_) => {}
-        }
-    }
-
-    /// Layers name ranks of the view that the application was told last: views and casts come up in order.
-    fn member(&self, rank: u16) -> Endpoint {
-        self.view.as_ref().and_then(|v| v.members.get(usize::from(rank))).copied().unwrap_or(self.me)
     }
 
     fn tell_timer(&mut self) {
@@ -335,7 +260,7 @@ impl Member {
         if due != self.told {
             self.told = due;
             if let Some(at) = due {
-                self.out.push_back(Output::SetTimer(at));
+                self.shared.out.push_back(Output::SetTimer(at));
             }
         }
     }

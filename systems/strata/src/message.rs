@@ -9,26 +9,34 @@ use crate::wire::{Reader, Short};
 pub const HEADROOM: usize = 96;
 
 /// A body and the headers pushed in front of it. A clone copies the headers and shares the body, so that NAK's log keeps a reference count and no copy.
-/// It is behind a pointer, since each layer that it passes moves it some times: of 136 bytes, the moves cost more than the layers.
+/// Room for headers is made as the first is pushed: what was received, whose headers are only popped, needs none.
 #[derive(Clone)]
-pub struct Msg(Box<Inner>);
+pub struct Msg {
+    head: Option<Box<Head>>,
+    body: Bytes,
+}
 
 #[derive(Clone)]
-struct Inner {
+struct Head {
     room: [u8; HEADROOM],
     start: u8,
-    body: Bytes,
+}
+
+impl Head {
+    fn bytes(&self) -> &[u8] {
+        &self.room[usize::from(self.start)..]
+    }
 }
 
 impl Msg {
     /// A message without headers.
     pub fn new(body: impl Into<Bytes>) -> Self {
-        Self(Box::new(Inner { room: [0; HEADROOM], start: HEADROOM as u8, body: body.into() }))
+        Self { head: None, body: body.into() }
     }
 
     /// Bytes of headers and body.
     pub fn len(&self) -> usize {
-        self.head().len() + self.0.body.len()
+        self.head().len() + self.body.len()
     }
 
     /// Whether there are neither headers nor a body.
@@ -38,46 +46,51 @@ impl Msg {
 
     /// The headers that were pushed here.
     pub fn head(&self) -> &[u8] {
-        &self.0.room[usize::from(self.0.start)..]
+        self.head.as_ref().map_or(&[], |head| head.bytes())
     }
 
     /// What is behind them. Of a message that was received, headers that are not yet popped stand in it.
     pub fn body(&self) -> &Bytes {
-        &self.0.body
+        &self.body
+    }
+
+    /// The first byte.
+    pub fn first(&self) -> Option<u8> {
+        self.head().first().or(self.body.first()).copied()
     }
 
     /// Puts a header in front.
     pub fn push(&mut self, header: &[u8]) {
-        if header.len() > usize::from(self.0.start) {
+        let head = self.head.get_or_insert_with(|| Box::new(Head { room: [0; HEADROOM], start: HEADROOM as u8 }));
+        let end = usize::from(head.start);
+        let Some(start) = end.checked_sub(header.len()) else {
             let mut all = Vec::with_capacity(header.len() + self.len());
             all.extend_from_slice(header);
             all.extend_from_slice(self.head());
-            all.extend_from_slice(&self.0.body);
+            all.extend_from_slice(&self.body);
             *self = Self::new(all);
             return;
-        }
-        let start = usize::from(self.0.start) - header.len();
-        self.0.room[start..usize::from(self.0.start)].copy_from_slice(header);
-        self.0.start = start as u8;
+        };
+        head.room[start..end].copy_from_slice(header);
+        head.start = start as u8;
     }
 
     /// Takes a header of `N` bytes off the front.
     ///
     /// # Errors
     /// [`Short`] where the message has fewer.
+    #[inline]
     pub fn pop<const N: usize>(&mut self) -> Result<[u8; N], Short> {
-        let mut header = [0; N];
-        if self.head().len() >= N {
-            header.copy_from_slice(&self.head()[..N]);
-            self.0.start += N as u8;
-            return Ok(header);
+        if let Some(head) = &mut self.head {
+            if let Some(header) = head.bytes().first_chunk() {
+                let header = *header;
+                head.start += N as u8;
+                return Ok(header);
+            }
+            self.join();
         }
-        self.join();
-        if self.0.body.len() < N {
-            return Err(Short);
-        }
-        header.copy_from_slice(&self.0.body[..N]);
-        bytes::Buf::advance(&mut self.0.body, N);
+        let header = *self.body.first_chunk().ok_or(Short)?;
+        bytes::Buf::advance(&mut self.body, N);
         Ok(header)
     }
 
@@ -99,22 +112,23 @@ impl Msg {
     /// All of it as one shared buffer, without a copy where no header was pushed.
     pub fn joined(mut self) -> Bytes {
         self.join();
-        self.0.body
+        self.body
     }
 
     fn join(&mut self) {
         if !self.head().is_empty() {
             let mut all = Vec::with_capacity(self.len());
             all.extend_from_slice(self.head());
-            all.extend_from_slice(&self.0.body);
+            all.extend_from_slice(&self.body);
             *self = Self::new(all);
         }
+        self.head = None;
     }
 }
 
 impl std::fmt::Debug for Msg {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        write!(f, "{}+{} B", self.head().len(), self.0.body.len())
+        write!(f, "{}+{} B", self.head().len(), self.body.len())
     }
 }
 

@@ -37,4 +37,20 @@ pub enum Mutant {
     StableEager,
     /// FC drops the last of a pack.
     PackDropsLast,
+    /// FAST takes a cast whose number in its sender's stream is another.
+    FastSkipsNumber,
+    /// FAST takes a cast whose number in the total order is another.
+    FastSkipsOrder,
+    /// FAST goes by what was foretold before other datagrams came.
+    FastKeeps,
+    /// FAST delivers without telling the layers.
+    FastForgets,
+    /// A snapshot is made after the messages of the view that were there already.
+    SnapshotLate,
+    /// Who receives a state forgets the messages that waited for it.
+    JoinerForgets,
+    /// Who moves on without the hellos of all takes its state for that of who had them.
+    TokenStays,
+    /// A view without a majority is primary.
+    MinorityRules,
 }

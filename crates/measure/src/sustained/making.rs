@@ -2,22 +2,25 @@
 
 use super::{TIMES, length, planned};
 use crate::event::{Event, Trial};
+use crate::interval;
 use crate::path::PathRun;
 use crate::teller::RunError;
 
 /// The shortest trial that counts, seconds.
 const COUNTS: f64 = 0.3;
 
-/// Time that a trial is planned for at least, seconds, however much longer than planned the last one took: a quota shows from a tenth of a
-/// second on.
-const AIMED: f64 = 0.12;
+/// Share of the budget that a part of a trial is planned for, and its least and most, seconds. How many iterations a part has is agreed
+/// beforehand, and where both sides spin on CPUs that others use they may come to take forty times as long at any moment: the run exceeds
+/// its budget by no more than one part that did.
+const PART: f64 = 0.01;
+const LEAST_PART: f64 = 0.03;
+const MOST_PART: f64 = 0.12;
 
-/// Length of the probe before the first sustained trial of a size, seconds, by which the length of that is planned: several of the time
-/// slices that a system gives programs on one CPU. Short trials may underestimate it twelve times.
-const PROBE: f64 = 0.03;
+/// Times what a trial costs beside its iterations that a part is planned for at least: on a busy machine most of its time would go there.
+const BESIDE: f64 = 6.0;
 
-/// Tries of a size at one moment: where the path got faster meanwhile, the first trial comes out too short.
-const TRIES: usize = 3;
+/// Times its planned length after which a trial ends in any case.
+const ENDS: f64 = 2.0;
 
 /// Most iterations of a sustained trial: a copy of one byte takes two nanoseconds.
 const MOST_ITERATIONS: u64 = 1 << 29;
@@ -76,10 +79,7 @@ impl PathRun<'_> {
             if (self.session.now() - begin) as f64 * 1e-9 > 1.5 * each * many as f64 {
                 break;
             }
-            // What a quota did to the last one does not show in a probe.
-            let slower = self.sustained.last().map_or(1.0, |t| (length(t) / each).max(1.0));
-            let aim = (each / slower).max(AIMED);
-            if let Some(trial) = self.long(size, each, aim, block)? {
+            if let Some(trial) = self.long(size, each, block)? {
                 self.tell(&Event::Sustained(trial.clone()))?;
                 self.sustained.push(trial);
             }
@@ -89,30 +89,31 @@ impl PathRun<'_> {
         Ok(())
     }
 
-    /// A trial of about `each` seconds, at first planned for `aim`; none where nothing arrives, or where no try is long enough to count.
-    fn long(&mut self, size: u64, each: f64, mut aim: f64, block: u32) -> Result<Option<Trial>, RunError> {
-        // The last estimate may have been slow, which would make the trial too short; but one that was far too fast by chance must not make
-        // it many times as long.
-        let mut takes = self.fastest(size).max(self.estimate(size) * 0.7);
-        let iterations = |path: &Self, seconds: f64, takes: f64| {
-            ((seconds / takes.max(1e-12)).ceil() as u64).clamp(path.fewest(size), MOST_ITERATIONS)
+    /// A trial of about `each` seconds, in parts that follow each other at once, each planned by the one before; none where nothing arrives, or
+    /// where all parts together are too short to count.
+    fn long(&mut self, size: u64, each: f64, block: u32) -> Result<Option<Trial>, RunError> {
+        let part = (self.plan.budget * PART).clamp(LEAST_PART, MOST_PART).max(BESIDE * self.overhead);
+        let begin = self.at();
+        // Short trials may underestimate a part twelve times.
+        let mut next = LEAST_PART;
+        // Where others hold the CPUs, the next part may meet them though the last one did not.
+        let least = self.fastest(size).max(self.estimate(size) * 0.7) * self.stopped(size);
+        let mut takes = least;
+        let (mut parts, mut lasted) = (Vec::new(), 0.0);
+        let over = |path: &Self, lasted: f64| {
+            let took = path.at() - begin;
+            lasted >= each || took >= ENDS * each || (took >= each && lasted >= COUNTS)
         };
-        let each_of = |trial: &Trial| length(trial) / trial.report.repeats.max(1) as f64;
-        let probe = PROBE.min(aim / self.stopped(size));
-        let Some(trial) = self.measure(size, iterations(self, probe, takes), block, false)? else { return Ok(None) };
-        if length(&trial) >= COUNTS {
-            return Ok(Some(trial));
+        while !over(self, lasted) {
+            let iterations = (next / takes.max(1e-12)).ceil() as u64;
+            let iterations = iterations.clamp(self.fewest(size), MOST_ITERATIONS);
+            let Some(trial) = self.measure(size, iterations, block, false)? else { break };
+            takes = least.max(length(&trial) / trial.report.repeats.max(1) as f64);
+            lasted += length(&trial);
+            parts.push(trial);
+            next = part.min((each - lasted).max(LEAST_PART));
         }
-        takes = takes.max(each_of(&trial));
-        for _ in 0..TRIES {
-            let Some(trial) = self.measure(size, iterations(self, aim, takes), block, false)? else { break };
-            if length(&trial) >= COUNTS {
-                return Ok(Some(trial));
-            }
-            aim = each;
-            takes = takes.min(each_of(&trial));
-        }
-        Ok(None)
+        Ok(interval::merged(&parts).filter(|trial| length(trial) >= COUNTS))
     }
 
     /// So many of the path's sizes: the middle one on a logarithmic axis, the smallest, the largest.

@@ -24,6 +24,8 @@ pub struct Reached {
     pub size: Estimate,
     /// The share.
     pub share: f64,
+    /// What it moves at that size, bits a second: the share of the most, on the same curve as the size.
+    pub moves: Estimate,
     /// Smallest and largest of the measured sizes about the best one whose throughput can't be told from the best, bytes.
     pub best: (u64, u64),
     /// The largest of these is the largest measured: larger ones may do as well.
@@ -43,12 +45,13 @@ impl Reached {
             let size = |of: &[f64], most: f64| crossing(&smooth.logs[..=top], &of[..=top], most + share.ln()).exp();
             let sizes = [size(&rates, plateau), size(&rates, peak), size(&read, sharp)];
             let highest = (peak.max(sharp) - plateau).exp();
-            Some(sizes.into_iter().chain([highest]).chain(rates.iter().map(|s| (s - plateau).exp())).collect())
+            let moves = (plateau + share.ln()).exp();
+            Some(sizes.into_iter().chain([highest, moves]).chain(rates.iter().map(|s| (s - plateau).exp())).collect())
         };
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let scales = vec![Scale::Ratio; smooth.points.len() + 4];
+        let scales = vec![Scale::Ratio; smooth.points.len() + 5];
         let found = estimates_of(&curve, &scales, REFITS, &mut rng, reading).ok_or(Unanswered::Nothing)?;
-        let [on_plateau, on_peak, on_sharp, highest, shares @ ..] = found.as_slice() else {
+        let [on_plateau, on_peak, on_sharp, highest, moves, shares @ ..] = found.as_slice() else {
             return Err(Unanswered::Nothing);
         };
         let sizes = [on_plateau, on_peak, on_sharp];
@@ -62,7 +65,7 @@ impl Reached {
         let at = |i: usize| curve.points[smooth.points[i]].size;
         let size = outward(size, (share, share * highest.value), &shares[..=top], at);
         let size = stairs(size, share, &shares[..=top], at);
-        Ok(Self { size, share, best: (at(first), at(last)), open: last + 1 == shares.len() })
+        Ok(Self { size, share, moves: *moves, best: (at(first), at(last)), open: last + 1 == shares.len() })
     }
 }
 

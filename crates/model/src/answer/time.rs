@@ -79,6 +79,7 @@ pub fn arrival(points: &[CurvePoint], size: u64, fits: Option<&Fits>) -> Result<
         if x.high.is_finite() { between(x.high, y.high) } else { f64::INFINITY },
     );
     let (low, high) = bends(&sorted, at, size).fold((seconds.low, seconds.high), |(l, h), t| (l.min(t), h.max(t)));
+    let (low, high) = between_two(&sorted, at, size).map_or((low, high), |e| (low.min(e.low), high.max(e.high)));
     let (seconds, bounded) = bounded(&sorted, size, Estimate::new(seconds.value, low, high));
     Ok(Arrival { size, seconds, rests_on: vec![a.size, b.size], outside: None, bounded })
 }
@@ -105,6 +106,20 @@ fn bends(sorted: &[&CurvePoint], at: usize, size: u64) -> impl Iterator<Item = f
     let before = at.checked_sub(2).map(|i| lines(sorted[i], a));
     let behind = sorted.get(at + 1).map(|p| lines(p, b));
     before.into_iter().chain(behind).flatten().filter(|t| t.is_finite())
+}
+
+/// What a time between two sizes far apart may be where no others tell how the curve runs: neither the time nor the throughput goes beyond
+/// those of both.
+fn between_two(sorted: &[&CurvePoint], at: usize, size: u64) -> Option<Estimate> {
+    let (a, b) = (sorted[at - 1], sorted[at]);
+    let far = b.size as f64 > FAR * a.size.max(1) as f64;
+    let (x, y) = (a.estimate(), b.estimate());
+    let scaled = |time: f64, of: &CurvePoint| time / of.size.max(1) as f64 * size as f64;
+    (far && sorted.len() == 2).then(|| {
+        let low = x.low.min(y.low).max(scaled(x.low, a).min(scaled(y.low, b)));
+        let high = x.high.max(y.high).min(scaled(x.high, a).max(scaled(y.high, b)));
+        Estimate { value: low, low, high }
+    })
 }
 
 /// How many times as large as the one below a size must be to lie far from it.
@@ -189,6 +204,20 @@ mod tests {
             held += u32::from(found.low <= time(30_000.0) && time(30_000.0) <= found.high);
         }
         assert!(held >= 90, "{held} of 100");
+    }
+
+    #[test]
+    fn two_sizes_far_apart_tell_little_of_one_between_them() {
+        // 64 B "takes 956 ns [907, 1,388]" by 150 ns at 1 B and 72 us at 1 MiB, where it takes 154 ns.
+        let time = |size: f64| 150e-9 + 6.9e-11 * size;
+        let point =
+            |size: u64| CurvePoint::of(size, time(size as f64), (0..8).map(|b| (b, time(size as f64))).collect());
+        let curve = [point(1), point(1 << 20)];
+        for size in [64, 1024, 1 << 16] {
+            let found = arrival(&curve, size, None).unwrap().seconds;
+            let truth = time(size as f64);
+            assert!(found.low <= truth && truth <= found.high, "{size}: {truth} {found:?}");
+        }
     }
 
     #[test]

@@ -73,6 +73,10 @@ impl Saturation {
                 return refused(unsettled(bend, half));
             }
         }
+        // A path is saturated by the size that moves the most.
+        if half.is_some_and(|(_, top)| point.value > top.exp()) {
+            return refused(unsettled(bend, half));
+        }
         let times: Vec<f64> = used.iter().map(|i| seconds[*i].ln()).collect();
         let time = between(&logs, &times, point.value.ln()).exp();
         let last = curve.points.last()?.seconds;

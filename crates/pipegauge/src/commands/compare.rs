@@ -292,7 +292,7 @@ pub fn section(named: &Named) -> String {
     if !named.differences.is_empty() {
         text.push_str("\nWhat else differs, and might explain it:\n");
         for d in &named.differences {
-            text.push_str(&format!("  {}: {} / {}\n", d.what, d.first, d.second));
+            text.push_str(&format!("  {}: {} / {}\n", d.words(), d.first, d.second));
         }
     }
     let text = report::words::plain(&text);

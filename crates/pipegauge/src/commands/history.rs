@@ -120,7 +120,7 @@ fn table(paths: &[Listed], at: &str) -> String {
         return format!("No earlier run is kept in {at}.\n");
     }
     let mut text =
-        format!("{:<ID$}  {:<10} {:<13} {:>4}  {:<31}  runs differ by\n", "id", "path", "pattern", "runs", "from, to");
+        format!("{:<ID$}  {:<10} {:<13} {:>4}  {:<31}  apart\n", "id", "path", "pattern", "runs", "from, to");
     let common = common(paths);
     for found in paths.iter().map(|p| of(p, &common)) {
         let day = |started: &Option<String>| started.as_ref().map_or("-".to_owned(), |s| s.chars().take(16).collect());
@@ -141,5 +141,5 @@ fn table(paths: &[Listed], at: &str) -> String {
         true => " (-: it takes two runs of one set of sizes, of four rounds or more)",
         false => "",
     };
-    format!("{text}Runs differ by: standard deviation of whole curves' levels{unknown}. Kept in {at}.\n")
+    format!("{text}Apart: standard deviation of whole curves' levels{unknown}. Kept in {at}.\n")
 }

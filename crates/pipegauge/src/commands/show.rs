@@ -30,8 +30,10 @@ pub fn show(flags: &ShowFlags, json: bool) -> Result<Exit> {
     let graph = graph(&[run], flags.graph)?;
     // What has no size has no curve over sizes, unless one is asked for.
     let drawn = flags.graph.is_some() || run.run.plan.pattern.facts().sized;
-    let picture =
-        drawn.then(|| terminal::graph(run, graph, out::width(), GRAPH_HEIGHT, out::colour())).unwrap_or_default();
+    let picture = match drawn {
+        true => terminal::graph(run, graph, out::width(), GRAPH_HEIGHT, out::colour()),
+        false => String::new(),
+    };
     let summary = match () {
         () if run.has_score() => table::hint(run),
         () if run.run.plan.soaks() => table::soak(run),

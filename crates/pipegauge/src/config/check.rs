@@ -5,7 +5,7 @@ use anyhow::{Result, bail};
 use measure::Pattern;
 use measure::event::{PathPlan, Plan, Schedule};
 use rendezvous::Far;
-use transport::{Ends, Name, Settings, registry};
+use transport::{Ends, Name, Settings, preload, registry};
 use units::Bytes;
 
 use super::{load, ranks, score, soak};
@@ -156,6 +156,9 @@ fn bounds(plan: &Plan, flags: &RunFlags) -> Result<()> {
     let most = (0..plan.paths.len() as u32).map(|path| plan.connections(path)).max().unwrap_or(1);
     if !plan.near_under.is_empty() && flags.trace.is_some() {
         bail!("--trace follows a connection of this process: leave out --near-under");
+    }
+    if plan.paths.iter().any(|path| preload::asked(&path.settings).is_some()) && flags.trace.is_some() {
+        bail!("--trace follows a connection of this process: leave out preload=");
     }
     if plan.both && flags.trace.is_some() {
         bail!("--trace follows one connection of this process: leave out --both");

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, anyhow, bail};
 use model::{Compared, Estimate, Finding};
-use report::compare::{Gated, Named};
+use report::compare::{APART, Gated, IN_ONE_RUN, MAY_LIE_APART, Named};
 use units::Bytes;
 
 /// What a limit is on.
@@ -99,24 +99,19 @@ impl Gate {
             && model::is_vague(ratio)
             && if self.above { farthest > self.change } else { farthest < self.change };
         let finding = named.finding();
+        let apart = format!("beyond the limit in these runs, but {APART}; {IN_ONE_RUN}, or each at least three times");
+        let level = format!("beyond the limit, but {MAY_LIE_APART}; {IN_ONE_RUN}");
         let (judged, why) = match (beyond, chance) {
             _ if finding == Finding::Disturbed => (false, "more was taken of the CPUs on one side"),
             _ if finding == Finding::FewRounds => (false, "fewer than four rounds"),
             _ if finding == Finding::NoInterval || !ratio.high.is_finite() => {
                 (false, "no interval: too few rounds, or they changed too slowly")
             }
-            (true, _) if alone => (
-                false,
-                "beyond the limit in these runs, but too few runs tell how far runs of one thing lie apart; measure both in one run (run \
-                 --vs), or each at least three times",
-            ),
+            (true, _) if alone => (false, &*apart),
             _ if finding == Finding::RoundsByChance || by_order => {
                 (false, "as many of so few rounds go one way by chance; measure longer (--budget)")
             }
-            (true, false) if finding == Finding::WholeAlone => (
-                false,
-                "beyond the limit, but few separate runs of one thing may lie so far apart; measure both in one run (run --vs)",
-            ),
+            (true, false) if finding == Finding::WholeAlone => (false, &*level),
             _ if open => (
                 false,
                 match c.paired {
@@ -128,7 +123,7 @@ impl Gate {
                     }
                 },
             ),
-            (true, true) => (true, "beyond the limit but within what runs of one thing differ by"),
+            (true, true) => (true, "beyond the limit but within what separate runs of one thing differ by"),
             (true, false) => (true, "beyond the limit"),
             _ if alone => (true, "of these runs alone"),
             _ => (true, ""),
@@ -235,7 +230,7 @@ mod tests {
         assert!(!failed("latency>+20%", &slower) && !failed("latency<-5%", &slower));
         let unsure = comparison(1.1, 0.95, 1.25);
         assert!(!failed("latency>+5%", &unsure));
-        assert!(held("latency>5%", &unsure, false).unwrap().found.contains("within what runs"));
+        assert!(held("latency>5%", &unsure, false).unwrap().found.contains("within what separate runs"));
         // Sides in turns whose order may do it, as the verdict says.
         let turns = |rounds| Some(Paired { rounds, differs: rounds > 5, finds: Some(1.0), finds_at_a_size: None });
         let said = held("time>5%", &Comparison { paired: turns(5), ..slower.clone() }, false).unwrap();

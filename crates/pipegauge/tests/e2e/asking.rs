@@ -660,6 +660,17 @@ fn sizes_of_few_rounds_are_bounded_by_their_neighbours() {
 }
 
 #[test]
+fn what_goes_in_a_day_is_of_what_is_kept_up_or_says_that_it_is_not() {
+    let dir = Scratch::new();
+    link(&dir, "link.run.jsonl", "latency=10us,rate=10Gbit/s,noise=3%", &["--to", "1MiB", "--budget", "12s"]);
+    for text in ["how many GB per day", "how much data can I send in a day", "how many GB a week"] {
+        let said = dir.run(&["ask", "link.run.jsonl", text]);
+        let kept = said.out.contains("the short ones' median") || said.out.contains("what is kept up");
+        assert!(said.code() == 0 && kept, "{text}: {said}");
+    }
+}
+
+#[test]
 fn layers_and_a_comparison_say_one_difference() {
     let dir = Scratch::new();
     link(&dir, "below.run.jsonl", "latency=10us,noise=5%", &["--to", "64", "--budget", "2s"]);

@@ -170,20 +170,23 @@ fn a_change_of_single_runs_is_not_judged_and_of_three_a_side_it_is() {
     let limits = ["--fail-if", "latency>+5%", "--fail-if", "time>+5000%", "--junit", "j.xml"];
     let said = dir.run(&[&["compare", &first[0], &second[0]][..], &limits].concat());
     assert_eq!(said.code(), 2, "{said}");
-    assert!(said.out.starts_with("No verdict: nothing tells how far runs of one thing lie apart"), "{said}");
+    assert!(
+        said.out.starts_with("No verdict: too few runs tell how far separate runs of one thing lie apart"),
+        "{said}"
+    );
     assert!(said.out.contains("not judged: latency>+5%: ") && said.out.contains("passed: time>+5000%: "), "{said}");
     let junit = fs::read_to_string(dir.path("j.xml")).unwrap();
     assert!(junit.contains("failures=\"0\" skipped=\"1\"") && junit.contains("<skipped message="), "{junit}");
     // What `compare` has no verdict on `ask` tells of these runs alone.
     for question in ["is a1 faster than b1 at 1 KiB", "from which size on is a1 faster than b1"] {
         let said = dir.run(&["ask", &first[0], &second[0], question]);
-        assert!(said.out.contains("(separate runs: nothing tells how far"), "{said}");
+        assert!(said.out.contains("(too few runs tell how far separate runs of one thing lie apart"), "{said}");
         assert!(!said.out.contains(", surely)"), "{said}");
         assert!(question.starts_with("from") || said.out.contains(", in these runs)"), "{said}");
     }
     let two = [first[..2].join(","), second[..2].join(",")];
     let said = dir.run(&[&["compare", &two[0], &two[1]][..], &limits].concat());
-    assert!(said.code() == 2 && said.out.starts_with("No verdict: how far runs"), "{said}");
+    assert!(said.code() == 2 && said.out.starts_with("No verdict: too few runs tell how far"), "{said}");
     let three = [first.join(","), second.join(",")];
     let said = dir.run(&[&["compare", &three[0], &three[1]][..], &limits].concat());
     assert_eq!(said.code(), 1, "{said}");

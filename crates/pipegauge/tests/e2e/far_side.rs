@@ -64,7 +64,7 @@ fn a_far_side_that_is_stopped_and_continued_is_only_slow() {
 
 #[test]
 fn a_far_side_stopped_for_good_is_given_up_and_ended() {
-    for transport in ["tcp", "shm"] {
+    for transport in ["tcp", "shm", "am"] {
         let dir = Scratch::new();
         let (run, far) = start(&dir, transport, &["--patience", "1s"]);
         send(far.pid, Signal::STOP);
@@ -76,7 +76,7 @@ fn a_far_side_stopped_for_good_is_given_up_and_ended() {
 
 #[test]
 fn a_killed_near_side_leaves_no_far_side_behind() {
-    for transport in ["tcp", "shm"] {
+    for transport in ["tcp", "shm", "am"] {
         let dir = Scratch::new();
         let (run, far) = start(&dir, transport, &[]);
         run.signal(Signal::KILL);

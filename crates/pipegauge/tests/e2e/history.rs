@@ -239,7 +239,7 @@ fn separate_runs_without_earlier_ones_have_no_verdict() {
         assert!(said.measured(), "{said}");
     }
     let said = dir.run(&["compare", "a.run.jsonl", "b.run.jsonl", "--fail-if", "time>+900000%"]);
-    assert!(said.out.starts_with("No verdict: nothing tells"), "{said}");
+    assert!(said.out.starts_with("No verdict: too few runs tell"), "{said}");
     assert!(joined(&said.out).contains("measure both in one run"), "{said}");
     assert!(said.code() == 0 && joined(&said.out).contains("of these runs alone"), "within the limit: {said}");
     let document = json(&dir.run(&["compare", "a.run.jsonl", "b.run.jsonl", "--json"]).out);
@@ -247,7 +247,7 @@ fn separate_runs_without_earlier_ones_have_no_verdict() {
     // Paths of one run took turns: their difference holds no level of a run.
     measure(&dir, "both.run.jsonl", &["unix", "pipe"]);
     let said = dir.run(&["compare", "both.run.jsonl"]);
-    assert!(!joined(&said.out).contains("nothing tells how far runs"), "{said}");
+    assert!(!joined(&said.out).contains("too few runs tell"), "{said}");
 }
 
 #[test]

@@ -39,6 +39,7 @@ mod no_network;
 mod one_sided;
 mod output;
 mod paths;
+mod preloading;
 mod processes;
 mod programs;
 mod rates;

@@ -278,7 +278,7 @@ fn every_document_fits_its_schema() {
 fn list_says_what_each_transport_can_do() {
     let dir = Scratch::new();
     let said = dir.run(&["list"]);
-    for name in ["memcpy", "pipe", "shm", "unix", "seqpacket", "tcp", "udp", "theory"] {
+    for name in ["memcpy", "pipe", "shm", "am", "unix", "seqpacket", "tcp", "udp", "theory"] {
         assert!(said.out.contains(name), "{name}: {said}");
     }
     let said = dir.run(&["list", "tcp", "multicast"]);

@@ -103,7 +103,7 @@ fn real_paths_take_turns_and_every_path_is_compared() {
     let said = dir.run(&args);
     assert_eq!(said.code(), 0, "{said}");
     assert!(said.out.contains("tcp --sockbuf 64KiB") && said.out.contains("unix --sockbuf 64KiB"), "{said}");
-    assert!(said.out.contains("settings.sockbuf: absent / 64KiB"), "{said}");
+    assert!(said.out.contains("--sockbuf: absent / 64KiB"), "{said}");
     assert!(said.out.contains("No verdict") && said.out.contains("2 rounds"), "{said}");
 }
 

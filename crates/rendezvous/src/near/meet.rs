@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use measure::Session;
 use measure::event::Plan;
-use transport::{Ends, Family, Name};
+use transport::{Ends, Family, LinkError, Name, preload};
 
 use super::group::GroupSession;
 use super::group::elsewhere::{Elsewhere, Nears};
@@ -124,6 +124,10 @@ pub(crate) fn meet_all(
         let available = available.and_then(|t| t.availability().map_err(|e| e.to_string()));
         available.map_err(|why| MeetError::Unavailable { kind, why })?;
     }
+    for path in two_ended.iter().map(|i| &plan.paths[*i]) {
+        let unavailable = |e: LinkError| MeetError::Unavailable { kind: path.transport, why: e.to_string() };
+        preload::words(&path.settings).map_err(unavailable)?;
+    }
     if two_ended.is_empty() {
         return Ok(plans.iter().map(|_| Vec::new()).collect());
     }
@@ -168,7 +172,8 @@ pub(crate) fn meet_all(
         let plan = Rc::new((*plan).clone());
         let session = |path: &usize| -> Box<dyn Session> {
             let (path, plan, stop) = (*path, Rc::clone(&plan), Arc::clone(&stop));
-            match plan.paths[path].topology.has_members() || !plan.near_under.is_empty() || of_a_module(&plan, path) {
+            let apart = plan.paths[path].topology.has_members() || !plan.near_under.is_empty();
+            match apart || of_a_module(&plan, path) || preload::asked(&plan.paths[path].settings).is_some() {
                 false => Box::new(RemoteSession::new(path, plan, stop, reach())),
                 true => Box::new(
                     GroupSession::new(path, plan, stop, reach(), others.clone(), program.to_path_buf())

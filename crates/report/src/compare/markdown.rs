@@ -61,7 +61,7 @@ pub fn markdown(all: &[Named]) -> String {
         if !named.differences.is_empty() {
             text.push_str("\nDifferent circumstances:\n\n");
             for d in &named.differences {
-                let _ = writeln!(text, "- {}: {} / {}", cell(&d.what), cell(&d.first), cell(&d.second));
+                let _ = writeln!(text, "- {}: {} / {}", cell(&d.words()), cell(&d.first), cell(&d.second));
             }
         }
     }

@@ -15,12 +15,20 @@ pub use basis::Basis;
 pub use cpu::CpuRatio;
 pub use junit::junit;
 pub use markdown::markdown;
+pub use ratios::{more_by, of_the_time};
 pub use sizes::table;
 pub use verdict::verdict;
 
 use measure::Pattern;
 use model::{Comparison, Estimate, Finding};
 use record::Difference;
+
+/// What is said of separate runs of which no difference holds for what was measured.
+pub const APART: &str = "too few runs tell how far separate runs of one thing lie apart";
+/// The same where the whole curves differ, and no part of them by itself.
+pub const MAY_LIE_APART: &str = "few separate runs of one thing may lie so far apart";
+/// What to do then.
+pub const IN_ONE_RUN: &str = "measure both in one run, where they take turns (run --vs)";
 
 /// A comparison with the names and circumstances of its sides.
 #[derive(Debug, Clone)]

@@ -14,7 +14,7 @@ pub(super) fn bounded(e: Estimate) -> bool {
 }
 
 /// A ratio from which on percentages are hard to read: `2001346%`.
-const MANY: f64 = 10.0;
+const MANY: f64 = 3.0;
 
 pub(super) fn percent(v: f64) -> String {
     if v < 1e-3 { Share(v).to_string() } else { format!("{:.1}%", v * 100.0) }
@@ -45,6 +45,19 @@ pub(super) fn interval(e: Estimate) -> String {
     }
 }
 
+/// A ratio of times with its interval, for a sentence: `103.0% [101.2%, 104.8%] of the time`, `205 [198, 212] times the time`.
+pub fn of_the_time(e: Estimate) -> String {
+    of_time(e.value, &interval(e))
+}
+
+/// By how much more a ratio is than one: `+17%`, `-85%`, and `147 times as long` where a percentage is hard to read.
+pub fn more_by(ratio: f64) -> String {
+    match ratio {
+        r if r < MANY => format!("{:+.0}%", (r - 1.0) * 100.0),
+        r => format!("{} times as long", times(r)),
+    }
+}
+
 /// A ratio of times as shown, for a sentence: `103.0% [101.2%, 104.8%] of the time`, `205 [198, 212] times the time`.
 pub(super) fn of_time(value: f64, shown: &str) -> String {
     format!("{shown}{} the time", if value < MANY { " of" } else { "" })
@@ -61,5 +74,22 @@ pub(super) fn how(ratio: f64) -> String {
         format!("{:.1}% {word}", (factor - 1.0) * 100.0)
     } else {
         format!("{factor:.2} times {word}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_of_many_times_is_no_percentage() {
+        assert_eq!(
+            [1.17, 0.15, 2.9, 126.3, 35_254.2].map(more_by),
+            ["+17%", "-85%", "+190%", "126 times as long", "35,254 times as long"]
+        );
+        let e = |value, low, high| Estimate { value, low, high };
+        assert_eq!(of_the_time(e(1.03, 1.012, 1.048)), "103.0% [101.2%, 104.8%] of the time");
+        assert_eq!(of_the_time(e(35_254.2, 35_000.0, 35_500.0)), "35,254 [35,000, 35,500] times the time");
+        assert_eq!(of_the_time(e(35.0, 3.76, 328.0)), "35.0 times (too wide an interval) the time");
     }
 }

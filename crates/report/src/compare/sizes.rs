@@ -36,7 +36,7 @@ pub fn table(named: &Named) -> String {
             time(s.first, s.first_interpolated),
             time(s.second, s.second_interpolated),
             match judged {
-                true => interval(s.ratio),
+                true => interval(s.ratio).replace("too wide an interval", "too wide"),
                 // Only survey trials: the two times are of different moments.
                 false if unmet => "-".to_owned(),
                 false => ratio(s.ratio.value),

@@ -102,12 +102,13 @@ fn untold(named: &Named) -> String {
     let ratios = || untold.iter().map(|s| s.ratio.value);
     let (least, most) = (ratios().fold(f64::INFINITY, f64::min), ratios().fold(0.0, f64::max));
     let (from, to) = (named.size(first.size), named.size(last.size));
+    let times = |r: f64| of_time(r, &ratio(r));
     let (which, saw) = match untold.len() {
-        1 => (from, ratio(least)),
-        n => (format!("{n} sizes between {from} and {to}"), format!("{} to {}", ratio(least), ratio(most))),
+        1 => (from, format!("at {}", times(least))),
+        n => (format!("{n} sizes between {from} and {to}"), format!("at {} to {}", times(least), times(most))),
     };
     format!(
-        "\nThere is no verdict on {which}: fewer than {} rounds measured {}, at {saw} of the time. --sizes or a longer --budget tells more.",
+        "\nThere is no verdict on {which}: fewer than {} rounds measured {}, {saw}. --sizes or a longer --budget tells more.",
         stats::FEWEST_ROUNDS,
         if untold.len() == 1 { "it" } else { "them" }
     )

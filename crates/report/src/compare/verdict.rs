@@ -2,11 +2,11 @@
 
 use model::{Comparison, Finding};
 
-use super::Named;
 use super::around::{machine, one_cpu, remedy, took};
 use super::ratios::{how, interval, needed, of_time, ratio};
 use super::stretches::{by_itself, held, lone, parts, rounds, seen, unbounded};
 use super::turns::in_turns;
+use super::{APART, IN_ONE_RUN, MAY_LIE_APART, Named};
 use crate::words::plain;
 
 /// "B is 1.8 times faster than A from 64 KiB up, not sure to differ below."
@@ -48,14 +48,14 @@ fn difference(named: &Named) -> String {
             }
         ),
         Finding::FewRuns => format!(
-            "No verdict: {}. These runs alone tell that {b} took {whole} of {a} over all sizes. For a verdict, measure both in one \
-             run, where they take turns (run --vs), or each at least three times, in turns.",
+            "No verdict: {}. These runs alone tell that {b} took {whole} of {a} over all sizes. For a verdict, {IN_ONE_RUN}, or each at \
+             least three times, in turns.",
             known(c)
         ),
         Finding::NoInterval => unbounded(named, &of_time(c.whole.value, &ratio(c.whole.value))),
         Finding::WholeAlone => format!(
-            "No verdict: over all sizes {b} took {whole} of {a}{}, but no stretch of sizes is sure to differ by itself, and the levels of \
-             few separate runs of one thing may lie so far apart; measure both in one run (run --vs), or more often.",
+            "No verdict: over all sizes {b} took {whole} of {a}{}, but no stretch of sizes is sure to differ by itself, and {MAY_LIE_APART}; \
+             {IN_ONE_RUN}, or more often.",
             held(c)
         ),
         Finding::Vague | Finding::RoundsByChance | Finding::SingleSizes => format!(
@@ -68,8 +68,8 @@ fn difference(named: &Named) -> String {
 /// What is known of how far runs of one thing lie apart, where that is too little.
 fn known(c: &Comparison) -> String {
     match c.between {
-        None => "nothing tells how far runs of one thing lie apart on the machine".to_owned(),
-        Some(b) => format!("how far runs of one thing lie apart on the machine is known from only {} runs", b.runs),
+        None => APART.to_owned(),
+        Some(b) => format!("{APART} ({} do)", b.runs),
     }
 }
 

@@ -61,9 +61,7 @@ pub fn of(runs: &[&Analysis<'_>], series: &[Series], compared: &[Named]) -> Stri
                 header {
                     div {
                         h1 { (title) }
-                        @for (i, run) in runs.iter().enumerate() {
-                            p.sub { @if runs.len() > 1 { b { (words::letter(i)) } ": " } (words::run_line(run)) }
-                        }
+                        @for line in words::run_lines(&files) { p.sub { (line) } }
                     }
                     div #theme {}
                 }

@@ -116,12 +116,23 @@ pub fn soak(run: &Analysis<'_>) -> String {
     format!("{}Times are {time}; in brackets the 95% interval.\n\n{said}", grid.fitted(WIDTH, &[5, 2]))
 }
 
+/// The worst interval's mean without its longest message, where that one alone makes more than half of what it lies above the median.
+fn alone(of: &Soak) -> Option<f64> {
+    let Interval { mean, figures, .. } = &of.worst;
+    let (n, longest) = (figures.iterations as f64, figures.percentiles?.max);
+    let without = (n > 1.0).then(|| (mean * n - longest) / (n - 1.0))?;
+    (mean - without > 0.5 * (mean - figures.median)).then_some(without)
+}
+
 fn sentences(run: &Analysis<'_>, of: &Soak, name: &str, said: &mut String) {
     let mut say = |text: String| paragraph("", &format!("{name}: {text}."), WIDTH, said);
     let Interval { number, at, mean, figures } = &of.worst;
     let mut worst = vec![format!("mean {}", Seconds(*mean))];
     if run.arrives() && run.run.plan.pattern.facts().unanswered {
         worst = vec![BitRate(figures.throughput).to_string()];
+    }
+    if let Some(without) = alone(of) {
+        worst.push(format!("by one message, without which it is {}", Seconds(without)));
     }
     if let Some(p) = figures.percentiles {
         worst.extend(p.p99.map(|p99| format!("p99 {}", Seconds(p99))));
@@ -133,15 +144,22 @@ fn sentences(run: &Analysis<'_>, of: &Soak, name: &str, said: &mut String) {
     say(format!("the worst interval is number {number}, at {at:.1} s: {}", worst.join(", ")));
     let s = &of.stalls;
     if !run.run.plan.pattern.facts().unanswered {
-        let each = Seconds(s.beyond);
         if s.count == 0 {
-            say(format!("no stall: no iteration took over {each}"));
+            say(format!("no stall: none took over {}", Seconds(s.beyond / of.transfers)));
         } else {
+            // All times of a soak are of one kind; how long it stood still is time of the run.
+            let kind = of.transfers;
             let longest: Vec<String> =
-                s.longest.iter().map(|(at, took)| format!("{} at {at:.1} s", Seconds(*took))).collect();
+                s.longest.iter().map(|(at, took)| format!("{} at {at:.1} s", Seconds(*took / kind))).collect();
             let longest =
                 if longest.is_empty() { String::new() } else { format!("; the longest: {}", longest.join(", ")) };
-            say(format!("{} iterations took over {each}, {} in all{longest}", thousands(s.count), Seconds(s.seconds)));
+            let (whole, as_kind) = if kind == 2.0 { (" (round trips)", "as RTT/2, ") } else { ("", "") };
+            say(format!(
+                "{} iterations{whole} stood still, {} of the run in all; {as_kind}each took over {}{longest}",
+                thousands(s.count),
+                Seconds(s.seconds),
+                Seconds(s.beyond / kind)
+            ));
         }
     }
     say(format!("messages were timed for {} of the {}", Share(of.timed), Seconds(of.lasted)));
@@ -189,6 +207,26 @@ mod tests {
         let few = interval(TrialReport { repeats: 9, histogram: vec![(20_000, 9)], ..answered.report });
         let rated = Plan { rate: Some(10.0), ..plan() };
         assert_eq!(words(&interval_line(&rated, tcp, &few, 0.0, None))[4..], ["-", "1.00 ms", "-"]);
+    }
+
+    #[test]
+    fn an_interval_that_one_message_made_the_worst_says_so() {
+        let soak = |counts: Vec<(u64, u64)>| {
+            let repeats = counts.iter().map(|(_, n)| n).sum();
+            let seconds = counts.iter().map(|(ns, n)| ns * n).sum::<u64>() as f64 * 1e-9;
+            let max = counts.last().unwrap().0 as f64 * 1e-9;
+            let report =
+                TrialReport { repeats, seconds, median: 2e-5, max, histogram: counts, ..TrialReport::default() };
+            let trial = interval(report);
+            let figures = soak::figures_of(&plan(), transport::tcp::NAME, &trial).unwrap();
+            let mean = soak::badness(&plan(), transport::tcp::NAME, &trial).unwrap();
+            let stalls = soak::Stalls { beyond: 1e-3, count: 0, seconds: 0.0, longest: Vec::new() };
+            let worst = Interval { number: 1, at: 0.0, mean, figures };
+            Soak { size: 64, intervals: 1, lasted: 1.0, timed: 1.0, worst, stalls, transfers: 2.0 }
+        };
+        let without = alone(&soak(vec![(20_000, 9_999), (1_000_000_000, 1)])).expect("one message did it");
+        assert!((without - 1e-5).abs() < 1e-7, "{without}");
+        assert_eq!(alone(&soak(vec![(20_000, 5_000), (200_000, 5_000)])), None);
     }
 
     #[test]

@@ -332,7 +332,8 @@ pub(crate) fn effective(e: &Effective) -> String {
         wait.map(|w| format!("wait {w}")),
         e.addresses.clone(),
     ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let options = e.options.iter().map(|(name, value)| format!("{name} {value}"));
+    let parts: Vec<String> = parts.into_iter().flatten().chain(options).collect();
     if parts.is_empty() { "defaults".to_owned() } else { parts.join("\n") }
 }
 
@@ -344,6 +345,15 @@ mod tests {
 
     fn estimate_of(value: f64, low: f64, high: f64) -> Estimate {
         Estimate { value, low, high }
+    }
+
+    #[test]
+    fn what_a_transport_says_of_its_own_options_is_told_of_each_side() {
+        let side = |file: &str| Effective { options: [("preload".into(), file.into())].into(), ..Effective::default() };
+        assert_eq!(effective(&side("/lib/a.so")), "preload /lib/a.so");
+        let told = of_both(&effective(&side("/lib/a.so")), &effective(&side("/lib/b.so")));
+        assert_eq!(told, "near: preload /lib/a.so\nfar: preload /lib/b.so");
+        assert_eq!(effective(&Effective::default()), "defaults");
     }
 
     #[test]

@@ -149,6 +149,7 @@ impl Invitation {
             multicast: Some(SocketAddrV4::new(casts.unwrap_or(CASTS), self.casts)),
             patience: made.patience.limit,
             config,
+            ..Options::default()
         }
     }
 }

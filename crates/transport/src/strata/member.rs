@@ -66,11 +66,7 @@ impl Member {
 
     /// Takes the next event; also where nothing more comes for this side, so that the others can go on.
     fn turn(&mut self, wait: Duration) -> bool {
-        let event = match self.group.event() {
-            Some(event) => Ok(Some(event)),
-            None => self.group.poll(wait),
-        };
-        match event {
+        match self.group.poll(wait) {
             Ok(None) => return false,
             Ok(Some(event)) => self.came(event),
             Err(e) => {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use transport::decorate::Decorators;
 use transport::{
-    Acceptor, Address, AnyLink, Connector, Ends, Family, LinkError, Name, Patience, Proof, Transport, Value, Wait,
+    Acceptor, Address, AnyLink, Connector, Ends, Family, LinkError, Name, Patience, Proof, Transport, Value, Wait, am,
     http, mptcp, quic, registry, shm, strata, tcp, tls, udp, uring, websocket,
 };
 
@@ -34,6 +34,14 @@ pub fn variants() -> Vec<(Name, Settings)> {
         if here(kind.transport().unwrap()) {
             all.push((kind, settings().with(option, value)));
         }
+    }
+    for (option, value) in [
+        ("kind", Value::from("short")),
+        ("kind", "bulk".into()),
+        ("ring", 4096u64.into()),
+        ("wait", Wait::Sleep.into()),
+    ] {
+        all.push((am::NAME, settings().with(option, value)));
     }
     if here(quic::NAME.transport().unwrap()) {
         // Packets as large as they can be, so that the sizes of all tests fit.

@@ -5,11 +5,12 @@
 use libc::{c_int, c_ulong};
 
 use super::life::{after_close, before_close};
-use crate::{activate, real, receive, retire, slot};
+use crate::{activate, own, real, receive, retire, slot, watch};
 
 fn shared(from: c_int, to: c_int) -> c_int {
     if to >= 0 && to != from && activate::in_process() {
         slot::share(from, to);
+        watch::share_set(from, to);
     }
     to
 }
@@ -22,6 +23,10 @@ pub unsafe extern "C" fn dup(fd: c_int) -> c_int {
 
 /// `to` is closed and made to mean what `from` means.
 fn over(from: c_int, to: c_int, call: impl FnOnce() -> c_int) -> c_int {
+    if own::is(to) {
+        // The library's, out of the way of all but who asks for just this number.
+        return real::fail(libc::EBUSY) as c_int;
+    }
     // SAFETY: asks for flags.
     let works = from != to && unsafe { real::fcntl(from, libc::F_GETFD, 0) } >= 0;
     let last = if works { before_close(to) } else { None };
@@ -52,11 +57,19 @@ fn duplicates(command: c_int) -> bool {
     command == libc::F_DUPFD || command == libc::F_DUPFD_CLOEXEC
 }
 
+/// Whether calls wait may have changed.
+fn changed(fd: c_int, may: bool) {
+    if may && let Some(slot) = slot::of(fd) {
+        slot.nonblocking.ask_again();
+    }
+}
+
 // The third argument of these is passed as any third argument is, where the library is built for (x86-64, aarch64).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
     // SAFETY: as above.
     let done = unsafe { real::fcntl(fd, command, argument) };
+    changed(fd, command == libc::F_SETFL);
     if duplicates(command) { shared(fd, done) } else { done }
 }
 
@@ -64,6 +77,7 @@ pub unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_
 pub unsafe extern "C" fn fcntl64(fd: c_int, command: c_int, argument: usize) -> c_int {
     // SAFETY: as above.
     let done = unsafe { real::fcntl64(fd, command, argument) };
+    changed(fd, command == libc::F_SETFL);
     if duplicates(command) { shared(fd, done) } else { done }
 }
 
@@ -71,6 +85,7 @@ pub unsafe extern "C" fn fcntl64(fd: c_int, command: c_int, argument: usize) -> 
 pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: usize) -> c_int {
     // SAFETY: as above.
     let done = unsafe { real::ioctl(fd, request, argument) };
+    changed(fd, request == libc::FIONBIO as c_ulong);
     if request == libc::FIONREAD as c_ulong
         && done == 0
         && argument != 0
@@ -79,6 +94,24 @@ pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: usize) -> 
         let ring = receive::in_ring(&slot) as c_int;
         // SAFETY: the kernel just wrote an int there.
         unsafe { *std::ptr::with_exposed_provenance_mut::<c_int>(argument) += ring };
+    }
+    done
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn setsockopt(
+    fd: c_int,
+    level: c_int,
+    name: c_int,
+    value: *const libc::c_void,
+    len: libc::socklen_t,
+) -> c_int {
+    // SAFETY: as above.
+    let done = unsafe { real::setsockopt(fd, level, name, value, len) };
+    if level == libc::SOL_SOCKET
+        && let Some(slot) = slot::of(fd)
+    {
+        slot.unlimited.ask_again();
     }
     done
 }

@@ -8,7 +8,7 @@ use libc::{c_int, c_uint, sockaddr, socklen_t};
 
 use crate::arena::control;
 use crate::slot::{self, ACCEPTED, CONNECTED, Slot};
-use crate::{activate, real, receive, settings};
+use crate::{activate, own, real, receive, settings, watch};
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn connect(fd: c_int, address: *const sockaddr, len: socklen_t) -> c_int {
@@ -16,8 +16,12 @@ pub unsafe extern "C" fn connect(fd: c_int, address: *const sockaddr, len: sockl
     unsafe {
         let made = real::connect(fd, address, len);
         let tcp = || matches!(c_int::from((*address).sa_family), libc::AF_INET | libc::AF_INET6);
-        if made == 0 && !address.is_null() && tcp() && !settings::get().off {
+        // One that does not wait goes on by itself; whether it comes to be is seen when bytes move.
+        let begun = made == 0 || matches!(real::errno(), libc::EINPROGRESS | libc::EINTR);
+        if begun && !address.is_null() && tcp() && !settings::get().off {
             slot::track(fd, CONNECTED);
+            // It may be in a set already.
+            watch::adopt(fd);
         }
         made
     }
@@ -52,8 +56,8 @@ pub unsafe extern "C" fn accept4(fd: c_int, address: *mut sockaddr, len: *mut so
 fn ring_peer(slot: &Slot) {
     if let Some((_, memory)) = slot.parts() {
         let me = slot.me();
-        control(memory).ways[me].bytes.ring();
-        control(memory).ways[1 - me].room.ring();
+        control(memory).ways[me].bytes.ring(slot.peers_event());
+        control(memory).ways[1 - me].room.ring(slot.peers_event());
     }
 }
 
@@ -96,10 +100,14 @@ pub fn reset_if_unread(fd: c_int, slot: &Slot) {
 
 /// A descriptor is about to be closed. What is to be done afterwards, for the last one of an active connection.
 pub fn before_close(fd: c_int) -> Option<slot::Held> {
+    watch::forget_set(fd);
     if slot::of(fd).is_none() || !activate::in_process() {
         return None;
     }
-    let last = slot::forget(fd).filter(|slot| slot.active())?;
+    if let Some(held) = slot::of(fd) {
+        watch::forget(fd, &held);
+    }
+    let last = slot::forget(fd).inspect(watch::forget_all).filter(|slot| slot.active())?;
     let (_, memory) = last.parts()?;
     reset_if_unread(fd, &last);
     control(memory).sides[last.me()].leaving.fetch_add(1, Ordering::SeqCst);
@@ -118,6 +126,10 @@ pub fn after_close(last: Option<slot::Held>) {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn close(fd: c_int) -> c_int {
+    if own::is(fd) {
+        // Nothing of the program's.
+        return real::fail(libc::EBADF) as c_int;
+    }
     let last = before_close(fd);
     // SAFETY: as above.
     let closed = unsafe { real::close(fd) };
@@ -139,9 +151,14 @@ pub unsafe extern "C" fn close_range(first: c_uint, last: c_uint, flags: c_int) 
             // SAFETY: a descriptor within the range that the program closes.
             unsafe { close(fd) };
         });
+        watch::forget_sets(first as usize, last as usize);
     }
-    // SAFETY: as above.
-    unsafe { real::close_range(first, last, flags as c_uint) }
+    let mut done = 0;
+    own::around(first, last, |first, last| {
+        // SAFETY: as above.
+        done |= unsafe { real::close_range(first, last, flags as c_uint) };
+    });
+    done
 }
 
 #[unsafe(no_mangle)]
@@ -150,8 +167,15 @@ pub unsafe extern "C" fn closefrom(first: c_int) {
         // SAFETY: a descriptor that the program closes.
         unsafe { close(fd) };
     });
-    // SAFETY: as above.
-    unsafe { real::closefrom(first) }
+    watch::forget_sets(usize::try_from(first).unwrap_or(0), usize::MAX);
+    if !own::any() {
+        // SAFETY: as above.
+        return unsafe { real::closefrom(first) };
+    }
+    own::around(c_uint::try_from(first).unwrap_or(0), c_uint::MAX, |first, last| {
+        // SAFETY: as above.
+        unsafe { real::close_range(first, last, 0) };
+    });
 }
 
 #[unsafe(no_mangle)]

@@ -4,11 +4,13 @@
 
 mod data;
 mod descriptors;
+mod epoll;
 mod life;
 mod messages;
 mod other;
+mod poll;
 mod process;
-mod readiness;
+mod select;
 pub mod signals;
 mod variadic;
 

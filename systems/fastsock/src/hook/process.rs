@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use libc::{c_char, c_int, pid_t, posix_spawn_file_actions_t, posix_spawnattr_t};
 
 use crate::arena::control;
-use crate::{activate, real, retire, slot};
+use crate::{activate, real, retire, slot, watch};
 
 /// Runs when the library is loaded.
 #[used]
@@ -23,15 +23,15 @@ extern "C" fn begin() {
     activate::note_process();
     crate::carry::take();
     // SAFETY: functions that live as long as the process.
-    unsafe { libc::pthread_atfork(None, Some(after_fork), Some(in_child)) };
+    unsafe { libc::pthread_atfork(Some(before_fork), Some(in_parent), Some(in_child)) };
 }
 
 extern "C" fn end() {
     each_active(|fd, slot, memory| {
         super::life::reset_if_unread(fd, slot);
         control(memory).sides[slot.me()].leaving.fetch_add(1, Ordering::SeqCst);
-        control(memory).ways[slot.me()].bytes.ring();
-        control(memory).ways[1 - slot.me()].room.ring();
+        control(memory).ways[slot.me()].bytes.ring(slot.peers_event());
+        control(memory).ways[1 - slot.me()].room.ring(slot.peers_event());
     });
 }
 
@@ -48,7 +48,7 @@ fn each_active(work: impl Fn(c_int, &slot::Held, &am::memory::Memory)) {
 
 /// Two processes hold every connection. Those that are active know how to share; the others stay with the kernel, as neither process could
 /// know when no thread of the other is in the kernel.
-extern "C" fn after_fork() {
+fn after_fork() {
     slot::each(0, usize::MAX, |fd| {
         let Some(slot) = slot::of(fd) else { return };
         match slot.parts() {
@@ -58,7 +58,17 @@ extern "C" fn after_fork() {
     });
 }
 
+extern "C" fn before_fork() {
+    watch::before_fork();
+}
+
+extern "C" fn in_parent() {
+    watch::after_fork(false);
+    after_fork();
+}
+
 extern "C" fn in_child() {
+    watch::after_fork(true);
     activate::note_process();
     after_fork();
 }

@@ -1,6 +1,8 @@
 //! The library and the contract program, built once.
 #![allow(dead_code, reason = "each test program uses a part")]
 
+pub mod programs;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;

@@ -6,7 +6,7 @@
 //! Header: a list of counts. Timers: none. Requires P3, P4, P8, P9, P15; provides P5 and P13.
 
 use crate::event::{Cast, Down, Up};
-use crate::layer::{Cx, Layer};
+use crate::layer::{Cx, Layer, Near};
 use crate::mutant::Mutant;
 use crate::wire::Writer;
 
@@ -19,7 +19,7 @@ pub(super) struct Causal {
 }
 
 impl Causal {
-    fn due(&self, stamp: &[u64], from: usize, cx: &Cx) -> bool {
+    fn due(&self, stamp: &[u64], from: usize, cx: &Cx<impl Near>) -> bool {
         stamp[from] == self.delivered[from]
             && (cx.mutant(Mutant::CausalFifoOnly)
                 || stamp.iter().zip(&self.delivered).enumerate().all(|(at, (s, d))| at == from || s <= d))
@@ -35,7 +35,7 @@ impl Causal {
 }
 
 impl Layer for Causal {
-    fn down(&mut self, event: Down, cx: &mut Cx) {
+    fn down(&mut self, event: Down, cx: &mut Cx<impl Near>) {
         match event {
             Down::Cast(mut msg) => {
                 let mut stamp = self.delivered.clone();
@@ -50,7 +50,7 @@ impl Layer for Causal {
         }
     }
 
-    fn up(&mut self, event: Up, cx: &mut Cx) {
+    fn up(&mut self, event: Up, cx: &mut Cx<impl Near>) {
         match event {
             Up::Cast(mut cast) => {
                 let Some(stamp) = self.stamp(&mut cast) else { return };

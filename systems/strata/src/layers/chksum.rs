@@ -5,7 +5,7 @@
 //! that has a name.
 
 use crate::event::{Down, Up};
-use crate::layer::{Cx, Layer};
+use crate::layer::{Cx, Layer, Near};
 
 /// Bytes of the header.
 pub(super) const HEADER: usize = 4;
@@ -21,7 +21,7 @@ fn sum(born: u64, head: &[u8], body: &[u8]) -> [u8; 4] {
 }
 
 impl Layer for Chksum {
-    fn down(&mut self, event: Down, cx: &mut Cx) {
+    fn down(&mut self, event: Down, cx: &mut Cx<impl Near>) {
         match event {
             Down::Packet(to, mut msg) => {
                 let sum = sum(cx.me.born, msg.head(), msg.body());
@@ -32,7 +32,7 @@ impl Layer for Chksum {
         }
     }
 
-    fn up(&mut self, event: Up, cx: &mut Cx) {
+    fn up(&mut self, event: Up, cx: &mut Cx<impl Near>) {
         match event {
             Up::Packet(from, mut msg) => {
                 let said = msg.pop::<HEADER>();

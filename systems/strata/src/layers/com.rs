@@ -11,7 +11,10 @@ use std::time::Duration;
 use crate::addr::Endpoint;
 use crate::config::Config;
 use crate::event::{Down, Output, To, Up};
-use crate::layer::{Cx, Layer};
+use crate::foretold::{Came, Foretold};
+use crate::layer::{Cx, Layer, Near};
+use crate::message::Msg;
+use crate::shared::Shared;
 use crate::stack::{Carrier, Spec};
 use crate::time::Time;
 use crate::view::{View, hash};
@@ -20,7 +23,8 @@ use crate::view::{View, hash};
 pub(super) const HEADER: usize = 15;
 const MAGIC: [u8; 2] = *b"St";
 /// Grows with each change of any layer's header.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
+const FEW: usize = 4;
 const NOTICES: Duration = Duration::from_secs(10);
 
 pub(super) struct Com {
@@ -33,8 +37,8 @@ pub(super) struct Com {
 
 impl Com {
     pub(super) fn new(spec: &Spec, config: &Config) -> Self {
-        // TRACE has no header, so that one member may trace where others don't.
-        let layers: Vec<_> = spec.layers.iter().map(|k| k.name()).filter(|&k| k != "TRACE").collect();
+        // TRACE and FAST have no header, so that one member may have them where others don't.
+        let layers: Vec<_> = spec.layers.iter().map(|k| k.name()).filter(|k| !["TRACE", "FAST"].contains(k)).collect();
         let stack = layers.join(":");
         Self {
             fingerprint: hash(format!("{}\n{stack}", config.group).as_bytes()) as u32,
@@ -45,7 +49,16 @@ impl Com {
         }
     }
 
-    fn notice(&mut self, cx: &mut Cx, from: Endpoint, what: &str) {
+    fn header(&self, born: u64) -> [u8; HEADER] {
+        let mut header = [0; HEADER];
+        header[..2].copy_from_slice(&MAGIC);
+        header[2] = VERSION;
+        header[3..7].copy_from_slice(&self.fingerprint.to_le_bytes());
+        header[7..].copy_from_slice(&born.to_le_bytes());
+        header
+    }
+
+    fn notice(&mut self, cx: &mut Cx<impl Near>, from: Endpoint, what: &str) {
         if self.noticed.is_none_or(|at| cx.now.since(at) >= NOTICES) {
             self.noticed = Some(cx.now);
             cx.output(Output::Notice(format!("a datagram from {} {what}: it is dropped", from.addr)));
@@ -54,18 +67,15 @@ impl Com {
 }
 
 impl Layer for Com {
-    fn down(&mut self, event: Down, cx: &mut Cx) {
+    fn down(&mut self, event: Down, cx: &mut Cx<impl Near>) {
         match event {
             Down::Packet(to, mut msg) => {
-                let mut header = [0; HEADER];
-                header[..2].copy_from_slice(&MAGIC);
-                header[2] = VERSION;
-                header[3..7].copy_from_slice(&self.fingerprint.to_le_bytes());
-                header[7..].copy_from_slice(&cx.me.born.to_le_bytes());
-                msg.push(&header);
+                msg.push(&self.header(cx.me.born));
                 let me = cx.me;
                 match (to, &self.view) {
                     (To::All, Some(view)) if !self.multicast => {
+                        // Copies of a joined message share it; of few, each has headers of its own sooner.
+                        let msg = if view.members.len() > FEW { Msg::new(msg.joined()) } else { msg };
                         for member in view.members.iter().filter(|m| **m != me) {
                             cx.output(Output::Transmit(To::One(member.addr), msg.clone()));
                         }
@@ -79,7 +89,7 @@ impl Layer for Com {
         }
     }
 
-    fn up(&mut self, event: Up, cx: &mut Cx) {
+    fn up(&mut self, event: Up, cx: &mut Cx<impl Near>) {
         let Up::Packet(from, mut msg) = event else { return };
         let Ok(header) = msg.pop::<HEADER>() else { return self.notice(cx, from, "is no datagram of strata") };
         let born = u64::from_le_bytes([
@@ -100,5 +110,14 @@ impl Layer for Com {
         } else if (Endpoint { addr: from.addr, born }) != cx.me {
             cx.up(Up::Packet(Endpoint { addr: from.addr, born }, msg));
         }
+    }
+
+    fn foretell(&self, from: u16, to: &mut Foretold, shared: &Shared) -> bool {
+        let member = self.view.as_ref().and_then(|v| v.members.get(usize::from(from)));
+        member.is_some_and(|m| *m != shared.me && to.add(&self.header(m.born), HEADER))
+    }
+
+    fn took(&mut self, came: &mut Came, _: &mut Cx<impl Near>) {
+        came.header();
     }
 }

@@ -1,8 +1,8 @@
 //! FC: packing and credit.
 //!
 //! Protocol: casts are collected until there is no more input ([`Layer::idle`]) and go down packed into one; no delay is added when the application is slower than the network. Where `credit`
-//! casts are under way (not yet delivered here, as while TOTAL waits for its token), or half of `backlog` is in NAK's log because somebody lags, the rest waits, and is
-//! packed when credit comes back. What waits counts as backlog, so that `try_cast` says when it would block; Horus's FC gave no such signal.
+//! casts are not yet delivered here (as while TOTAL waits for its token), or `flight` of them, or half of `backlog` in bytes, are in NAK's log because somebody does not have them yet, the rest
+//! waits, and is packed when credit comes back: so a fast sender does not fill a slow member's buffers, where what ends a view would have to wait, too. What waits counts as backlog, so that `try_cast` says when it would block; Horus's FC gave no such signal.
 //! Header: 1 byte, one message or a pack; a pack has lengths as varints. Timers: none. Requires P3, P4, P10, P11; provides nothing that has a name; keeps P13 and P14 from those above,
 //! since what is numbered below are packs.
 
@@ -11,13 +11,15 @@ use std::collections::VecDeque;
 use bytes::Buf;
 
 use crate::event::{Cast, Down, Up};
-use crate::layer::{Cx, Layer};
+use crate::layer::{Cx, Layer, Near};
 use crate::message::Msg;
 use crate::mutant::Mutant;
 use crate::wire::{Reader, Writer};
 
 const ONE: u8 = 1;
 const PACK: u8 = 2;
+/// Casts in one pack: what a member has to do at once stays below a millisecond.
+const MOST: usize = 2048;
 
 #[derive(Default)]
 pub(super) struct Fc {
@@ -29,11 +31,12 @@ pub(super) struct Fc {
 }
 
 impl Fc {
-    fn flush(&mut self, cx: &mut Cx) {
+    fn flush(&mut self, cx: &mut Cx<impl Near>) {
         while !self.blocked
             && !self.queue.is_empty()
             && self.under_way < cx.config.credit
-            && *cx.unstable < cx.config.backlog / 2
+            && cx.unstable < cx.config.backlog / 2
+            && cx.under_way < cx.config.flight
         {
             self.under_way += 1;
             let msg = self.pack(cx.config.pack);
@@ -49,9 +52,10 @@ impl Fc {
             msg.push(&[ONE]);
             return msg;
         }
-        let mut to = Writer(Vec::with_capacity(most.min(self.bytes + 3 * self.queue.len()) + 16));
+        let mut to = Writer(Vec::with_capacity(most.min(self.bytes + 3 * self.queue.len().min(MOST)) + 16));
         to.u8(PACK);
-        while let Some(msg) = self.queue.front() {
+        for _ in 0..MOST {
+            let Some(msg) = self.queue.front() else { break };
             if to.0.len() > 1 && to.0.len() + msg.len() + 10 > most {
                 break;
             }
@@ -64,7 +68,7 @@ impl Fc {
         Msg::new(to.0)
     }
 
-    fn unpack(cast: Cast, cx: &mut Cx) {
+    fn unpack(cast: Cast, cx: &mut Cx<impl Near>) {
         let mut rest = cast.msg.joined();
         let skip_last = cx.mutant(Mutant::PackDropsLast);
         while !rest.is_empty() {
@@ -81,7 +85,7 @@ impl Fc {
 }
 
 impl Layer for Fc {
-    fn down(&mut self, event: Down, cx: &mut Cx) {
+    fn down(&mut self, event: Down, cx: &mut Cx<impl Near>) {
         match event {
             Down::Cast(msg) => {
                 self.bytes += msg.len();
@@ -94,7 +98,7 @@ impl Layer for Fc {
         }
     }
 
-    fn up(&mut self, event: Up, cx: &mut Cx) {
+    fn up(&mut self, event: Up, cx: &mut Cx<impl Near>) {
         match event {
             Up::Cast(mut cast) => {
                 if cast.from == self.rank {
@@ -120,7 +124,7 @@ impl Layer for Fc {
         }
     }
 
-    fn idle(&mut self, cx: &mut Cx) {
+    fn idle(&mut self, cx: &mut Cx<impl Near>) {
         self.flush(cx);
     }
 

@@ -9,9 +9,11 @@ use std::collections::BTreeMap;
 use bytes::{Bytes, BytesMut};
 
 use crate::event::{Cast, Down, Up};
-use crate::layer::{Cx, Layer};
+use crate::foretold::{Came, Foretold};
+use crate::layer::{Cx, Layer, Near};
 use crate::message::Msg;
 use crate::mutant::Mutant;
+use crate::shared::Shared;
 
 const LAST: u8 = 1;
 const MORE: u8 = 0;
@@ -52,7 +54,7 @@ impl Frag {
     }
 
     /// The whole message, where this is its last piece.
-    fn join(&mut self, from: u16, cast: bool, mut msg: Msg, cx: &Cx) -> Option<Msg> {
+    fn join(&mut self, from: u16, cast: bool, mut msg: Msg, cx: &Cx<impl Near>) -> Option<Msg> {
         let [flag] = msg.pop().ok()?;
         let last = flag == LAST || cx.mutant(Mutant::FragCutsShort);
         if last && !self.parts.contains_key(&(from, cast)) {
@@ -79,7 +81,7 @@ impl Frag {
 }
 
 impl Layer for Frag {
-    fn down(&mut self, event: Down, cx: &mut Cx) {
+    fn down(&mut self, event: Down, cx: &mut Cx<impl Near>) {
         match event {
             Down::Cast(msg) => self.cut(msg, |piece| cx.down(Down::Cast(piece))),
             Down::Send(to, msg) => self.cut(msg, |piece| cx.down(Down::Send(to, piece))),
@@ -91,8 +93,12 @@ impl Layer for Frag {
         }
     }
 
-    fn up(&mut self, event: Up, cx: &mut Cx) {
+    fn up(&mut self, event: Up, cx: &mut Cx<impl Near>) {
         match event {
+            Up::Cast(mut cast) if self.parts.is_empty() && cast.msg.first() == Some(LAST) => {
+                let _ = cast.msg.pop::<1>();
+                cx.up(Up::Cast(cast));
+            }
             Up::Cast(Cast { from, msg, .. }) => {
                 if let Some(msg) = self.join(from, true, msg, cx) {
                     cx.up(Up::Cast(Cast { from, msg, number: 0, transitional: false }));
@@ -105,6 +111,14 @@ impl Layer for Frag {
             }
             other => cx.up(other),
         }
+    }
+
+    fn foretell(&self, from: u16, to: &mut Foretold, _: &Shared) -> bool {
+        !self.parts.contains_key(&(from, true)) && to.add(&[LAST], 1)
+    }
+
+    fn took(&mut self, came: &mut Came, _: &mut Cx<impl Near>) {
+        came.header();
     }
 
     fn held(&self) -> usize {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::addr::{Addr, Endpoint};
 use crate::event::{Down, Up};
-use crate::layer::{Cx, Layer};
+use crate::layer::{Cx, Layer, Near};
 use crate::message::Msg;
 use crate::stack::Kind;
 use crate::view::{View, ViewId};
@@ -60,13 +60,13 @@ impl Merge {
         Some(Probe { question, view: view.id, leader: view.members[0], size: view.members.len() as u64 })
     }
 
-    fn say(&self, to: Addr, question: bool, cx: &mut Cx) {
+    fn say(&self, to: Addr, question: bool, cx: &mut Cx<impl Near>) {
         if let Some(probe) = self.own(question) {
             cx.down(Down::Raw(Kind::Merge, to, probe.message()));
         }
     }
 
-    fn got(&mut self, from: Endpoint, probe: Probe, cx: &mut Cx) {
+    fn got(&mut self, from: Endpoint, probe: Probe, cx: &mut Cx<impl Near>) {
         let Some(own) = self.own(false) else { return };
         let Some(view) = self.view.clone() else { return };
         if probe.view == own.view {
@@ -98,11 +98,11 @@ impl Merge {
 }
 
 impl Layer for Merge {
-    fn down(&mut self, event: Down, cx: &mut Cx) {
+    fn down(&mut self, event: Down, cx: &mut Cx<impl Near>) {
         cx.down(event);
     }
 
-    fn up(&mut self, event: Up, cx: &mut Cx) {
+    fn up(&mut self, event: Up, cx: &mut Cx<impl Near>) {
         match event {
             Up::Raw(Kind::Merge, from, msg) => {
                 if let Ok(probe) = Probe::read(&msg.joined()) {
@@ -127,7 +127,7 @@ impl Layer for Merge {
         }
     }
 
-    fn timer(&mut self, _: u32, cx: &mut Cx) {
+    fn timer(&mut self, _: u32, cx: &mut Cx<impl Near>) {
         let wait = cx.config.probe.mul_f64(0.5 + cx.rng.below(256) as f64 / 256.0);
         cx.wake(PROBE, cx.now + wait);
         let Some(view) = self.view.clone() else { return };

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::event::{Cast, Down, Up};
-use crate::layer::{Cx, Layer};
+use crate::layer::{Cx, Layer, Near};
 use crate::mutant::Mutant;
 
 #[derive(Default)]
@@ -19,7 +19,7 @@ pub(super) struct Safe {
 }
 
 impl Safe {
-    fn release(&mut self, cx: &mut Cx) {
+    fn release(&mut self, cx: &mut Cx<impl Near>) {
         while let Some(cast) = self.waiting.front() {
             let stable = self.stable.get(usize::from(cast.from)).is_some_and(|&s| cast.number < s);
             if !stable && !cx.mutant(Mutant::SafeByOne) {
@@ -33,11 +33,11 @@ impl Safe {
 }
 
 impl Layer for Safe {
-    fn down(&mut self, event: Down, cx: &mut Cx) {
+    fn down(&mut self, event: Down, cx: &mut Cx<impl Near>) {
         cx.down(event);
     }
 
-    fn up(&mut self, event: Up, cx: &mut Cx) {
+    fn up(&mut self, event: Up, cx: &mut Cx<impl Near>) {
         match event {
             Up::Cast(cast) => {
                 self.waiting.push_back(cast);

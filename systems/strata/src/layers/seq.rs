@@ -11,7 +11,7 @@
 use std::collections::VecDeque;
 
 use crate::event::{Cast, Down, Up};
-use crate::layer::{Cx, Layer};
+use crate::layer::{Cx, Layer, Near};
 use crate::message::Msg;
 use crate::mutant::Mutant;
 use crate::wire::{Reader, Writer};
@@ -34,7 +34,7 @@ pub(super) struct Seq {
 }
 
 impl Seq {
-    fn deliver(&mut self, cx: &mut Cx) {
+    fn deliver(&mut self, cx: &mut Cx<impl Near>) {
         while let Some(&(rank, late)) = self.order.front() {
             let Some(queue) = self.queues.get_mut(usize::from(rank)) else { return };
             let Some(cast) = queue.pop_front() else { return };
@@ -44,7 +44,7 @@ impl Seq {
     }
 
     /// The view ends: what no list names, and what a list names behind a cast that is lost, in the order of ranks.
-    fn leftovers(&mut self, cx: &mut Cx) {
+    fn leftovers(&mut self, cx: &mut Cx<impl Near>) {
         self.order.clear();
         if cx.mutant(Mutant::LeftoversByArrival) {
             self.order = self.arrived.iter().rev().map(|&r| (r, true)).collect();
@@ -59,7 +59,7 @@ impl Seq {
 }
 
 impl Layer for Seq {
-    fn down(&mut self, event: Down, cx: &mut Cx) {
+    fn down(&mut self, event: Down, cx: &mut Cx<impl Near>) {
         match event {
             Down::Cast(mut msg) => {
                 msg.push(&[DATA]);
@@ -69,7 +69,7 @@ impl Layer for Seq {
         }
     }
 
-    fn up(&mut self, event: Up, cx: &mut Cx) {
+    fn up(&mut self, event: Up, cx: &mut Cx<impl Near>) {
         match event {
             Up::Cast(mut cast) => {
                 let Ok([kind]) = cast.msg.pop() else { return };
@@ -106,7 +106,7 @@ impl Layer for Seq {
         }
     }
 
-    fn idle(&mut self, cx: &mut Cx) {
+    fn idle(&mut self, cx: &mut Cx<impl Near>) {
         if self.fresh.is_empty() || self.blocked {
             return;
         }

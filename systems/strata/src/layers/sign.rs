@@ -9,7 +9,7 @@ use ring::hmac;
 use crate::addr::Endpoint;
 use crate::event::{Down, Up};
 use crate::key::Key;
-use crate::layer::{Cx, Layer};
+use crate::layer::{Cx, Layer, Near};
 use crate::wire::Writer;
 
 /// Bytes of the header.
@@ -38,7 +38,7 @@ impl Sign {
 }
 
 impl Layer for Sign {
-    fn down(&mut self, event: Down, cx: &mut Cx) {
+    fn down(&mut self, event: Down, cx: &mut Cx<impl Near>) {
         match event {
             Down::Packet(to, mut msg) => {
                 let mark = self.mark(cx.me, msg.head(), msg.body());
@@ -49,7 +49,7 @@ impl Layer for Sign {
         }
     }
 
-    fn up(&mut self, event: Up, cx: &mut Cx) {
+    fn up(&mut self, event: Up, cx: &mut Cx<impl Near>) {
         match event {
             Up::Packet(from, mut msg) => {
                 let Ok(said) = msg.pop::<HEADER>() else { return };

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::event::{Cast, Down, Up};
-use crate::layer::{Cx, Layer};
+use crate::layer::{Cx, Layer, Near};
 use crate::message::Msg;
 use crate::mutant::Mutant;
 use crate::wire::{Reader, Writer};
@@ -29,7 +29,7 @@ pub(super) struct Stable {
 }
 
 impl Stable {
-    fn row(&mut self, of: usize, row: Vec<u64>, cx: &mut Cx) {
+    fn row(&mut self, of: usize, row: Vec<u64>, cx: &mut Cx<impl Near>) {
         for (have, said) in self.rows[of].iter_mut().zip(row) {
             *have = said.max(*have);
         }
@@ -43,14 +43,14 @@ impl Stable {
         }
     }
 
-    fn own(&mut self, row: Vec<u64>, cx: &mut Cx) {
+    fn own(&mut self, row: Vec<u64>, cx: &mut Cx<impl Near>) {
         self.row(self.rank, row, cx);
         if self.rows.len() > 1 && !self.blocked && !cx.awaits(REPORT) {
             cx.wake(REPORT, cx.now + cx.config.nak_delay * (self.rows.len() as u32).div_ceil(8));
         }
     }
 
-    fn report(&mut self, cx: &mut Cx) {
+    fn report(&mut self, cx: &mut Cx<impl Near>) {
         if self.blocked || self.rows[self.rank] == self.reported {
             return;
         }
@@ -63,7 +63,7 @@ impl Stable {
 }
 
 impl Layer for Stable {
-    fn down(&mut self, event: Down, cx: &mut Cx) {
+    fn down(&mut self, event: Down, cx: &mut Cx<impl Near>) {
         match event {
             Down::Cast(mut msg) => {
                 msg.push(&[DATA]);
@@ -81,7 +81,7 @@ impl Layer for Stable {
         }
     }
 
-    fn up(&mut self, event: Up, cx: &mut Cx) {
+    fn up(&mut self, event: Up, cx: &mut Cx<impl Near>) {
         match event {
             Up::Cast(mut cast) => {
                 let Ok([kind]) = cast.msg.pop() else { return };
@@ -123,7 +123,7 @@ impl Layer for Stable {
         }
     }
 
-    fn timer(&mut self, _: u32, cx: &mut Cx) {
+    fn timer(&mut self, _: u32, cx: &mut Cx<impl Near>) {
         self.report(cx);
     }
 }

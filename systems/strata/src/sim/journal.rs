@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::addr::Endpoint;
-use crate::view::View;
+use crate::view::{View, ViewId};
 
 /// A message of a run: whose, and which of its casts (or sends), from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,6 +47,31 @@ pub struct Life {
     pub crashed: bool,
     /// It left.
     pub left: bool,
+    /// With state transfer: its state after each view and message that it was told.
+    pub points: Vec<Point>,
+    /// The messages that its state is made of.
+    pub state: Vec<Id>,
+    /// What is wrong with its state.
+    pub wrong: Option<String>,
+}
+
+/// The state of a life at one point.
+#[derive(Debug, Clone)]
+pub struct Point {
+    /// In which view.
+    pub view: ViewId,
+    /// Whether it was told as primary.
+    pub primary: bool,
+    /// The state's token.
+    pub token: u64,
+    /// Messages of this view that were told.
+    pub index: usize,
+    /// None of them transitional.
+    pub firm: bool,
+    /// Of the state.
+    pub digest: u64,
+    /// The message that led here.
+    pub told: Option<Id>,
 }
 
 impl Life {

@@ -4,18 +4,21 @@
 //! [`Journal`] has what each life of each member cast, delivered and was told; [`oracle`] holds it against the promises. Where one is broken, [`shrink`] looks for the
 //! fewest faults and casts that still break it. The same seed and [`Limits`] give the same run on every machine.
 
+mod growth;
 mod journal;
 #[cfg(test)]
 mod mutants;
 mod network;
 pub mod oracle;
+mod replica;
 mod scenario;
 mod shrink;
 #[cfg(test)]
 mod tests;
 mod world;
 
-pub use journal::{Entry, Id, Journal, Life};
+pub use growth::{Growth, grow};
+pub use journal::{Entry, Id, Journal, Life, Point};
 pub use scenario::{Fault, FaultKind, Limits, Scenario};
 pub use shrink::shrink;
 
@@ -30,6 +33,8 @@ pub struct Outcome {
     pub views: usize,
     /// Datagrams that were sent.
     pub datagrams: u64,
+    /// Casts that FAST delivered on the short way.
+    pub foretold: u64,
     /// Virtual seconds from healing until all was settled.
     pub settled: f64,
     /// What happened, for whoever wants to look.
@@ -45,6 +50,7 @@ pub fn run(scenario: &Scenario) -> Outcome {
         delivered: played.journal.lives.iter().map(|l| l.deliveries().count()).sum(),
         views: played.journal.lives.iter().map(|l| l.views().count()).sum(),
         datagrams: played.datagrams,
+        foretold: played.foretold,
         settled: played.settled,
         journal: played.journal,
     }

@@ -16,6 +16,7 @@ pub(super) struct Network {
     /// Nodes of the set, both ways, until when.
     parts: Vec<(u64, bool, u64)>,
     pub(super) sent: u64,
+    pub(super) bytes: u64,
 }
 
 impl Network {
@@ -29,6 +30,7 @@ impl Network {
             storm: (0.0, 0),
             parts: Vec::new(),
             sent: 0,
+            bytes: 0,
         }
     }
 
@@ -57,6 +59,7 @@ impl Network {
     /// When which copies of a datagram arrive.
     pub(super) fn carry(&mut self, from: usize, to: usize, now: u64, bytes: &Bytes) -> Vec<(u64, Bytes)> {
         self.sent += 1;
+        self.bytes += bytes.len() as u64;
         let storm = if self.storm.1 > now { self.storm.0 } else { 0.0 };
         if !self.reaches(from, to, now) || self.rng.chance(self.loss) || self.rng.chance(storm) {
             return Vec::new();

@@ -30,6 +30,16 @@ const STACKS: [&str; 18] = [
     "MERGE:MBRSHIP:FRAG:NAK:SIGN:COM:sim",
 ];
 
+/// Stacks that are tried with state transfer: states are compared where messages have one order.
+const WITH_STATE: [&str; 6] = [
+    "MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:sim",
+    "FC:MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:sim",
+    "MERGE:SEQ:MBRSHIP:FRAG:NAK:COM:sim",
+    "MERGE:SAFE:TOTAL:STABLE:MBRSHIP:FRAG:NAK:COM:sim",
+    "MERGE:TOTAL:SAFE:STABLE:MBRSHIP:FRAG:NAK:COM:sim",
+    "FC:MERGE:TOTAL:SAFE:STABLE:MBRSHIP:FRAG:NAK:COM:sim",
+];
+
 /// Something that goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fault {
@@ -71,6 +81,8 @@ pub struct Limits {
     pub stack: Option<String>,
     /// So many members and not the seed's.
     pub members: Option<usize>,
+    /// With state transfer, and a stack that orders messages.
+    pub state: bool,
 }
 
 impl fmt::Display for Limits {
@@ -87,6 +99,9 @@ impl fmt::Display for Limits {
         }
         if let Some(casts) = self.casts {
             write!(f, " --casts {casts}")?;
+        }
+        if self.state {
+            f.write_str(" --state")?;
         }
         if self.calm {
             f.write_str(" --calm")?;
@@ -120,6 +135,8 @@ pub struct Scenario {
     pub faults: Vec<Fault>,
     /// When all is healed.
     pub heal: u64,
+    /// With state transfer: bytes of the state beside what was cast.
+    pub state: Option<usize>,
     /// Settings of all members.
     pub config: Config,
 }
@@ -133,7 +150,12 @@ impl Scenario {
     /// Where the limits name a stack that is none.
     pub fn new(seed: u64, limits: &Limits) -> Result<Self, String> {
         let mut rng = Rng::new(seed ^ 0x5eed_0f57_a7a5_0000);
-        let stack = STACKS[rng.below(STACKS.len() as u64) as usize];
+        let mut stack = STACKS[rng.below(STACKS.len() as u64) as usize];
+        let state = limits.state.then(|| {
+            let mut rng = Rng::new(seed ^ 0x57a7_e000);
+            stack = WITH_STATE[rng.below(WITH_STATE.len() as u64) as usize];
+            [0, 1000, 60_000, 1_000_000][rng.below(4) as usize]
+        });
         let spec: Spec = limits.stack.as_deref().unwrap_or(stack).parse().map_err(|e| format!("{e}"))?;
         check(&spec).map_err(|e| e.to_string())?;
         let drawn = match rng.below(40) {
@@ -180,6 +202,7 @@ impl Scenario {
             casts,
             faults,
             heal,
+            state,
             config,
         })
     }

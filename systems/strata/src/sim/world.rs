@@ -7,11 +7,13 @@ use bytes::Bytes;
 
 use super::journal::{Entry, Id, Journal, Life};
 use super::network::Network;
+use super::replica::Replica;
 use super::{FaultKind, Scenario};
 use crate::addr::{Addr, Endpoint};
 use crate::event::{Input, Output, To};
 use crate::member::Member;
 use crate::stack::Kind;
+use crate::state::{Say, Transfer};
 use crate::time::Time;
 
 /// Datagrams that wait at a paused node, as in a socket's buffer.
@@ -34,6 +36,7 @@ enum Event {
 
 struct Node {
     member: Option<Member>,
+    replica: Option<Replica>,
     life: usize,
     /// Casts and sends of this life.
     said: (u32, u32),
@@ -65,6 +68,7 @@ pub(super) struct Played {
     pub journal: Journal,
     pub stuck: Option<String>,
     pub datagrams: u64,
+    pub foretold: u64,
     pub settled: f64,
 }
 
@@ -76,6 +80,7 @@ pub(super) struct World<'a> {
     nodes: Vec<Node>,
     network: Network,
     journal: Journal,
+    delivered: usize,
     fixed: bool,
 }
 
@@ -100,6 +105,7 @@ impl<'a> World<'a> {
         let nodes = (0..scenario.members)
             .map(|_| Node {
                 member: None,
+                replica: None,
                 life: 0,
                 said: (0, 0),
                 paused: 0,
@@ -117,6 +123,7 @@ impl<'a> World<'a> {
             nodes,
             network,
             journal: Journal::default(),
+            delivered: 0,
             fixed: !scenario.spec.layers.contains(&Kind::Mbrship),
         };
         for at in 0..scenario.members {
@@ -152,13 +159,28 @@ impl<'a> World<'a> {
         }
         let seed = self.network.rng.draw();
         let Ok(mut member) = Member::new(&self.scenario.spec, config, me, seed) else { return };
-        self.journal.lives.push(Life { me, entries: Vec::new(), crashed: false, left: false });
+        self.journal.lives.push(Life {
+            me,
+            entries: Vec::new(),
+            crashed: false,
+            left: false,
+            points: Vec::new(),
+            state: Vec::new(),
+            wrong: None,
+        });
         let now = self.nodes[at].local(self.now);
         member.start(now);
         if at != 0 && !self.fixed {
             member.handle(now, Input::Merge(addr(0)));
         }
         let node = &mut self.nodes[at];
+        node.replica = self.scenario.state.map(|filling| {
+            #[allow(unused_mut)]
+            let mut transfer = Transfer::new(me, life == 0);
+            #[cfg(test)]
+            transfer.break_by(self.scenario.config.mutant);
+            Replica::new(transfer, filling)
+        });
         (node.life, node.said, node.paused, node.wake) = (life, (0, 0), 0, u64::MAX);
         node.inbox.clear();
         node.member = Some(member);
@@ -189,12 +211,27 @@ impl<'a> World<'a> {
                     }
                 }
                 Output::Transmit(To::All, _) | Output::Stable(_) | Output::Trace(_) | Output::Notice(_) => {}
-                Output::Deliver(d) => {
-                    let id = self.named(&d.body);
+                Output::Deliver(mut d) => {
+                    self.delivered += 1;
+                    if let Some(replica) = &mut self.nodes[at].replica {
+                        replica.transfer.delivered(d.clone());
+                        self.replicate(at);
+                        match Transfer::unwrap(&d.body) {
+                            Some(body) => d.body = body,
+                            None => continue,
+                        }
+                    }
+                    let id = Self::named(&d.body);
                     let entry = Entry::Deliver { id, from: d.from, cast: d.cast, transitional: d.transitional };
                     self.journal.lives[life].entries.push(entry);
                 }
-                Output::View(view) => self.journal.lives[life].entries.push(Entry::View(view)),
+                Output::View(view) => {
+                    self.journal.lives[life].entries.push(Entry::View(view.clone()));
+                    if let Some(replica) = &mut self.nodes[at].replica {
+                        replica.transfer.view(view);
+                        self.replicate(at);
+                    }
+                }
                 Output::SetTimer(due) => {
                     let when = self.nodes[at].global(due).max(self.now);
                     self.nodes[at].wake = when;
@@ -208,6 +245,28 @@ impl<'a> World<'a> {
         }
     }
 
+    /// The application of a node takes what its transfer tells, and its member what the transfer says.
+    fn replicate(&mut self, at: usize) {
+        let Some(mut replica) = self.nodes[at].replica.take() else { return };
+        let life = &mut self.journal.lives[self.nodes[at].life];
+        match replica.run(Self::named) {
+            Ok(points) => life.points.extend(points),
+            Err(why) => life.wrong = life.wrong.take().or(Some(why)),
+        }
+        life.state = replica.ids();
+        let now = self.nodes[at].local(self.now);
+        if let Some(member) = &mut self.nodes[at].member {
+            while let Some(say) = replica.transfer.say() {
+                match say {
+                    Say::Cast(bytes) => member.handle(now, Input::Cast(bytes)),
+                    Say::Send(to, bytes) => member.handle(now, Input::Send(to, bytes)),
+                }
+            }
+            member.handle(now, Input::Idle);
+        }
+        self.nodes[at].replica = Some(replica);
+    }
+
     /// A message says whose it is, and its filling follows from that.
     fn body(id: Id, size: usize) -> Bytes {
         let mut bytes = Vec::with_capacity(size);
@@ -217,7 +276,7 @@ impl<'a> World<'a> {
         bytes.into()
     }
 
-    fn named(&self, bytes: &Bytes) -> Option<Id> {
+    fn named(bytes: &Bytes) -> Option<Id> {
         let word = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
         let id = Id { life: word(0)?, number: word(4)? };
         (Self::body(id, bytes.len()) == *bytes).then_some(id)
@@ -232,11 +291,19 @@ impl<'a> World<'a> {
         let life = self.nodes[at].life as u32;
         let peer = to.map(|to| self.nodes[to].life);
         let said = self.nodes[at].said;
+        let replicated = match &self.nodes[at].replica {
+            Some(replica) if !replica.transfer.has_state() => return,
+            other => other.is_some(),
+        };
+        let body = |id| {
+            let body = Self::body(id, size);
+            if replicated { Transfer::wrap(&body) } else { body }
+        };
         let Some(member) = &mut self.nodes[at].member else { return };
         let entry = match peer {
             None => {
                 let id = Id { life, number: said.0 };
-                if member.try_cast(now, Self::body(id, size)).is_err() {
+                if member.try_cast(now, body(id)).is_err() {
                     return;
                 }
                 self.nodes[at].said.0 += 1;
@@ -250,7 +317,7 @@ impl<'a> World<'a> {
                 }
                 // Numbers of sends are apart from those of casts by the highest bit.
                 let id = Id { life, number: said.1 | 1 << 31 };
-                if member.try_send(now, to, Self::body(id, size)).is_err() {
+                if member.try_send(now, to, body(id)).is_err() {
                     return;
                 }
                 self.nodes[at].said.1 += 1;
@@ -295,53 +362,92 @@ impl<'a> World<'a> {
         }
     }
 
+    fn happen(&mut self, event: Event) {
+        let now = self.now;
+        match event {
+            Event::Arrive(at, from, bytes) => {
+                if self.nodes[at].paused <= now {
+                    self.handle(at, Input::Datagram(from, bytes));
+                } else if self.nodes[at].inbox.len() < BUFFER {
+                    self.nodes[at].inbox.push_back((from, bytes));
+                }
+            }
+            Event::Wake(at) => {
+                if self.nodes[at].wake == now && self.nodes[at].paused <= now {
+                    self.nodes[at].wake = u64::MAX;
+                    self.handle(at, Input::Timer);
+                }
+            }
+            Event::Say(which) => self.say(which),
+            Event::Fault(which) => self.fault(which),
+            Event::Resume(at) => {
+                while let Some((from, bytes)) = self.nodes[at].inbox.pop_front() {
+                    self.handle(at, Input::Datagram(from, bytes));
+                }
+                self.handle(at, Input::Timer);
+            }
+            Event::Heal => {
+                self.network.heal();
+                self.push(now + LOOK, Event::Look);
+            }
+            Event::Look => {}
+        }
+    }
+
+    /// Plays up to this moment.
+    pub(super) fn until(&mut self, at: u64) {
+        while self.events.peek().is_some_and(|Reverse((when, ..))| *when <= at)
+            && let Some(Reverse((now, _, event))) = self.events.pop()
+        {
+            self.now = now;
+            self.happen(event);
+        }
+        self.now = at;
+    }
+
+    /// A node casts so many bytes now.
+    pub(super) fn cast(&mut self, at: usize, size: usize) {
+        let id = Id { life: self.nodes[at].life as u32, number: self.nodes[at].said.0 };
+        self.nodes[at].said.0 += 1;
+        self.handle(at, Input::Cast(Self::body(id, size)));
+    }
+
+    /// Datagrams and bytes so far.
+    pub(super) fn sent(&self) -> (u64, u64) {
+        (self.network.sent, self.network.bytes)
+    }
+
+    /// Deliveries so far, at all members.
+    pub(super) fn delivered(&self) -> usize {
+        self.delivered
+    }
+
     /// Plays the script, heals, and lets the group settle.
     pub(super) fn play(mut self) -> Played {
         let mut stuck = None;
-        while let Some(Reverse((now, _, event))) = self.events.pop() {
+        while stuck.is_none()
+            && let Some(Reverse((now, _, event))) = self.events.pop()
+        {
             self.now = now;
-            match event {
-                Event::Arrive(at, from, bytes) => {
-                    if self.nodes[at].paused <= now {
-                        self.handle(at, Input::Datagram(from, bytes));
-                    } else if self.nodes[at].inbox.len() < BUFFER {
-                        self.nodes[at].inbox.push_back((from, bytes));
-                    }
-                }
-                Event::Wake(at) => {
-                    if self.nodes[at].wake == now && self.nodes[at].paused <= now {
-                        self.nodes[at].wake = u64::MAX;
-                        self.handle(at, Input::Timer);
-                    }
-                }
-                Event::Say(which) => self.say(which),
-                Event::Fault(which) => self.fault(which),
-                Event::Resume(at) => {
-                    while let Some((from, bytes)) = self.nodes[at].inbox.pop_front() {
-                        self.handle(at, Input::Datagram(from, bytes));
-                    }
-                    self.handle(at, Input::Timer);
-                }
-                Event::Heal => {
-                    self.network.heal();
-                    self.push(now + LOOK, Event::Look);
-                }
-                Event::Look => match self.unsettled() {
+            if event == Event::Look {
+                match self.unsettled() {
                     None => break,
                     Some(why) if now > self.scenario.heal + SETTLE => {
                         stuck = Some(format!("liveness: {} s after healing {why}", SETTLE / 1_000_000_000));
-                        break;
                     }
                     Some(_) => self.push(now + LOOK, Event::Look),
-                },
+                }
+            } else {
+                self.happen(event);
             }
         }
         let settled = (self.now - self.scenario.heal.min(self.now)) as f64 / 1e9;
-        Played { journal: self.journal, stuck, datagrams: self.network.sent, settled }
+        let foretold = self.nodes.iter().filter_map(|n| n.member.as_ref()).map(Member::foretold).sum();
+        Played { foretold, journal: self.journal, stuck, datagrams: self.network.sent, settled }
     }
 
     /// What is not yet as it must be in the end: one view of all that live, and nothing held.
-    fn unsettled(&self) -> Option<String> {
+    pub(super) fn unsettled(&self) -> Option<String> {
         let live: Vec<_> = self.nodes.iter().filter_map(|n| n.member.as_ref()).collect();
         let mut all: Vec<_> = live.iter().map(|m| m.me()).collect();
         all.sort_unstable();
@@ -357,6 +463,16 @@ impl<'a> World<'a> {
             }
             if member.held() != 0 {
                 return Some(format!("{} holds {} messages", member.me(), member.held()));
+            }
+        }
+        let replicas: Vec<_> =
+            self.nodes.iter().filter(|n| n.member.is_some()).filter_map(|n| n.replica.as_ref()).collect();
+        if replicas.iter().any(|r| r.transfer.has_state()) {
+            if replicas.iter().any(|r| !r.transfer.is_current()) {
+                return Some("a member has not received the state".to_owned());
+            }
+            if let Some(held) = replicas.iter().map(|r| r.transfer.held()).find(|&held| held > 0) {
+                return Some(format!("a transfer holds {held} messages or states"));
             }
         }
         None

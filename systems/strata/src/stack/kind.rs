@@ -37,11 +37,13 @@ pub enum Kind {
     Merge,
     /// Tells what passes by.
     Trace,
+    /// Delivers at once what the layers below it foretold.
+    Fast,
 }
 
 impl Kind {
     /// All kinds, the lowest first.
-    pub const ALL: [Kind; 15] = [
+    pub const ALL: [Kind; 16] = [
         Kind::Com,
         Kind::Chksum,
         Kind::Sign,
@@ -57,6 +59,7 @@ impl Kind {
         Kind::Fc,
         Kind::Merge,
         Kind::Trace,
+        Kind::Fast,
     ];
 
     /// As it is written in a stack.
@@ -77,6 +80,7 @@ impl Kind {
             Self::Fc => "FC",
             Self::Merge => "MERGE",
             Self::Trace => "TRACE",
+            Self::Fast => "FAST",
         }
     }
 
@@ -100,7 +104,7 @@ impl Kind {
             }
             Self::Safe => Properties::of(&[VirtuallySynchronous, ConsistentViews, Stability]),
             Self::Merge => Properties::of(&[ConsistentViews]),
-            Self::Trace => Properties::of(&[]),
+            Self::Trace | Self::Fast => Properties::of(&[]),
         }
     }
 
@@ -108,7 +112,7 @@ impl Kind {
     pub const fn provides(self) -> Properties {
         match self {
             Self::Com => Properties::of(&[ByteOrder, Source]),
-            Self::Chksum | Self::Sign | Self::Crypt | Self::Fc | Self::Trace => Properties::of(&[]),
+            Self::Chksum | Self::Sign | Self::Crypt | Self::Fc | Self::Trace | Self::Fast => Properties::of(&[]),
             Self::Nak => Properties::of(&[FifoUnicast, FifoMulticast]),
             Self::Frag => Properties::of(&[Large]),
             Self::Mbrship => Properties::of(&[SemiSynchronous, VirtuallySynchronous, ConsistentViews]),

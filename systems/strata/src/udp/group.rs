@@ -11,7 +11,9 @@ use bytes::Bytes;
 use ring::rand::{SecureRandom, SystemRandom};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::hearing::Hearing;
 use super::lanes::Lanes;
+use super::readiness::Readiness;
 use super::socket::Socket;
 use crate::addr::Endpoint;
 use crate::config::Config;
@@ -32,8 +34,11 @@ pub struct Options {
     pub contacts: Vec<SocketAddr>,
     /// Where casts go, for stacks over `multicast`.
     pub multicast: Option<SocketAddrV4>,
-    /// How long is asked before [`Failed::Nobody`].
+    /// How long is asked before [`Failed::Nobody`]. Zero: the contacts are asked, and [`Group::join`] returns at once; a view with others tells when they have let this member in. Stacks with MERGE
+    /// go on asking, others give up after half a second.
     pub patience: Duration,
+    /// How long [`Group::poll`] looks at the network again and again before it sleeps: saves the time of waking up, costs a CPU.
+    pub spin: Duration,
     /// The rest. Its `group` names the group.
     pub config: Config,
 }
@@ -46,6 +51,7 @@ impl Default for Options {
             contacts: Vec::new(),
             multicast: None,
             patience: Duration::from_secs(5),
+            spin: Duration::ZERO,
             config: Config::default(),
         }
     }
@@ -107,15 +113,25 @@ pub enum Event {
     Left,
 }
 
+/// Events that are given before the network is looked at again.
+const TAKEN: usize = 32;
+
 /// A member of a group.
 pub struct Group {
     member: Member,
     socket: Socket,
     casts: Option<(Socket, SocketAddr)>,
+    hearing: Hearing,
     lanes: Lanes,
     began: Instant,
-    events: VecDeque<Event>,
-    left: bool,
+    /// Events of the joining, which come first.
+    kept: VecDeque<Event>,
+    /// Events that were given since the last turn.
+    taken: usize,
+    spin: Duration,
+    /// When the clock was looked at last.
+    looked: Time,
+    ready: Option<Readiness>,
 }
 
 impl Group {
@@ -132,12 +148,13 @@ impl Group {
         if options.bind.ip().is_unspecified() {
             return Err(Failed::Unspecified(options.bind));
         }
-        let socket = Socket::bind(options.bind).map_err(io("binding to", options.bind))?;
+        let socket = Socket::bind(options.bind)
+            .map_err(io("binding to a free port at an address of this host, here", options.bind))?;
         let addr = socket.address().map_err(io("asking for the address of", options.bind))?;
         let casts = match (spec.carrier, options.multicast, addr.ip()) {
             (Carrier::Udp, _, _) => None,
             (Carrier::Sim, _, _) => return Err(Failed::Carrier("sim", "it is for `strata sim` only; write udp")),
-            (Carrier::Multicast, Some(group), IpAddr::V4(interface)) => {
+            (Carrier::Multicast, Some(group), IpAddr::V4(interface)) if group.ip().is_multicast() => {
                 let at = SocketAddr::V4(group);
                 socket.multicast_from(interface).map_err(io("choosing the interface for", at))?;
                 Some((Socket::join(group, interface).map_err(io("joining the multicast group", at))?, at))
@@ -145,7 +162,7 @@ impl Group {
             (Carrier::Multicast, ..) => {
                 return Err(Failed::Carrier(
                     "multicast",
-                    "give an IPv4 multicast address, and bind to an IPv4 address",
+                    "give an IPv4 multicast address such as 239.1.2.3:7000, and bind to an IPv4 address",
                 ));
             }
         };
@@ -161,13 +178,21 @@ impl Group {
             member,
             socket,
             casts,
+            hearing: Hearing::default(),
             lanes: Lanes::default(),
             began: Instant::now(),
-            events: VecDeque::new(),
-            left: false,
+            kept: VecDeque::new(),
+            taken: 0,
+            spin: options.spin,
+            looked: Time(0),
+            ready: None,
         };
         group_of.drain();
-        if !options.contacts.is_empty() && !fixed {
+        if options.patience.is_zero() && !fixed {
+            for &contact in &options.contacts {
+                group_of.handle(Input::Merge(contact));
+            }
+        } else if !options.contacts.is_empty() && !fixed {
             group_of.enter(&options.contacts, group, options.patience)?;
         }
         Ok(group_of)
@@ -197,8 +222,7 @@ impl Group {
                 kept.extend(self.poll(until.saturating_duration_since(Instant::now()))?);
             }
         }
-        kept.append(&mut self.events);
-        self.events = kept;
+        self.kept = kept;
         Ok(())
     }
 
@@ -222,8 +246,8 @@ impl Group {
     /// # Errors
     /// [`Refused`]: nothing was taken. Poll, then try again where it would block.
     pub fn try_cast(&mut self, body: impl Into<Bytes>) -> Result<(), Refused> {
-        let now = self.now();
-        self.member.try_cast(now, body.into())
+        // What goes out goes with the next turn, which looks at the clock.
+        self.member.try_cast(self.looked, body.into())
     }
 
     /// Sends to one member of the view. To who is not in it any more nothing is sent.
@@ -238,6 +262,8 @@ impl Group {
     /// Sends what was cast.
     pub fn flush(&mut self) {
         self.handle(Input::Idle);
+        // A timer that can't be set is told by the next poll.
+        let _ = self.arm();
     }
 
     /// Acknowledges casts of a member, up to this number of them, where `app_acks` is set.
@@ -255,61 +281,125 @@ impl Group {
         self.handle(Input::Leave);
     }
 
+    /// Whether it has left, so that nothing more will come.
+    pub fn has_left(&self) -> bool {
+        self.member.is_gone() && self.waiting() == 0
+    }
+
     /// The next event, at the latest after `timeout`. Does all that the group needs of this member meanwhile.
     ///
     /// # Errors
     /// [`Failed::Io`].
     pub fn poll(&mut self, timeout: Duration) -> Result<Option<Event>, Failed> {
-        let until = Instant::now() + timeout;
+        // Each turn costs system calls, so that events which are there go first; but not for long, since the others wait for answers.
+        if self.taken < TAKEN
+            && let Some(event) = self.event()
+        {
+            self.taken += 1;
+            return Ok(Some(event));
+        }
+        self.taken = 0;
+        let began = Instant::now();
+        let until = began + timeout;
         loop {
-            let came = self.turn()?;
-            if let Some(event) = self.events.pop_front() {
+            let more = self.turn()?;
+            if let Some(event) = self.event() {
                 return Ok(Some(event));
             }
-            let left = until.saturating_duration_since(Instant::now());
-            if self.left || (left.is_zero() && !came) {
+            let now = Instant::now();
+            let left = until.saturating_duration_since(now);
+            if self.member.is_gone() || (left.is_zero() && !more) {
+                self.arm()?;
                 return Ok(None);
             }
-            if !came {
+            if !(more || now.duration_since(began) < self.spin) {
                 self.wait(left, None)?;
             }
         }
     }
 
-    /// An event that is there already: no system call is made for it.
-    pub fn event(&mut self) -> Option<Event> {
-        self.events.pop_front()
+    /// A descriptor that is readable when [`Group::poll`] has something to do, for an event loop of your own: poll until nothing comes, then wait for it. What was cast or sent since must be
+    /// flushed before.
+    ///
+    /// # Errors
+    /// Where the system gives none.
+    pub fn descriptor(&mut self) -> Result<BorrowedFd<'_>, Failed> {
+        if self.ready.is_none() {
+            let casts = self.casts.iter().map(|(s, _)| s.as_fd());
+            let ready = Readiness::over(std::iter::once(self.socket.as_fd()).chain(casts));
+            self.ready = Some(
+                ready.map_err(|source| Failed::Io { what: "making a descriptor to wait for".to_owned(), source })?,
+            );
+        }
+        self.arm()?;
+        match &self.ready {
+            Some(ready) => Ok(ready.as_fd()),
+            None => Ok(self.socket.as_fd()),
+        }
+    }
+
+    /// The descriptor becomes readable when something is to be done, at once where events wait.
+    fn arm(&self) -> Result<(), Failed> {
+        let Some(ready) = &self.ready else { return Ok(()) };
+        let due = if self.waiting() == 0 {
+            self.member.deadline().map(|at| at.since(self.now()))
+        } else {
+            Some(Duration::ZERO)
+        };
+        ready.within(due).map_err(|source| Failed::Io { what: "setting a timer".to_owned(), source })
+    }
+
+    /// An event that is there already.
+    pub(super) fn event(&mut self) -> Option<Event> {
+        if !self.kept.is_empty() {
+            return self.kept.pop_front();
+        }
+        let next = self.member.for_application().and_then(event)?;
+        if let (Event::View(_), Some((_, group))) = (&next, &self.casts)
+            && let Some(text) = self.hearing.view_ends(self.now(), *group, self.member.me().addr)
+        {
+            self.kept.push_back(next);
+            return Some(Event::Notice(text));
+        }
+        Some(next)
     }
 
     /// Events that wait.
     pub(super) fn waiting(&self) -> usize {
-        self.events.len()
+        self.kept.len() + self.member.untold()
     }
 
-    /// Takes what has come, runs timers, sends what there is to send. Whether anything came.
+    /// Takes what has come, runs timers, sends what there is to send. Whether more may have come.
     pub(super) fn turn(&mut self) -> Result<bool, Failed> {
-        if self.left {
+        if self.member.is_gone() {
             return Ok(false);
         }
         let now = self.now();
         let member = &mut self.member;
-        let mut came = false;
-        let receive = |socket: &mut Socket, member: &mut Member| {
+        let mut more = false;
+        let (me, hearing) = (member.me().addr, &mut self.hearing);
+        let mut receive = |socket: &mut Socket, to_all: bool| {
             socket
-                .receive(|from, bytes| member.handle(now, Input::Datagram(from, bytes)))
+                .receive(|from, bytes| {
+                    if from != me {
+                        hearing.heard(to_all);
+                    }
+                    member.handle(now, Input::Datagram(from, bytes));
+                })
                 .map_err(|source| Failed::Io { what: "receiving".to_owned(), source })
         };
-        came |= receive(&mut self.socket, member)?;
+        more |= receive(&mut self.socket, false)?;
         if let Some((socket, _)) = &mut self.casts {
-            came |= receive(socket, member)?;
+            more |= receive(socket, true)?;
         }
         let now = self.now();
         if self.member.deadline().is_some_and(|at| at <= now) {
             self.member.handle(now, Input::Timer);
         }
+        self.looked = now;
         self.member.handle(now, Input::Idle);
         self.drain();
-        Ok(came)
+        Ok(more)
     }
 
     /// Sleeps until something comes, a timer is due, or the time is over.
@@ -329,15 +419,16 @@ impl Group {
         Time(u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }
 
-    fn handle(&mut self, input: Input) {
+    pub(super) fn handle(&mut self, input: Input) {
         let now = self.now();
+        self.looked = now;
         self.member.handle(now, input);
         self.member.handle(now, Input::Idle);
         self.drain();
     }
 
     fn drain(&mut self) {
-        while let Some(output) = self.member.next() {
+        while let Some(output) = self.member.for_network() {
             match output {
                 Output::Transmit(To::One(to), msg) => self.lanes.put(to, &msg, &self.socket),
                 Output::Transmit(To::All, msg) => {
@@ -345,20 +436,23 @@ impl Group {
                         self.lanes.put(*group, &msg, &self.socket);
                     }
                 }
-                Output::Deliver(delivery) => self.events.push_back(Event::Message(delivery)),
-                Output::View(view) => self.events.push_back(Event::View(view)),
-                Output::Stable(counts) => self.events.push_back(Event::Stable(counts)),
-                Output::Trace(text) => self.events.push_back(Event::Trace(text)),
-                Output::Notice(text) => self.events.push_back(Event::Notice(text)),
-                Output::SetTimer(_) => {}
-                Output::Exit => {
-                    self.left = true;
-                    self.events.push_back(Event::Left);
-                }
+                _ => {}
             }
         }
         self.lanes.flush(&self.socket);
     }
+}
+
+fn event(output: Output) -> Option<Event> {
+    Some(match output {
+        Output::Deliver(delivery) => Event::Message(delivery),
+        Output::View(view) => Event::View(view),
+        Output::Stable(counts) => Event::Stable(counts),
+        Output::Trace(text) => Event::Trace(text),
+        Output::Notice(text) => Event::Notice(text),
+        Output::Exit => Event::Left,
+        Output::Transmit(..) | Output::SetTimer(_) => return None,
+    })
 }
 
 fn random() -> io::Result<u64> {

@@ -5,18 +5,20 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 
 use bytes::Bytes;
-use quinn_udp::{BATCH_SIZE, RecvMeta, Transmit, UdpSocketState};
+use quinn_udp::{RecvMeta, Transmit, UdpSocketState};
 use socket2::{Domain, Protocol, Socket as Raw, Type};
 
 /// What GRO may join into one receive.
 const BUFFER: usize = 64 << 10;
+/// Receives in one call: few, since GRO joins what one sender sent together.
+const BATCH: usize = 8;
 /// Asked of the kernel, which grants at most `net.core.rmem_max` and `wmem_max`.
 const KERNEL: usize = 4 << 20;
 
 pub(super) struct Socket {
     io: UdpSocket,
     state: UdpSocketState,
-    buffers: Vec<Box<[u8]>>,
+    buffers: [Box<[u8]>; BATCH],
 }
 
 impl Socket {
@@ -40,7 +42,7 @@ impl Socket {
         // Smaller buffers lose more under bursts, which NAK repairs: no reason to fail.
         let _ = state.set_recv_buffer_size((&io).into(), KERNEL);
         let _ = state.set_send_buffer_size((&io).into(), KERNEL);
-        let buffers = (0..BATCH_SIZE).map(|_| vec![0; BUFFER].into_boxed_slice()).collect();
+        let buffers = std::array::from_fn(|_| vec![0; BUFFER].into_boxed_slice());
         Ok(Self { io, state, buffers })
     }
 
@@ -68,10 +70,10 @@ impl Socket {
         let _ = self.state.try_send((&self.io).into(), &transmit);
     }
 
-    /// Takes what is there, up to one batch, and whether there was any. Each receive is copied once, and its datagrams share that copy.
+    /// Takes what is there, up to one batch, and whether there may be more. Each receive is copied once, and its datagrams share that copy.
     pub(super) fn receive(&mut self, mut take: impl FnMut(SocketAddr, Bytes)) -> io::Result<bool> {
-        let mut metas = [RecvMeta::default(); BATCH_SIZE];
-        let mut slices: Vec<_> = self.buffers.iter_mut().map(|b| IoSliceMut::new(b)).collect();
+        let mut metas = [RecvMeta::default(); BATCH];
+        let mut slices = self.buffers.each_mut().map(|b| IoSliceMut::new(b));
         let n = match self.state.recv((&self.io).into(), &mut slices, &mut metas) {
             Ok(n) => n,
             Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(false),
@@ -87,7 +89,7 @@ impl Socket {
                 take(meta.addr, rest.split_to(meta.stride.clamp(1, rest.len())));
             }
         }
-        Ok(n > 0)
+        Ok(n == BATCH)
     }
 }
 

@@ -1,5 +1,9 @@
 //! `strata member` as a process that a test talks to.
 
+#![allow(dead_code)]
+
+pub mod namespace;
+
 use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -8,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_strata");
 pub const STACK: &str = "FC:MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:udp";
 /// Far longer than anything takes on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(90);
@@ -21,8 +26,15 @@ pub struct Process {
 impl Process {
     /// A member that asks these, and suspects after so many milliseconds.
     pub fn start(contacts: &[SocketAddr], suspect: u64) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_strata"));
-        command.args(["member", "--stay", "--stack", STACK, "--suspect", &suspect.to_string()]);
+        Self::start_as(Command::new(PROGRAM), contacts, suspect)
+    }
+
+    /// The same, by a command that runs [`PROGRAM`] and has perhaps some flags of `strata` already, `member` the first.
+    pub fn start_as(mut command: Command, contacts: &[SocketAddr], suspect: u64) -> Self {
+        if command.get_args().all(|a| a != "member") {
+            command.arg("member");
+        }
+        command.args(["--stay", "--stack", STACK, "--suspect", &suspect.to_string()]);
         for contact in contacts {
             command.args(["--contacts", &contact.to_string()]);
         }
@@ -45,7 +57,7 @@ impl Process {
     }
 
     pub fn name(&self) -> String {
-        self.lines()[0].trim_start_matches("member ").to_owned()
+        self.lines.lock().unwrap()[0].trim_start_matches("member ").to_owned()
     }
 
     pub fn addr(&self) -> SocketAddr {
@@ -56,9 +68,36 @@ impl Process {
         writeln!(self.input.lock().unwrap().as_mut().unwrap(), "{number}").unwrap();
     }
 
+    /// The numbers from one up to another, in one write.
+    pub fn say_all(&self, numbers: std::ops::Range<u64>) {
+        let text: String = numbers.map(|n| format!("{n}\n")).collect();
+        self.input.lock().unwrap().as_mut().unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Until it was given this number from another.
+    pub fn wait_for_number(&self, number: u64, from: &Process) {
+        let line = format!("{}: {number}", from.name());
+        self.wait_for(|l| l == line);
+    }
+
+    /// Its resident memory in bytes.
+    pub fn memory(&self) -> u64 {
+        let pid = self.child.lock().unwrap().id();
+        let statm = std::fs::read_to_string(format!("/proc/{pid}/statm")).unwrap();
+        let pages: u64 = statm.split(' ').nth(1).unwrap().parse().unwrap();
+        pages * rustix::param::page_size() as u64
+    }
+
     pub fn wait_for(&self, wanted: impl Fn(&str) -> bool) {
         let deadline = Instant::now() + PATIENCE;
-        while !self.lines().iter().any(|l| wanted(l)) {
+        let mut seen = 0;
+        loop {
+            // Copied, since what is wanted may look at this member's lines, too.
+            let new = self.lines.lock().unwrap()[seen..].to_vec();
+            if new.iter().any(|l| wanted(l)) {
+                return;
+            }
+            seen += new.len();
             assert!(Instant::now() < deadline, "{PATIENCE:?} passed; the member said: {:#?}", self.lines());
             std::thread::sleep(Duration::from_millis(10));
         }
@@ -68,7 +107,7 @@ impl Process {
     pub fn wait_for_view_of(&self, members: usize) {
         let deadline = Instant::now() + PATIENCE;
         let count = format!(" of {members}: ");
-        while self.lines().iter().rfind(|l| l.starts_with("view ")).is_none_or(|l| !l.contains(&count)) {
+        while self.lines.lock().unwrap().iter().rfind(|l| l.starts_with("view ")).is_none_or(|l| !l.contains(&count)) {
             assert!(Instant::now() < deadline, "no view of {members}; the member said: {:#?}", self.lines());
             std::thread::sleep(Duration::from_millis(10));
         }

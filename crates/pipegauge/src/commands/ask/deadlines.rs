@@ -7,7 +7,7 @@ use super::asked::{Asked, figure};
 use super::percentiles::{but, late, stands_in};
 use super::reply::{answered, no, yes};
 use super::seen;
-use super::times::{no_journey, or_smallest, streamed, trip};
+use super::times::{lasting, no_journey, or_smallest, streamed, trip};
 use crate::config::question::size_words;
 use crate::document::Answered;
 
@@ -30,6 +30,7 @@ pub fn deadline(
     match or_smallest(p, size).and_then(|size| Ok((size, trip(p, size, round_trip, sustained)?))) {
         Err(why) => no(p, &why, size.as_slice()),
         Ok((size, (t, label))) => {
+            let t = if sustained || round_trip { t } else { lasting(p, t) };
             // The way there is a part of the time there and back: that this is too long says nothing of it.
             let part = !round_trip && matches!(p.kind, Some(TimeKind::RoundTrip | TimeKind::Transaction));
             let (verdict, seen) = match seen::below(t.seconds, seconds, t.seen, sustained, Kind::Seconds) {

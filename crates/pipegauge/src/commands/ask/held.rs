@@ -1,6 +1,7 @@
 //! Two paths held against each other at any size, by what `compare` says of them.
 
 use model::{Estimate, Finding};
+use report::compare::{APART, IN_ONE_RUN};
 
 use super::asked::{Asked, inverse};
 use super::kept;
@@ -52,6 +53,8 @@ pub enum Sure {
     EveryRound,
     /// The interval leaves no difference out, but the order of the two in so few rounds may do that by chance.
     ByOrder,
+    /// By the interval of this size alone: of so many sizes as were compared one may do that by chance.
+    Alone,
     /// Not surely different.
     No,
 }
@@ -64,6 +67,7 @@ impl Sure {
             Self::InTheseRuns => "in these runs",
             Self::EveryRound => "in every round",
             Self::ByOrder => "so few rounds may do that by chance",
+            Self::Alone => "by the interval of this size alone",
             Self::No => "not surely different",
         }
     }
@@ -90,16 +94,20 @@ impl<'a, 'b> Held<'a, 'b> {
     }
 
     /// Why these are runs of which no difference holds for what was measured; begins with a line of its own, and is empty where one may.
-    pub fn doubt(&self) -> &'static str {
+    pub fn doubt(&self) -> String {
         match self.compared.as_ref().filter(|c| c.separate).map(|c| c.comparison.finding(true)) {
-            Some(Finding::FewRuns) => {
-                "\n  (separate runs: nothing tells how far runs of one thing lie apart; run --vs measures both in one, in turns)"
-            }
+            Some(Finding::FewRuns) => format!("\n  ({APART}; {IN_ONE_RUN})"),
             Some(Finding::Disturbed) => {
-                "\n  (others took more of the CPUs in one of these separate runs than in the other)"
+                "\n  (others took more of the CPUs in one of these separate runs than in the other)".to_owned()
             }
-            _ => "",
+            _ => String::new(),
         }
+    }
+
+    /// How sure the difference in seconds is at one of several sizes that are told of: as `compare` has it, over all sizes that it compared.
+    pub fn sure_of_several(&self, size: u64, extra: &Extra) -> Sure {
+        let significant = self.at_size(size).is_some_and(|s| s.significant);
+        if extra.sure == Sure::Yes && self.compared.is_some() && !significant { Sure::Alone } else { extra.sure }
     }
 
     fn at_size(&self, size: u64) -> Option<&model::Compared> {
@@ -193,20 +201,22 @@ fn undecided(c: &Compared) -> bool {
     c.comparison.disturbed.is_some_and(|d| d.undecided)
 }
 
-/// How much longer one time is than another, with the interval that `layers` gives it, and so the same both ways round. Where only their
-/// `ratio`, found round by round, tells which is longer, it ends on that side of nothing: no nearer than both times allow.
+/// How much longer one time is than another by their `ratio`, found round by round, so that both are figures of one thing; the same both
+/// ways round, and no more than the longer one takes. Its interval is that of two times, and where only the ratio tells which is longer, it ends on that side of nothing: no nearer
+/// than both times allow.
 fn apart(over: Estimate, under: Estimate, ratio: Estimate) -> Estimate {
-    let d = model::difference(over, under);
+    let value = match ratio.value > 1.0 {
+        true => (1.0 - 1.0 / ratio.value) * over.value,
+        false => (ratio.value - 1.0) * under.value,
+    };
+    let alone = model::difference(over, under);
+    let d = Estimate { value, low: alone.low.min(value), high: alone.high.max(value) };
     // The least that is surely more, by the shorter and by the longer of the two times.
     let least = |base: Estimate, long: Estimate, ratio: Estimate| {
         ((ratio.low - 1.0) * base.low).max((1.0 - 1.0 / ratio.low) * long.low).max(0.0)
     };
     match () {
-        () if ratio.low > 1.0 && d.low <= 0.0 => {
-            let low = least(under, over, ratio);
-            let value = if d.value > low { d.value } else { ((ratio.value - 1.0) * under.value).max(low) };
-            Estimate { value, low, high: d.high.max(value) }
-        }
+        () if ratio.low > 1.0 && d.low <= 0.0 => Estimate { low: least(under, over, ratio).min(d.value), ..d },
         () if ratio.high < 1.0 && d.high >= 0.0 => negated(apart(under, over, inverse(ratio, 1.0))),
         () => d,
     }
@@ -229,7 +239,7 @@ mod tests {
         };
         // The ratio is close, and the time of the base is not: "saves 17.9 us [17.8, 18.2]", but "costs 17.7 us [16, 90]".
         let (unix, shm) = (e(18.2, 17.4, 48.0), e(0.3, 0.28, 0.31));
-        let ratio = e(60.0, 52.0, 300.0);
+        let ratio = e(18.2 / 0.3, 52.0, 300.0);
         let found = apart(unix, shm, ratio);
         assert!(near(found, model::difference(unix, shm)) && near(found, turned(unix, shm, ratio)), "{found:?}");
         // Rounds tell which is longer where the two times do not.
@@ -239,6 +249,23 @@ mod tests {
         assert!(near(found, turned(a, b, ratio)), "{found:?} {:?}", turned(a, b, ratio));
         // So they do where the medians lie the other way round.
         let found = apart(b, a, ratio);
-        assert!(found.low > 0.0 && found.value > found.low && found.high >= found.value, "{found:?}");
+        assert!(found.low > 0.0 && found.value >= found.low && found.high >= found.value, "{found:?}");
+    }
+
+    #[test]
+    fn seconds_and_percent_of_one_sentence_point_one_way() {
+        let e = |value, low, high| Estimate { value, low, high };
+        // The medians say 0.5 us less, the rounds 3% more: "0.5 us less (+3%)".
+        let (over, under, ratio) = (e(9.5, 8.0, 11.0), e(10.0, 9.0, 12.0), e(1.03, 0.98, 1.08));
+        let found = apart(over, under, ratio);
+        assert!(found.value > 0.0 && found.low < 0.0 && found.high > found.value, "{found:?}");
+        let found = apart(over, under, inverse(ratio, 1.0));
+        assert!(found.value < 0.0 && found.low < found.value && found.high > 0.0, "{found:?}");
+        // "3.89 us more (+17%)" of 18.4 us, where 3.89 us are a fifth.
+        let found = apart(e(22.3, 19.0, 26.0), e(18.4, 17.0, 20.0), e(1.17, 1.0, 1.3));
+        assert!((found.value - (1.0 - 1.0 / 1.17) * 22.3).abs() < 1e-9, "{found:?}");
+        // Nothing saves more than all: medians of few rounds and their ratio may lie far apart.
+        let found = apart(e(0.151, 0.1, 0.2), e(20.8, 19.0, 22.0), e(1.0 / 372.0, 1e-3, 0.1));
+        assert!(found.value > -20.8 && found.value < -20.0, "{found:?}");
     }
 }

@@ -19,6 +19,9 @@ pub struct Kept {
     pub words: String,
 }
 
+/// From so many seconds on what is kept up counts, and not what short trials move.
+pub const LASTS: f64 = 1.0;
+
 /// Farthest size, as a factor, of which sustained trials at one side of it say anything.
 const REACH: f64 = 32.0;
 

@@ -162,6 +162,8 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
     let named = |p: &Asked<'_>| reading.over.is_empty() || reading.over.iter().any(|n| p.meant(n, all));
     let meant = |p: &&Asked<'_>| named(p) && !reading.but.iter().any(|n| p.is(n));
     let sustained = reading.sustained;
+    // "How many GB in a day" is of what is kept up.
+    let lasts = !sustained && reading.in_unit.as_ref().is_some_and(|unit| unit.span > kept::LASTS);
     let of: Vec<&Asked<'_>> = all.iter().filter(meant).collect();
     let each = |answer: &dyn Fn(&Asked<'_>) -> Answered| of.iter().map(|p| answer(p)).collect();
     if let Some(p) = of.first().filter(|p| !p.sized())
@@ -237,6 +239,8 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
             let one = |p: &&Asked<'_>| over_rates::offers(p, &of).unwrap_or_else(|| vec![schedule::rate(p)]);
             of.iter().flat_map(one).collect()
         }
+        Question::Most if lasts => flows(None, None, &|p| rates::for_long(p, None)),
+        Question::Throughput(size) if lasts => flows(Some(*size), None, &|p| rates::for_long(p, Some(*size))),
         Question::Most => flows(None, None, &|p| rates::most(p, sustained)),
         Question::Throughput(size) => flows(Some(*size), None, &|p| rates::throughput(p, *size, sustained)),
         Question::PartOf(size) => moved(&|p| rates::part_of_the_most(p, *size)),

@@ -184,7 +184,7 @@ fn held(both: &Both<'_, '_>, size: u64) -> Option<Held> {
         Sure::Yes | Sure::InTheseRuns => Some(first),
         // What an interval does not tell apart, rounds do not either.
         Sure::EveryRound if !(extra.seconds.low.is_finite() && extra.seconds.high.is_finite()) => both.every(size),
-        Sure::EveryRound | Sure::ByOrder | Sure::No => None,
+        Sure::EveryRound | Sure::ByOrder | Sure::Alone | Sure::No => None,
     };
     Some(Held { size, first, sure })
 }

@@ -2,6 +2,7 @@
 
 use model::Estimate;
 use model::answer::Unanswered;
+use report::compare::{more_by, of_the_time};
 use units::{Bytes, Kind};
 
 use super::asked::{Asked, figure, inverse};
@@ -120,7 +121,9 @@ fn moves(a: &Asked<'_>, b: &Asked<'_>, size: Option<u64>, asked: Option<Multiple
     };
     let whole = a.summary.as_ref().zip(b.summary.as_ref()).filter(|_| size.is_none() && sizes.len() > 1);
     let whole = whole.map(|(x, y)| {
-        let factor = held.most().unwrap_or_else(|| ratio(x.max_throughput, y.max_throughput));
+        // By rounds in turns only where they say what the two figures beside it say.
+        let own = ratio(x.max_throughput, y.max_throughput);
+        let factor = held.most().filter(|most| own.low <= most.value && most.value <= own.high).unwrap_or(own);
         let times = times_words(factor, held.sure_of(factor).words());
         let most = |e: Estimate, at: u64| format!("{} at {}", figure(&e), Bytes(at));
         let (x, y) = (most(x.max_throughput, x.max_size), most(y.max_throughput, y.max_size));
@@ -185,18 +188,20 @@ fn pair(a: &Asked<'_>, b: &Asked<'_>, size: Option<u64>, (factor, asked): (bool,
     let less = |(_, extra): &&(u64, Extra)| extra.seconds.value < 0.0;
     let more_surely = found.iter().any(|(_, extra)| extra.seconds.low > 0.0);
     let saves = !factor && asked.is_none() && found.first().is_some_and(|first| less(&first)) && !more_surely;
+    let several = found.len() > 1;
     let parts: Vec<String> = found
         .iter()
         .map(|(s, extra)| {
             let e = extra.seconds;
-            let sure = if extra.sure == Sure::Yes { "surely" } else { extra.sure.words() };
+            // One word has one meaning: what is told of several sizes is sure as `compare` has it, over all that it compared.
+            let sure = if several { held.sure_of_several(*s, extra) } else { extra.sure };
+            let sure = if sure == Sure::Yes { "surely" } else { sure.words() };
             let figure = match saves {
                 true if e.value < 0.0 => figure(negated(e), Kind::Seconds),
                 true => format!("and costs {}", more(e)),
                 false => more(e),
             };
-            let percent = (extra.ratio.value - 1.0) * 100.0;
-            format!("{figure} at {} ({percent:+.0}%, {sure}){}", size_words(*s), extra.how)
+            format!("{figure} at {} ({}, {sure}){}", size_words(*s), more_by(extra.ratio.value), extra.how)
         })
         .collect();
     let whole = size.is_some() || (sizes.len() <= found.len() && !held.in_turns());
@@ -252,7 +257,10 @@ fn factor_words(f: Estimate, sure: &str) -> (String, String) {
         x if x >= 0.1 || x <= 0.0 => 2,
         x => 1 + (-x.log10().floor()).min(12.0) as usize,
     };
-    let text = |x: f64| format!("{x:.*}", places(x));
+    let text = |x: f64| match x {
+        x if (1000.0..1e15).contains(&x) => units::thousands(x.round() as u64),
+        x => format!("{x:.*}", places(x)),
+    };
     // A hair's breadth, for ends that are round already.
     let outwards = |x: f64, round: fn(f64) -> f64, hair: f64| {
         let scale = 10f64.powi(places(x) as i32);
@@ -319,7 +327,7 @@ fn verdict(held: &Held<'_, '_>, sizes: &[u64]) -> String {
     };
     let whole = held.whole().map_or(String::new(), |whole| {
         let doubt = if held.by_order() { format!(" ({})", Sure::ByOrder.words()) } else { String::new() };
-        format!("\n  over all sizes {} takes {} of the time of {}{doubt}", a.name, figure(whole, Kind::Share), b.name)
+        format!("\n  over all sizes {} takes {} of {}{doubt}", a.name, of_the_time(whole), b.name)
     });
     said + &whole
 }

@@ -30,7 +30,7 @@ pub fn fastest(paths: &[&Asked<'_>], size: u64) -> Answered {
     let mut text =
         format!("{} takes {} ({}){}", size_words(size), figure(time.seconds, Kind::Seconds), best.time, time.how);
     let mut notes: Vec<String> = Vec::new();
-    let mut doubt = "";
+    let mut doubt = String::new();
     for (p, a) in &found[1..] {
         let (told, note) = match best.against(p) {
             Ok(note) => {
@@ -55,7 +55,7 @@ pub fn fastest(paths: &[&Asked<'_>], size: u64) -> Answered {
         }
     }
     text.push_str(&notes.concat());
-    text.push_str(doubt);
+    text.push_str(&doubt);
     text.push_str(&unknown(&others));
     yes(best, text, time.seconds, "s", time.rests_on.clone())
 }
@@ -111,7 +111,7 @@ fn unranked<T>(found: &mut Vec<(&Asked<'_>, T)>) -> Others {
 }
 
 /// What keeps the best of the paths from being so of more than these runs ([`Held::doubt`]), told once, and of times of one kind alone.
-fn first_of(told: &'static str, best: &Asked<'_>, held: &Held<'_, '_>) -> &'static str {
+fn first_of(told: String, best: &Asked<'_>, held: &Held<'_, '_>) -> String {
     let like = [held.a, held.b].iter().all(|p| best.against(p).is_ok());
     if told.is_empty() && like { held.doubt() } else { told }
 }
@@ -131,7 +131,7 @@ fn longer(time: Estimate, (factor, sure): (f64, Sure)) -> String {
     let words = match sure {
         Sure::Yes | Sure::InTheseRuns => "",
         Sure::EveryRound => " in every round",
-        Sure::ByOrder => return format!("not surely longer ({}), {own}", sure.words()),
+        Sure::ByOrder | Sure::Alone => return format!("not surely longer ({}), {own}", sure.words()),
         Sure::No => return format!("not surely longer, {own}"),
     };
     match () {
@@ -159,7 +159,7 @@ pub fn strongest(paths: &[&Asked<'_>]) -> Answered {
             None => nobody("the runs hold no path".into(), "pipegauge run memcpy shm unix tcp".into()),
         };
     };
-    let mut doubt = "";
+    let mut doubt = String::new();
     let mut text = format!("moves the most, {}, at {}", figure(*most, Kind::BitsPerSecond), Bytes(*at));
     for (p, e, at) in &found[1..] {
         let held = Held::of(best, p);
@@ -171,7 +171,7 @@ pub fn strongest(paths: &[&Asked<'_>]) -> Answered {
         let sure = if less { "" } else { ", which is not surely less" };
         text.push_str(&format!("\n  {}: {} at {}{sure}", p.name, figure(*e, Kind::BitsPerSecond), Bytes(*at)));
     }
-    text.push_str(doubt);
+    text.push_str(&doubt);
     text.push_str(&unknown(&others));
     yes(best, text, *most, "bit/s", vec![*at])
 }
@@ -193,7 +193,7 @@ pub fn strongest_at(paths: &[&Asked<'_>], size: u64) -> Answered {
             None => nobody("the runs hold no path".into(), format!("pipegauge run memcpy shm unix tcp --sizes {size}")),
         };
     };
-    let mut doubt = "";
+    let mut doubt = String::new();
     let mut text = format!(
         "messages of {} move the most, {} ({}){how}",
         size_words(size),
@@ -213,12 +213,12 @@ pub fn strongest_at(paths: &[&Asked<'_>], size: u64) -> Answered {
         let sure = match sure {
             Sure::Yes | Sure::InTheseRuns => "",
             Sure::EveryRound => ", less in every round",
-            Sure::ByOrder | Sure::No => ", which is not surely less",
+            Sure::ByOrder | Sure::Alone | Sure::No => ", which is not surely less",
         };
         let other = if each(p) == each(best) { String::new() } else { format!(" ({})", each(p)) };
         text.push_str(&format!("\n  {}: {}{other}{sure}{how}", p.name, figure(*e, Kind::BitsPerSecond)));
     }
-    text.push_str(doubt);
+    text.push_str(&doubt);
     text.push_str(&unknown(&others));
     yes(best, text, *most, "bit/s", rests_on.clone())
 }

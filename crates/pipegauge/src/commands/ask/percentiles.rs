@@ -112,14 +112,27 @@ pub fn percentile(p: &Asked<'_>, thousandths: u32, size: Option<u64>, round_trip
         Err(why) => no(p, &why, size.as_slice()),
         Ok((size, rests_on, e, label, stands)) => {
             let (figure, sure) = told(e, thousandths);
+            let one = if thousandths == 100_000 { one_of(p, size, round_trip) } else { String::new() };
             let text = format!(
-                "{} of {}{stands}: {figure} ({label}) of single transfers{sure}",
+                "{} of {}{stands}: {figure} ({label}) of single transfers{sure}{one}",
                 name(thousandths),
                 size_words(size)
             );
             yes(p, text, e, "s", rests_on)
         }
     }
+}
+
+/// That the longest is one message, of how many, and the farthest percentile that so many tell; begins with a semicolon.
+fn one_of(p: &Asked<'_>, size: u64, round_trip: bool) -> String {
+    let Some((_, singles)) = p.singles_near(size, 1.0) else { return String::new() };
+    let factor = if round_trip { p.round_trip().map_or(1.0, |(factor, _)| factor) } else { 1.0 };
+    let of = p.row(size).map_or(String::new(), |f| format!(" of {}", thousands(f.iterations)));
+    let told = [99_990, 99_900, 99_000, 95_000, 90_000].into_iter().find_map(|thousandths| {
+        let (value, _) = singles.at(f64::from(thousandths) / 1e5)?;
+        Some(format!(", and {} is {}", name(thousandths), significant(value * factor, Kind::Seconds)))
+    });
+    format!("; one message{of} took so long{}", told.unwrap_or_default())
 }
 
 /// A percentile with its interval, or where nothing bounds it above without one; and what is to be said of that.

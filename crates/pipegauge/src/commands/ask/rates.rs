@@ -93,6 +93,30 @@ pub fn most(p: &Asked<'_>, sustained: bool) -> Answered {
     }
 }
 
+/// What it moves in a long time, with messages of a size or of the best one: what it keeps up where that is known, else what short trials move,
+/// and that this is of them.
+pub fn for_long(p: &Asked<'_>, size: Option<u64>) -> Answered {
+    let most = || match &p.curve[..] {
+        [only] => Some(only.size),
+        _ => maximum(p).ok().map(|m| m.at),
+    };
+    let kept = size.or_else(most).map(|at| kept::at(p, at));
+    let known = kept.as_ref().is_some_and(|kept| kept.known);
+    let mut answer = match size {
+        None => self::most(p, known),
+        Some(size) => throughput(p, size, known),
+    };
+    let words = match kept {
+        Some(kept) if kept.known => return answer,
+        Some(kept) => kept.words,
+        None => format!("; {}", p.short()),
+    };
+    if answer.answered {
+        answer.text.push_str(&words);
+    }
+    answer
+}
+
 /// What a size surely moves where the most is not resolved. Begins with a semicolon.
 fn surely_moved(p: &Asked<'_>, most: Estimate, at: u64) -> String {
     match known(p, most, at) {

@@ -1,10 +1,11 @@
 //! Answers that are sizes.
 
-use model::Estimate;
 use model::answer::{self, Reached, Seen, Unanswered, largest_within, longer_below};
+use model::{CurvePoint, Estimate};
 use units::{BitRate, Bytes, Kind, Seconds, Share};
 
-use super::asked::{Asked, figure, from, times};
+use super::asked::{Asked, figure, from, inverse, times};
+use super::kept::{self, LASTS};
 use super::rates::each;
 use super::reply::{cannot, no, yes};
 use super::seen;
@@ -30,12 +31,15 @@ pub fn to_use(p: &Asked<'_>) -> Answered {
     match p.reached().and_then(|()| answer::size_to_use(&p.lasting, p.seed)) {
         Err(why) => no(p, &why, &[]),
         Ok(r) => {
-            let at = r.size.value.round().max(1.0) as u64;
             // The time of one of so many sizes says nothing of the others.
-            let takes = answer::arrival(&p.curve, at, None)
-                .ok()
-                .filter(|_| surest::resolved(r.size))
-                .map_or(String::new(), |a| format!(" and take {} ({})", figure(a.seconds, Kind::Seconds), p.time));
+            let takes = takes(p, &r).filter(|_| surest::resolved(r.size)).map_or(String::new(), |t| {
+                format!(
+                    ", {}, and take {} ({}), by the line through neighbouring sizes",
+                    figure(r.moves, Kind::BitsPerSecond),
+                    figure(t, Kind::Seconds),
+                    p.time
+                )
+            });
             let text = format!(
                 "messages of {}: they move {} of the most{takes}; larger ones wait longer for little; {}",
                 figure(r.size, Kind::Bytes),
@@ -45,6 +49,17 @@ pub fn to_use(p: &Asked<'_>) -> Answered {
             yes(p, text, r.size, "B", vec![r.best.0, r.best.1])
         }
     }
+}
+
+/// What a message of the size takes that moves a share of the most, seconds: of the same curve as its size, and so no row's own time.
+fn takes(p: &Asked<'_>, r: &Reached) -> Option<Estimate> {
+    let near = p.curve.iter().filter(|c| c.size > 0).min_by(|a, b| {
+        let off = |c: &CurvePoint| (c.size as f64 / r.size.value).ln().abs();
+        off(a).total_cmp(&off(b))
+    })?;
+    // Both directions may carry data.
+    let bits = r.size.value * near.throughput * near.seconds / near.size as f64;
+    (bits > 0.0 && r.moves.value > 0.0).then(|| inverse(r.moves, bits))
 }
 
 pub fn saturation(p: &Asked<'_>) -> Answered {
@@ -158,8 +173,14 @@ pub fn largest(p: &Asked<'_>, seconds: f64) -> Answered {
     let text = if end {
         let whole = p.summary.as_ref().filter(|_| p.unsaturated().is_none()).map(|s| {
             let (moves, at, _) = known(p, s.max_throughput, s.max_size);
+            // In so long a time only what is kept up counts.
+            let kept = kept::at(p, at);
+            let (moves, words) = match seconds > LASTS {
+                true => (kept.factor.map_or(moves, |factor| kept::less(moves, factor)), kept.words),
+                false => (moves, String::new()),
+            };
             let bytes = figure(times(moves, seconds / 8.0), Kind::Bytes);
-            format!("; in messages of {} one after another {bytes}", Bytes(at))
+            format!("; in messages of {} one after another {bytes}{words}", Bytes(at))
         });
         let all = if p.most_block() == Some(value) { ", the most that the path carries in one," } else { " or larger" };
         format!(

@@ -20,6 +20,8 @@ pub struct Timed {
     pub rests_on: Vec<u64>,
     /// What rounds saw, where it was measured there or on either side.
     pub seen: Option<Seen>,
+    /// The size of the messages that it goes in, where no single one of it was measured.
+    pub pieces: Option<u64>,
 }
 
 impl Timed {
@@ -62,7 +64,7 @@ pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
                 ),
             };
             let seen = Seen::times(&p.curve, &a.rests_on).filter(|_| a.outside.is_none());
-            return Ok(Timed { seconds: a.seconds, how, rests_on: a.rests_on, seen });
+            return Ok(Timed { seconds: a.seconds, how, rests_on: a.rests_on, seen, pieces: None });
         }
         Err(why) => why,
     };
@@ -90,7 +92,17 @@ fn in_smaller(p: &Asked<'_>, size: u64, s: &Summary) -> Timed {
         how: format!(", in messages of {} one after another: no single message of it was measured", Bytes(at)),
         rests_on: vec![at],
         seen: None,
+        pieces: Some(at),
     }
+}
+
+/// What goes in many messages for long takes what is kept up.
+pub fn lasting(p: &Asked<'_>, t: Timed) -> Timed {
+    let Some(at) = t.pieces.filter(|_| t.seconds.value > kept::LASTS) else { return t };
+    let kept = kept::at(p, at);
+    let mut t = t.kept_up(kept.factor);
+    t.how.push_str(&kept.words);
+    t
 }
 
 /// Whether the largest message measured is too small to say what bytes cost: its start costs more than its bytes do.
@@ -126,7 +138,7 @@ pub fn streamed(p: &Asked<'_>, size: u64, within: Option<f64>) -> Option<Answere
     p.journey().err()?;
     let s = p.summary.as_ref().filter(|_| !p.scheduled() && p.curve.iter().all(|c| c.size < size))?;
     // A stream is of many messages anyway.
-    let t = of(p, size).unwrap_or_else(|_| in_smaller(p, size, s));
+    let t = lasting(p, of(p, size).unwrap_or_else(|_| in_smaller(p, size, s)));
     let (word, limit) = within.map_or((String::new(), String::new()), |seconds| {
         (format!("{}: ", verdict(t.seconds, seconds)), format!(" of the {} it has", Seconds(seconds)))
     });
@@ -149,6 +161,7 @@ pub fn arrival(p: &Asked<'_>, size: u64, round_trip: bool, sustained: bool) -> A
     match trip(p, size, round_trip, sustained) {
         Err(why) => no(p, &why, &[size]),
         Ok((t, label)) => {
+            let t = if sustained || round_trip { t } else { lasting(p, t) };
             let back = round_trip || p.kind == Some(TimeKind::RoundTrip);
             let what = if back { "is there and back" } else { "arrives" };
             let time = after(t.seconds);
@@ -173,7 +186,9 @@ pub fn series(p: &Asked<'_>, count: u64, size: u64, round_trip: bool, sustained:
     if let Some(answer) = no_journey(p, &[size]).filter(|_| round_trip) {
         return answer;
     }
-    match trip(p, size, round_trip, sustained) {
+    // So many that they take long take what is kept up.
+    let long = of(p, size).is_ok_and(|t| t.seconds.value * count as f64 > kept::LASTS && t.pieces.is_none());
+    match trip(p, size, round_trip, sustained || long) {
         Err(why) => no(p, &why, &[size]),
         Ok((t, label)) if stream => {
             let all = times(t.seconds, count as f64);

@@ -364,6 +364,7 @@ impl Amounts<'_> {
                 "minute" | "min" => 60.0,
                 "hour" | "h" | "hr" => 3600.0,
                 "day" => 86_400.0,
+                "week" => 604_800.0,
                 "millisecond" | "ms" => 1e-3,
                 "microsecond" | "us" => 1e-6,
                 _ => return None,

@@ -202,6 +202,16 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
     Ok(Reading { questions, over, but, notes, words: true, sustained, in_unit, in_time: sentence.in_time })
 }
 
+/// "10 answers of 1 KiB": of what comes back.
+fn answers(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let words: Vec<&str> = text.split(' ').collect();
+    let counted = |two: &[&str]| {
+        two[0].ends_with(|c: char| c.is_ascii_digit()) && ["answers", "replies", "responses"].contains(&two[1])
+    };
+    words.windows(2).any(counted)
+}
+
 /// Whether a text asks for a yes or a no.
 fn yes_or_no(text: &str) -> bool {
     #[rustfmt::skip]
@@ -403,7 +413,7 @@ impl Asked<'_> {
                     self.straight(true)?;
                     Ok(vec![Question::Frames { rate: count as f64 / time, size, what: self.what() }])
                 }
-                None => Ok(vec![Question::Series { count, size, round_trip }]),
+                None => Ok(vec![Question::Series { count, size, round_trip: round_trip || answers(self.text) }]),
             };
         }
         if let Some(rate) = rate {

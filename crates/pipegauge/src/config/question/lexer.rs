@@ -36,7 +36,7 @@ const EXPONENT: i32 = 30;
 const LARGEST_BELOW: u64 = 1024;
 const DECIMALS: u32 = 10;
 /// Times of which something is so much or so many, behind a stroke; that of a second is one with its unit.
-const PERIODS: [&str; 9] = ["min", "minute", "h", "hr", "hour", "day", "ms", "us", "millisecond"];
+const PERIODS: [&str; 10] = ["min", "minute", "h", "hr", "hour", "day", "week", "ms", "us", "millisecond"];
 
 /// Cuts a question into pieces. Names of the run files and labels of their paths may stand in it.
 pub fn lex(text: &str, measured: &Measured) -> Result<Vec<Lexeme>> {

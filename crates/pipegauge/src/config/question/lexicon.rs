@@ -327,7 +327,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "which buffer size", "buffer size", "which packet size", "what packet size", "what chunk size",
         "which chunk size", "chunk size", "size to use", "block size", "message size", "packet size",
         "how big should", "how large should", "recommended size", "size is best", "size gives", "which sizes",
-        "what sizes", "right size", "size"
+        "what sizes", "right size", "should i use larger", "should i use bigger", "should i use smaller", "should i send larger", "should i send bigger", "use larger messages", "use bigger messages", "use smaller messages", "size"
     ]),
     (Filler, &["the others", "others", "all others", "all the others", "other paths", "all other paths", "the rest"]),
     (SmallestSize, &[
@@ -349,7 +349,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "half of the bandwidth", "half the throughput", "half of the throughput", "half of the maximum",
         "half the maximum", "half the peak", "half of the peak", "half bandwidth", "half performance",
         "half performance length", "half of the most", "half the most", "half its maximum", "half of its maximum",
-        "half max", "half speed", "bandwidth bound", "latency bound", "throughput bound", "bandwidth limited", "latency limited", "throughput limited",
+        "half max", "half speed", "half its bandwidth", "half of its bandwidth", "half its throughput", "half of its throughput", "half its speed", "half its peak", "bandwidth bound", "latency bound", "throughput bound", "bandwidth limited", "latency limited", "throughput limited",
         "bandwidth dominated", "latency dominated"
     ]),
     (PerByte, &[
@@ -383,7 +383,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "items", "item", "elements", "element", "pieces", "piece", "parts", "part", "segments", "segment", "samples",
         "sample", "photos", "photo", "documents", "document", "jobs", "job", "tasks", "task", "updates", "update", "commands",
         "command", "bursts", "burst", "entries", "entry", "tuples", "tuple", "tiles", "tile", "batches", "batch", "record",
-        "event", "buffer", "operation", "reads", "writes"
+        "event", "buffer", "operation", "reads", "writes", "orders", "order", "trades", "trade", "ticks", "tick", "quotes", "quote", "heartbeats", "heartbeat"
     ]),
     (Connections, &[
         "connection", "connections", "connects", "handshakes", "handshake", "connect", "connection setup", "connection setup time", "connect time", "connection time", "connection rate",
@@ -458,7 +458,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
     ]),
     (Excluding, UNUSED),
     (Not, UNUSED),
-    (Streams, &["streams", "cameras", "feeds", "videos"]),
+    (Streams, &["streams", "cameras", "feeds", "videos", "voice calls", "phone calls", "video calls"]),
     (Seen, &["seen", "saw", "you saw", "observed", "ever seen", "measured"]),
     (Minimum, &[
         "minimum time", "min time", "shortest time", "shortest transfer", "least time", "fastest time", "quickest time", "best time", "minimum transfer time",
@@ -549,7 +549,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
     (Elsewhere(TRUST), &[
         "how sure", "sure", "certain", "certainty", "uncertain", "uncertainty", "trust", "trustworthy", "believe", "believable", "accurate", "accuracy",
         "how precise", "confident", "confidence", "confidence interval", "confidence intervals", "error bar", "error bars", "margin of error",
-        "measurement reliable", "measurements reliable", "result reliable", "results reliable", "figures reliable", "numbers reliable", "data reliable",
+        "run reliable", "this run reliable", "these runs reliable", "runs reliable", "reliable run", "measurement reliable", "measurements reliable", "result reliable", "results reliable", "figures reliable", "numbers reliable", "data reliable",
         "reliable measurement", "reliable measurements", "reliable results", "reliable are the results", "reliable are these results", "statistics",
         "how many samples", "sample size", "how many rounds", "how many trials", "run long enough", "measured long enough"
     ]),

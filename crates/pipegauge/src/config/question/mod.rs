@@ -403,7 +403,7 @@ const KNOWN: &str = "  when does 64KiB arrive?                    --arrive 64KiB
   which size saturates the link?             how long for 5 messages of 1 KiB?
   what is the latency under load?           how many messages are lost at 1 Gbit/s?
   how far do runs lie apart?                 which path loses least?
-  how much slower is 64 KiB than 1 KiB?      CPU for 10,000 messages of 1 KB a second?";
+  how much slower is 64 KiB than 1 KiB?      cores for 1 Gbit/s?";
 
 /// Questions of the flags, in the order of their definition.
 pub fn of_flags(flags: &AskFlags, measured: &Measured) -> Result<Vec<Reading>> {

@@ -8,6 +8,7 @@ mod readings;
 mod refusals;
 mod review;
 mod strangers;
+mod work;
 
 use self::readings::READ;
 use self::refusals::REFUSED;
@@ -24,13 +25,13 @@ fn measured() -> Measured {
 type Pair = (&'static str, &'static str);
 
 fn all_read() -> impl Iterator<Item = &'static Pair> {
-    [READ, review::READ, people::READ, strangers::READ, compared::READ, again::READ, newcomer::READ]
+    [READ, review::READ, people::READ, strangers::READ, compared::READ, again::READ, newcomer::READ, work::READ]
         .into_iter()
         .flatten()
 }
 
 fn all_refused() -> impl Iterator<Item = &'static Pair> {
-    [REFUSED, review::REFUSED, people::REFUSED, strangers::REFUSED, compared::REFUSED, again::REFUSED]
+    [REFUSED, review::REFUSED, people::REFUSED, strangers::REFUSED, compared::REFUSED, again::REFUSED, work::REFUSED]
         .into_iter()
         .flatten()
 }
@@ -241,4 +242,31 @@ fn run_files_tell_paths_of_one_name_apart() {
     assert_eq!(says("tcp (lan1.run.jsonl) vs tcp (a.run.jsonl)"), "tcp (x/lan1) held against tcp (a)");
     assert!(says("latency of unix in a.run.jsonl").contains("unix (a) was not measured"));
     assert!(says("latency over shm").contains("the runs have: tcp (x/lan1), unix (x/lan1), tcp (a)"));
+}
+
+#[test]
+fn a_path_and_the_runs_that_it_is_asked_of_may_stand_apart() {
+    let mut measured = Measured::default();
+    measured.add("t2.jsonl", ["tcp", "unix"].map(|t| (t, t)).into_iter());
+    measured.add("t3.jsonl", ["tcp", "unix"].map(|t| (t, t)).into_iter());
+    let read = |text: &str| {
+        let reading = of_words(text, &measured).map_err(|e| e.to_string())?;
+        Ok((0..reading.questions.len()).map(|n| reading.says(n, &measured)).collect::<Vec<_>>().join(" + "))
+    };
+    // Was read as the control messages of tcp, of t2 and of t3.
+    let both = "tcp (t2.jsonl) held against tcp (t3.jsonl)";
+    for (text, want) in [
+        ("is tcp faster in t2 than in t3", both),
+        ("is tcp in t2 faster than in t3", both),
+        ("is tcp in t2 faster than tcp in t3", both),
+        ("is t2 faster than t3 over tcp", both),
+        ("is unix faster than tcp in t2", "unix (t2.jsonl) held against tcp (t2.jsonl)"),
+        ("is tcp faster in t2 than in t3 at 64 KiB", "tcp (t2.jsonl) held against tcp (t3.jsonl), at 64 KiB"),
+        ("in t3, how long does 1 KiB take over tcp", "arrival of 1 KiB, over tcp (t3.jsonl)"),
+    ] {
+        let found: Result<String, String> = read(text);
+        assert_eq!(found.as_deref(), Ok(want), "{text}");
+    }
+    let refused: Result<String, String> = read("is unix or tcp faster in t2 than in t3");
+    assert!(refused.as_ref().is_err_and(|e| e.contains("which path of which run?")), "{refused:?}");
 }

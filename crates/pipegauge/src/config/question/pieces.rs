@@ -29,6 +29,14 @@ impl Sentence {
             }
             return Ok(at + 1);
         }
+        // "in a day" is a time, too, but where something is counted over it.
+        let days = [("day", 86_400.0), ("week", 604_800.0)].into_iter().find(|(name, _)| words.any(at + 1, &[name]));
+        if let Some((_, seconds)) = days.filter(|_| words.any(at, &["a", "one"]) && self.awaits_time(words, at))
+            && !self.any(&[Topic::HowMany, Topic::HowMuch])
+        {
+            self.items.push(Item::Amount(Amount::Time(seconds)));
+            return Ok(at + 2);
+        }
         // "in a second" is a time; "bytes per second" without a number is a throughput.
         let span = words.any(at, &["a", "one", "each"])
             && words.any(at + 1, &["second", "sec"])
@@ -83,8 +91,9 @@ impl Sentence {
         }
         // "how many images a minute", but "in a minute", which is a time; a day is counted over in either way.
         let in_time = at > 0 && words.any(at - 1, &["in", "within", "for", "under", "than", "takes", "take"]);
-        let a_day =
-            words.any(at, &["a", "an"]) && self.has(Topic::HowMany) && (!in_time || words.any(at + 1, &["day"]));
+        let days = words.any(at + 1, &["day", "week"]);
+        let a_day = words.any(at, &["a", "an"])
+            && ((self.has(Topic::HowMany) && (!in_time || days)) || (self.has(Topic::HowMuch) && days));
         // "per hour", "every second": the time that something is counted over, apart from its number.
         let every = words.any(at, &["each", "every"]);
         let alone = every || a_day || words.any(at, &["per"]) || words.low(at).is_some_and(|t| t.starts_with('/'));

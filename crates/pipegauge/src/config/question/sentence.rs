@@ -7,7 +7,7 @@ use super::InUnit;
 use super::amounts::{Amount, Amounts};
 use super::lexer::lex;
 use super::lexicon::{Topic, meant};
-use super::names::{Measured, Named};
+use super::names::{Measured, Named, stem};
 use super::numbers::Words;
 use super::spoken::spoken;
 use super::suggest::shown;
@@ -74,6 +74,7 @@ impl Sentence {
             at = sentence.next(&amounts, measured, at)?;
         }
         sentence.leave_out();
+        sentence.in_files(text)?;
         sentence.paths_exist(text, measured)?;
         Ok(sentence)
     }
@@ -141,6 +142,56 @@ impl Sentence {
             }
         }
         found
+    }
+
+    /// "is tcp faster in a than in b": a path and the run files that it is asked of, which stand apart from it.
+    fn in_files(&mut self, text: &str) -> Result<()> {
+        let named = |i: &usize| if let Item::Path(named) = &self.items[*i] { Some(named.clone()) } else { None };
+        let all: Vec<(usize, Named)> = (0..self.items.len()).filter_map(|i| Some((i, named(&i)?))).collect();
+        let files: Vec<&(usize, Named)> = all.iter().filter(|(_, n)| n.transport.is_none()).collect();
+        let mut paths: Vec<&str> = all.iter().filter_map(|(_, n)| n.transport.as_deref()).collect();
+        paths.dedup();
+        let whole = |n: &Named| n.transport.is_some() && n.file.is_some();
+        match (&paths[..], &files[..]) {
+            ([], _) => Ok(()),
+            // "is unix faster than tcp in a": both in that run.
+            (_, []) => {
+                let mut runs: Vec<&Named> = all.iter().map(|(_, n)| n).filter(|n| whole(n)).collect();
+                runs.dedup();
+                if let [run] = runs[..] {
+                    for (i, named) in all.iter().filter(|(_, n)| !whole(n) && n.transport != run.transport) {
+                        self.items[*i] = Item::Path(Named { file: run.file.clone(), ..named.clone() });
+                    }
+                }
+                Ok(())
+            }
+            ([path], files) => {
+                let path = (*path).to_owned();
+                let files: Vec<usize> = files.iter().map(|(i, _)| *i).collect();
+                for (i, named) in all.iter().filter(|(_, n)| !whole(n)) {
+                    self.items[*i] = match files.contains(i) {
+                        true => Item::Path(Named { transport: Some(path.clone()), ..named.clone() }),
+                        false => Item::Topics(vec![Topic::Filler]),
+                    };
+                }
+                Ok(())
+            }
+            // "is unix faster than tcp in a"
+            (_, [(_, file)]) if !all.iter().any(|(_, n)| whole(n)) => {
+                for (i, named) in &all {
+                    self.items[*i] = match named.transport {
+                        Some(_) => Item::Path(Named { file: file.file.clone(), ..named.clone() }),
+                        None => Item::Topics(vec![Topic::Filler]),
+                    };
+                }
+                Ok(())
+            }
+            ([first, ..], [(_, file), ..]) => bail!(
+                "'{}': which path of which run? Name each with its run: '{first} in {}'",
+                shown(text),
+                shown(stem(file.file.as_deref().unwrap_or("")))
+            ),
+        }
     }
 
     /// Takes the paths behind "except" for paths that are left out, and "except" for read.

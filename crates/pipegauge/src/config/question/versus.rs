@@ -179,7 +179,7 @@ fn of_two(asked: &Asked<'_>) -> Result<Option<Question>> {
             }
             let factor = factor(asked.text) || multiple.is_some();
             let (x, y, size) = (x.clone(), y.clone(), asked.size());
-            Ok(Some(Question::Cost { x, y, size, factor, flow: of_flow(h), multiple }))
+            Ok(Some(Question::Cost { x, y, size, factor, flow: of_flow(h) || moves(asked.text), multiple }))
         }
         [] | [_] => {
             // "which path beats the others", "faster than 1 Gbit/s", "what does it cost to send 1 KB" hold no path against another.
@@ -229,6 +229,14 @@ fn than(items: &[Item], compared: impl Fn(&Item) -> bool) -> bool {
 /// Whether what two paths move is asked for, and not what they take.
 fn of_flow(h: &Sentence) -> bool {
     h.has(Throughput) && !h.any(&[Latency, RoundTrip, HowLong])
+}
+
+/// "how much more does unix move than tcp": of what both move, though no throughput is named.
+fn moves(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
+    let any = |of: &[&str]| words.iter().any(|word| of.contains(word));
+    any(&["move", "moves", "carry", "carries"]) && any(&["more", "less", "most"])
 }
 
 /// Whether a factor is asked for.

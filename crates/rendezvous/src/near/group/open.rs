@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use data_encoding::HEXLOWER;
 use measure::{SessionError, Topology};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use transport::Proof;
 use transport::settings::Effective;
+use transport::{Proof, preload};
 
 use super::GroupSession;
 use super::blame::{Finding, Shape, What, Who};
@@ -67,9 +67,14 @@ impl GroupSession {
                 return Err(SessionError::Control(why.to_owned()));
             }
         };
-        let under = |seats: &Option<Seats>, number: usize, wrapper: &[String]| match seats {
-            Some(seats) => seats.under(number, wrapper),
-            None => wrapper.to_vec(),
+        let preload = preload::words(&self.path().settings)?;
+        let under = |seats: &Option<Seats>, number: usize, wrapper: &[String]| {
+            // The library is for what is measured and not for the wrapper.
+            let words: Vec<String> = wrapper.iter().chain(&preload).cloned().collect();
+            match seats {
+                Some(seats) => seats.under(number, &words),
+                None => words,
+            }
         };
         let mut starting: Vec<Starting> = Vec::new();
         let mut door = None;

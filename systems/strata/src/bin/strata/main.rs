@@ -40,7 +40,14 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(e) => {
-            eprintln!("strata: {e:#}");
+            // What an error says of its cause is not said again.
+            let mut text = e.to_string();
+            for cause in e.chain().skip(1).map(ToString::to_string) {
+                if !text.contains(&cause) {
+                    text = format!("{text}: {cause}");
+                }
+            }
+            eprintln!("strata: {text}");
             ExitCode::FAILURE
         }
     }

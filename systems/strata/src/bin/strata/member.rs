@@ -1,6 +1,6 @@
 //! `strata member`: a group on the terminal.
 
-use std::io::{BufRead, Read, Write};
+use std::io::{BufRead, Read, Stdout, Write};
 use std::net::{SocketAddr, SocketAddrV4};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -53,32 +53,27 @@ pub fn run(flags: Flags) -> anyhow::Result<()> {
         config,
         ..Options::default()
     };
-    let mut group = Group::join(options)?;
-    println!("member {}", group.me());
+    let group = Group::join(options)?;
+    let mut member = Member { group, out: std::io::stdout(), failed: None };
+    member.tell(&format!("member {}", member.group.me()));
     let lines = input();
     let mut pending: Option<String> = None;
     let mut ended = false;
+    // Where there was input there may be more.
+    let mut took = false;
     loop {
-        while let Some(event) = group.poll(Duration::from_millis(if pending.is_some() { 0 } else { 10 }))? {
-            match event {
-                Event::Message(m) => {
-                    let text = String::from_utf8_lossy(&m.body);
-                    let mark = if m.transitional { " (transitional)" } else { "" };
-                    println!("{}{mark}: {text}", m.from);
-                }
-                Event::View(view) => {
-                    let members: Vec<_> = view.members.iter().map(ToString::to_string).collect();
-                    println!("view {} of {}: {}", view.id, members.len(), members.join(" "));
-                }
-                Event::Notice(text) => eprintln!("strata: {text}"),
-                Event::Trace(text) => eprintln!("{text}"),
-                Event::Stable(_) => {}
-                Event::Left => {
-                    println!("left");
-                    return Ok(());
-                }
+        let busy = took || pending.is_some();
+        took = false;
+        while let Some(event) = member.group.poll(Duration::from_millis(if busy { 0 } else { 10 }))? {
+            if member.handle(event) {
+                return member
+                    .failed
+                    .map_or(Ok(()), |e| Err(e).context("writing to the standard output; left the group"));
             }
-            std::io::stdout().flush()?;
+        }
+        if member.failed.is_some() && !ended {
+            ended = true;
+            member.group.leave();
         }
         while !ended {
             let line = match pending.take().map_or_else(|| lines.try_recv(), Ok) {
@@ -87,13 +82,13 @@ pub fn run(flags: Flags) -> anyhow::Result<()> {
                 Err(TryRecvError::Disconnected) => {
                     ended = true;
                     if !flags.stay {
-                        group.leave();
+                        member.group.leave();
                     }
                     break;
                 }
             };
-            match group.try_cast(line.clone()) {
-                Ok(()) => {}
+            match member.group.try_cast(line.clone()) {
+                Ok(()) => took = true,
                 Err(Refused::WouldBlock { .. }) => {
                     pending = Some(line);
                     break;
@@ -101,6 +96,46 @@ pub fn run(flags: Flags) -> anyhow::Result<()> {
                 Err(other) => return Err(other.into()),
             }
         }
+    }
+}
+
+struct Member {
+    group: Group,
+    out: Stdout,
+    /// Why nothing can be written any more: a full disk, a reader that has gone. Then the member leaves.
+    failed: Option<std::io::Error>,
+}
+
+impl Member {
+    fn tell(&mut self, line: &str) {
+        if self.failed.is_none()
+            && let Err(e) = writeln!(self.out, "{line}").and_then(|()| self.out.flush())
+        {
+            self.failed = Some(e);
+        }
+    }
+
+    /// Tells what happened. Whether that was the end.
+    fn handle(&mut self, event: Event) -> bool {
+        match event {
+            Event::Message(m) => {
+                let text = String::from_utf8_lossy(&m.body);
+                let mark = if m.transitional { " (transitional)" } else { "" };
+                self.tell(&format!("{}{mark}: {text}", m.from));
+            }
+            Event::View(view) => {
+                let members: Vec<_> = view.members.iter().map(ToString::to_string).collect();
+                self.tell(&format!("view {} of {}: {}", view.id, members.len(), members.join(" ")));
+            }
+            Event::Notice(text) => eprintln!("strata: {text}"),
+            Event::Trace(text) => eprintln!("{text}"),
+            Event::Stable(_) => {}
+            Event::Left => {
+                self.tell("left");
+                return true;
+            }
+        }
+        false
     }
 }
 

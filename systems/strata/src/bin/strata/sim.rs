@@ -1,7 +1,7 @@
 //! `strata sim`.
 
 use anyhow::{anyhow, bail};
-use strata::sim::{Entry, Limits, Scenario, run as play, shrink};
+use strata::sim::{Entry, Limits, Scenario, grow, run as play, shrink};
 
 /// Flags of `strata sim`.
 #[derive(clap::Args)]
@@ -30,18 +30,35 @@ pub struct Flags {
     /// A network that loses, repeats and damages nothing, but for the faults
     #[arg(long)]
     calm: bool,
+    /// Form calm groups of these sizes instead, such as 10,100,1000, and print how their cost grows
+    #[arg(long, value_delimiter = ',', value_name = "SIZES", conflicts_with_all = ["seed", "runs", "from", "members", "faults", "calm", "state", "show"])]
+    grow: Vec<usize>,
+    /// With state transfer: each member that joins receives the group's state, and states are compared
+    #[arg(long)]
+    state: bool,
     /// Print what each life cast and was given
     #[arg(long)]
     show: bool,
 }
 
 pub fn run(flags: Flags) -> anyhow::Result<()> {
+    if !flags.grow.is_empty() {
+        let stack = flags.stack.as_deref().unwrap_or("MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:sim");
+        return growth(stack, &flags.grow, flags.casts.unwrap_or(10).max(1));
+    }
     let faults = match flags.faults.as_deref() {
         None => None,
         Some("none") => Some(Vec::new()),
         Some(list) => Some(list.split(',').map(str::parse).collect::<Result<_, _>>()?),
     };
-    let limits = Limits { faults, casts: flags.casts, calm: flags.calm, stack: flags.stack, members: flags.members };
+    let limits = Limits {
+        faults,
+        casts: flags.casts,
+        calm: flags.calm,
+        stack: flags.stack,
+        members: flags.members,
+        state: flags.state,
+    };
     let seeds = flags.seed.map_or(flags.from..flags.from + flags.runs, |s| s..s + 1);
     let (mut delivered, mut views, mut datagrams, mut slowest, mut failed) = (0, 0, 0, 0f64, 0);
     let count = seeds.end - seeds.start;
@@ -68,6 +85,21 @@ pub fn run(flags: Flags) -> anyhow::Result<()> {
     );
     if failed > 0 {
         bail!("{failed} of {count} runs broke a promise");
+    }
+    Ok(())
+}
+
+fn growth(stack: &str, sizes: &[usize], casts: usize) -> anyhow::Result<()> {
+    println!("{stack}; datagrams and bytes of all members together, {casts} casts of 64 bytes");
+    println!(
+        "members  formed in s  forming: datagrams  quiet: datagrams/s     bytes/s  a cast: datagrams    bytes  everywhere in ms"
+    );
+    for &members in sizes {
+        let g = grow(stack, members, casts).map_err(|e| anyhow!(e))?;
+        println!(
+            "{:>7}  {:>11.2}  {:>18.0}  {:>18.0}  {:>10.0}  {:>17.1}  {:>7.0}  {:.2} to {:.2}",
+            g.members, g.formed, g.forming, g.quiet.0, g.quiet.1, g.cast.0, g.cast.1, g.everywhere.0, g.everywhere.1
+        );
     }
     Ok(())
 }

@@ -18,7 +18,7 @@ use ring::hkdf;
 use crate::addr::Endpoint;
 use crate::event::{Down, To, Up};
 use crate::key::Key;
-use crate::layer::{Cx, Layer};
+use crate::layer::{Cx, Layer, Near};
 use crate::message::Msg;
 use crate::wire::Writer;
 use window::Window;
@@ -76,7 +76,7 @@ impl Crypt {
         Some(msg)
     }
 
-    fn open(&mut self, from: Endpoint, mut msg: Msg, cx: &mut Cx) -> Option<()> {
+    fn open(&mut self, from: Endpoint, mut msg: Msg, cx: &mut Cx<impl Near>) -> Option<()> {
         let header = msg.pop::<9>().ok()?;
         let counter = u64::from_le_bytes(header[1..].try_into().ok()?);
         let mut text = msg.joined().to_vec();
@@ -115,7 +115,7 @@ impl Crypt {
         Some(())
     }
 
-    fn challenge(&mut self, from: Endpoint, key: LessSafeKey, cx: &mut Cx) -> Option<()> {
+    fn challenge(&mut self, from: Endpoint, key: LessSafeKey, cx: &mut Cx<impl Near>) -> Option<()> {
         let clock = self.clock;
         if !self.peers.contains_key(&from) {
             if self.peers.len() >= KNOWN
@@ -149,7 +149,7 @@ fn nonce(counter: u64) -> Nonce {
 }
 
 impl Layer for Crypt {
-    fn down(&mut self, event: Down, cx: &mut Cx) {
+    fn down(&mut self, event: Down, cx: &mut Cx<impl Near>) {
         match event {
             Down::Packet(to, msg) => {
                 if let Some(sealed) = self.seal(DATA, msg.head(), msg.body(), cx.me) {
@@ -160,7 +160,7 @@ impl Layer for Crypt {
         }
     }
 
-    fn up(&mut self, event: Up, cx: &mut Cx) {
+    fn up(&mut self, event: Up, cx: &mut Cx<impl Near>) {
         match event {
             Up::Packet(from, msg) => {
                 // What does not open is dropped without a word.

@@ -5,7 +5,7 @@ use super::wire::Control;
 use super::{DEADLINE, Follow, Mbrship, RETRY, Step};
 use crate::addr::Endpoint;
 use crate::event::{Down, Up};
-use crate::layer::Cx;
+use crate::layer::{Cx, Near};
 use crate::mutant::Mutant;
 use crate::view::{MEMBERS, View, ViewId};
 
@@ -15,7 +15,7 @@ const KEPT: usize = 4;
 impl Mbrship {
     /// Leads an attempt with all who are not suspected, all who asked to come in, and those of other views whom an attempt before it had brought along, save
     /// the silent.
-    pub(super) fn begin(&mut self, silent: &[Endpoint], cx: &mut Cx) {
+    pub(super) fn begin(&mut self, silent: &[Endpoint], cx: &mut Cx<impl Near>) {
         let brought = self.lead.take().map_or(Vec::new(), |lead| lead.participants);
         let number = self.highest.max(self.promised.map_or(0, |p| p.number)) + 1;
         let attempt = ViewId { number, leader: cx.me };
@@ -43,11 +43,11 @@ impl Mbrship {
             self.ask(*member, cx);
         }
         cx.wake(DEADLINE, cx.now + cx.config.flush);
-        cx.wake(RETRY, cx.now + cx.config.retry);
+        self.soon(cx);
     }
 
     /// As leader: asks a participant for what it has not answered.
-    pub(super) fn ask(&self, member: Endpoint, cx: &mut Cx) {
+    pub(super) fn ask(&self, member: Endpoint, cx: &mut Cx<impl Near>) {
         let Some(lead) = &self.lead else { return };
         let control = if lead.cutting() {
             let Some(targets) = lead.targets(&member, cx.mutant(Mutant::CutAtLeast)) else { return };
@@ -58,7 +58,7 @@ impl Mbrship {
         self.to(member, &control, cx);
     }
 
-    pub(super) fn got_flush(&mut self, from: Endpoint, attempt: ViewId, who: &[Endpoint], cx: &mut Cx) {
+    pub(super) fn got_flush(&mut self, from: Endpoint, attempt: ViewId, who: &[Endpoint], cx: &mut Cx<impl Near>) {
         if attempt.leader != from || !who.contains(&cx.me) {
             return;
         }
@@ -86,23 +86,36 @@ impl Mbrship {
     }
 
     /// How long this member follows without progress: the older take over sooner.
-    fn patience(&self, cx: &mut Cx) {
+    fn patience(&mut self, cx: &mut Cx<impl Near>) {
         let older = self.members().iter().take_while(|m| **m != cx.me).filter(|m| !self.suspects.contains(m)).count();
         if self.lead.is_none() {
             cx.wake(DEADLINE, cx.now + cx.config.flush * (2 + older as u32));
         }
-        cx.wake(RETRY, cx.now + cx.config.retry);
+        self.soon(cx);
+    }
+
+    /// There was progress: what is said now is repeated soon, then less and less often.
+    fn soon(&mut self, cx: &mut Cx<impl Near>) {
+        self.tries = 0;
+        self.again(cx);
+    }
+
+    /// The time of the next repetition.
+    pub(super) fn again(&mut self, cx: &mut Cx<impl Near>) {
+        let wait = (cx.config.retry / 8 * (1 << self.tries.min(3))).min(cx.config.retry);
+        self.tries += 1;
+        cx.wake(RETRY, cx.now + wait);
     }
 
     /// NAK is frozen.
-    pub(super) fn frozen(&mut self, counts: Vec<u64>, cx: &mut Cx) {
+    pub(super) fn frozen(&mut self, counts: Vec<u64>, cx: &mut Cx<impl Near>) {
         if let Some(follow) = &mut self.follow {
             follow.step = Step::Reported(counts);
             self.say_report(cx);
         }
     }
 
-    pub(super) fn say_report(&mut self, cx: &mut Cx) {
+    pub(super) fn say_report(&mut self, cx: &mut Cx<impl Near>) {
         let (Some(Follow { attempt, step: Step::Reported(counts), .. }), Some(view)) = (&self.follow, &self.view)
         else {
             return;
@@ -116,7 +129,7 @@ impl Mbrship {
         }
     }
 
-    pub(super) fn got_report(&mut self, from: Endpoint, attempt: ViewId, report: Report, cx: &mut Cx) {
+    pub(super) fn got_report(&mut self, from: Endpoint, attempt: ViewId, report: Report, cx: &mut Cx<impl Near>) {
         let Some(lead) = &mut self.lead else { return };
         if lead.attempt != attempt || !lead.report(from, report) {
             return;
@@ -126,6 +139,7 @@ impl Mbrship {
         }
         let participants = lead.participants.clone();
         let own = lead.targets(&cx.me, cx.mutant(Mutant::CutAtLeast));
+        self.soon(cx);
         let me = cx.me;
         for member in participants.into_iter().filter(|m| *m != me) {
             self.ask(member, cx);
@@ -136,7 +150,7 @@ impl Mbrship {
         }
     }
 
-    pub(super) fn got_cut(&mut self, attempt: ViewId, targets: Vec<(u64, u16)>, cx: &mut Cx) {
+    pub(super) fn got_cut(&mut self, attempt: ViewId, targets: Vec<(u64, u16)>, cx: &mut Cx<impl Near>) {
         let n = self.members().len();
         let Some(follow) = &mut self.follow else { return };
         if follow.attempt != attempt || targets.len() != n {
@@ -153,7 +167,7 @@ impl Mbrship {
         }
     }
 
-    pub(super) fn say_reached(&mut self, cx: &mut Cx) {
+    pub(super) fn say_reached(&mut self, cx: &mut Cx<impl Near>) {
         let Some(follow) = &self.follow else { return };
         let attempt = follow.attempt;
         if attempt.leader == cx.me {
@@ -163,7 +177,7 @@ impl Mbrship {
         }
     }
 
-    pub(super) fn got_reached(&mut self, from: Endpoint, attempt: ViewId, cx: &mut Cx) {
+    pub(super) fn got_reached(&mut self, from: Endpoint, attempt: ViewId, cx: &mut Cx<impl Near>) {
         if let Some(view) = self.made.iter().find(|v| v.id == attempt) {
             let install = Control::Install(view.clone());
             return self.to(from, &install, cx);
@@ -175,7 +189,7 @@ impl Mbrship {
     }
 
     /// All have delivered: this is the view.
-    fn made(&mut self, cx: &mut Cx) {
+    fn made(&mut self, cx: &mut Cx<impl Near>) {
         let Some(lead) = &self.lead else { return };
         let attempt = lead.attempt;
         let participants = lead.participants.clone();
@@ -194,7 +208,7 @@ impl Mbrship {
     }
 
     /// No progress for too long.
-    pub(super) fn too_late(&mut self, cx: &mut Cx) {
+    pub(super) fn too_late(&mut self, cx: &mut Cx<impl Near>) {
         if let Some(lead) = &self.lead {
             let silent: Vec<_> = lead.waits_for().into_iter().filter(|m| *m != cx.me).collect();
             let known: Vec<_> = silent.iter().filter(|m| self.members().contains(m)).copied().collect();

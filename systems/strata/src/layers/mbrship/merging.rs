@@ -3,7 +3,7 @@
 use super::wire::Control;
 use super::{Mbrship, RETRY};
 use crate::addr::{Addr, Endpoint};
-use crate::layer::Cx;
+use crate::layer::{Cx, Near};
 use crate::view::View;
 
 /// How often an address is asked before it is given up; MERGE, or whoever joins, may begin anew.
@@ -14,7 +14,7 @@ const MOST: usize = 64;
 const JOINERS: usize = 256;
 
 impl Mbrship {
-    pub(super) fn want_merge(&mut self, addr: Addr, cx: &mut Cx) {
+    pub(super) fn want_merge(&mut self, addr: Addr, cx: &mut Cx<impl Near>) {
         if addr == cx.me.addr || self.members().iter().any(|m| m.addr == addr && !self.suspects.contains(m)) {
             return;
         }
@@ -27,7 +27,7 @@ impl Mbrship {
     }
 
     /// As leader of a steady view: asks each address once.
-    pub(super) fn ask_to_merge(&mut self, cx: &mut Cx) {
+    pub(super) fn ask_to_merge(&mut self, cx: &mut Cx<impl Near>) {
         let Some(view) = self.view.clone() else { return };
         let control = Control::MergeAsk((*view).clone());
         self.asks.retain(|_, tries| {
@@ -39,7 +39,7 @@ impl Mbrship {
         }
     }
 
-    pub(super) fn got_merge_ask(&mut self, from: Endpoint, view: View, cx: &mut Cx) {
+    pub(super) fn got_merge_ask(&mut self, from: Endpoint, view: View, cx: &mut Cx<impl Near>) {
         let Some(own) = self.view.clone() else { return };
         if view.id == own.id || !view.members.contains(&from) {
             return;
@@ -60,7 +60,7 @@ impl Mbrship {
         }
     }
 
-    pub(super) fn got_redirect(&mut self, from: Endpoint, leader: Endpoint, cx: &mut Cx) {
+    pub(super) fn got_redirect(&mut self, from: Endpoint, leader: Endpoint, cx: &mut Cx<impl Near>) {
         if self.asks.remove(&from.addr).is_some() {
             self.want_merge(leader.addr, cx);
         }

@@ -27,8 +27,10 @@ use std::sync::Arc;
 
 use crate::addr::{Addr, Endpoint};
 use crate::event::{Down, Up};
-use crate::layer::{Cx, Layer};
+use crate::foretold::Foretold;
+use crate::layer::{Cx, Layer, Near};
 use crate::mutant::Mutant;
+use crate::shared::Shared;
 use crate::stack::Kind;
 use crate::view::{View, ViewId};
 
@@ -76,12 +78,14 @@ pub(super) struct Mbrship {
     lead: Option<Lead>,
     /// Views that this member made, for who missed INSTALL.
     made: VecDeque<View>,
+    /// Repetitions since there was progress.
+    tries: u32,
     leave: bool,
     exiting: bool,
 }
 
 impl Mbrship {
-    fn to(&self, whom: Endpoint, control: &Control, cx: &mut Cx) {
+    fn to(&self, whom: Endpoint, control: &Control, cx: &mut Cx<impl Near>) {
         cx.down(Down::Raw(Kind::Mbrship, whom.addr, control.message()));
     }
 
@@ -99,7 +103,7 @@ impl Mbrship {
     }
 
     /// Something changed: begin an attempt if that is for this member to do and there is reason to.
-    fn consider(&mut self, cx: &mut Cx) {
+    fn consider(&mut self, cx: &mut Cx<impl Near>) {
         if self.exiting {
             return;
         }
@@ -118,7 +122,7 @@ impl Mbrship {
         }
     }
 
-    fn install(&mut self, view: View, cx: &mut Cx) {
+    fn install(&mut self, view: View, cx: &mut Cx<impl Near>) {
         if !view.members.contains(&cx.me) {
             if self.leave {
                 self.exiting = true;
@@ -137,6 +141,7 @@ impl Mbrship {
         self.asks.retain(|addr, _| !view.members.iter().any(|m| m.addr == *addr));
         self.follow = None;
         self.lead = None;
+        self.tries = 0;
         self.blocked = false;
         cx.cancel(DEADLINE);
         let view = Arc::new(view);
@@ -148,7 +153,7 @@ impl Mbrship {
         }
     }
 
-    fn suspect(&mut self, who: impl IntoIterator<Item = Endpoint>, cx: &mut Cx) {
+    fn suspect(&mut self, who: impl IntoIterator<Item = Endpoint>, cx: &mut Cx<impl Near>) {
         let known = who.into_iter().filter(|w| *w != cx.me && self.members().contains(w)).collect::<Vec<_>>();
         let before = self.suspects.len();
         self.suspects.extend(known);
@@ -157,7 +162,7 @@ impl Mbrship {
         }
     }
 
-    fn control(&mut self, from: Endpoint, control: Control, cx: &mut Cx) {
+    fn control(&mut self, from: Endpoint, control: Control, cx: &mut Cx<impl Near>) {
         if self.exiting {
             if let Control::Reached(attempt) = control {
                 self.got_reached(from, attempt, cx);
@@ -203,7 +208,7 @@ impl Mbrship {
     }
 
     /// Repeats what has no answer yet.
-    fn retry(&mut self, cx: &mut Cx) {
+    fn retry(&mut self, cx: &mut Cx<impl Near>) {
         let Some(view) = self.view.clone() else { return };
         if self.exiting {
             return;
@@ -241,13 +246,13 @@ impl Mbrship {
         }
         let idle = self.steady() && self.suspects.is_empty() && self.asks.is_empty() && !self.leave;
         if !idle {
-            cx.wake(RETRY, cx.now + cx.config.retry);
+            self.again(cx);
         }
     }
 }
 
 impl Layer for Mbrship {
-    fn down(&mut self, event: Down, cx: &mut Cx) {
+    fn down(&mut self, event: Down, cx: &mut Cx<impl Near>) {
         match event {
             // The first view: of this member alone.
             Down::View(_) if self.view.is_none() => {
@@ -277,7 +282,7 @@ impl Layer for Mbrship {
         }
     }
 
-    fn up(&mut self, event: Up, cx: &mut Cx) {
+    fn up(&mut self, event: Up, cx: &mut Cx<impl Near>) {
         match event {
             Up::Raw(Kind::Mbrship, from, msg) => {
                 if let Ok(control) = Control::read(&msg.joined()) {
@@ -304,7 +309,7 @@ impl Layer for Mbrship {
         }
     }
 
-    fn timer(&mut self, token: u32, cx: &mut Cx) {
+    fn timer(&mut self, token: u32, cx: &mut Cx<impl Near>) {
         match token {
             RETRY => {
                 self.retry(cx);
@@ -316,5 +321,10 @@ impl Layer for Mbrship {
             DEADLINE => self.too_late(cx),
             _ => cx.up(Up::Exit),
         }
+    }
+
+    /// Casts pass without a header, also while a view ends: NAK says how many.
+    fn foretell(&self, _: u16, _: &mut Foretold, _: &Shared) -> bool {
+        true
     }
 }

@@ -3,7 +3,7 @@
 use super::wire::{Flow, Head, Lack};
 use super::{ASK, Nak};
 use crate::event::{Down, To};
-use crate::layer::Cx;
+use crate::layer::{Cx, Near};
 use crate::message::Msg;
 use crate::wire::Short;
 
@@ -16,7 +16,7 @@ const PATIENCE: u32 = 2;
 
 impl Nak {
     /// Where something lacks that was not asked for, the question's time is set.
-    pub(super) fn missing(&mut self, cx: &mut Cx) {
+    pub(super) fn missing(&mut self, cx: &mut Cx<impl Near>) {
         let mut due = None;
         let wait = cx.now + cx.config.nak_delay;
         for (rank, stream) in self.casts.iter_mut().enumerate() {
@@ -41,7 +41,7 @@ impl Nak {
         }
     }
 
-    pub(super) fn ask(&mut self, cx: &mut Cx) {
+    pub(super) fn ask(&mut self, cx: &mut Cx<impl Near>) {
         for rank in 0..self.casts.len() {
             let limit = if self.frozen { self.cut.as_ref().map_or(0, |cut| cut[rank].0) } else { u64::MAX };
             if self.casts[rank].ask.is_some_and(|at| at <= cx.now) {
@@ -64,7 +64,7 @@ impl Nak {
     }
 
     /// Who is asked: the sender, or whom the cut names; where that brought nothing, any who has more.
-    fn whom(&self, rank: usize, cx: &mut Cx) -> usize {
+    fn whom(&self, rank: usize, cx: &mut Cx<impl Near>) -> usize {
         let first = self.cut.as_ref().map_or(rank, |cut| usize::from(cut[rank].1));
         let tries = self.casts[rank].tries;
         if self.listen[first] && first != usize::from(self.rank) && (tries < PATIENCE || tries.is_multiple_of(2)) {
@@ -77,7 +77,7 @@ impl Nak {
         others.get(cx.rng.below(others.len() as u64) as usize).copied().unwrap_or(first)
     }
 
-    fn put(&self, to: usize, lack: Lack, cx: &mut Cx) {
+    fn put(&self, to: usize, lack: Lack, cx: &mut Cx<impl Near>) {
         if let (false, Some(view)) = (lack.gaps.is_empty(), &self.view)
             && let Some(member) = view.members.get(to)
         {
@@ -85,7 +85,7 @@ impl Nak {
         }
     }
 
-    pub(super) fn got_nak(&mut self, source: usize, msg: Msg, cx: &mut Cx) -> Result<(), Short> {
+    pub(super) fn got_nak(&mut self, source: usize, msg: Msg, cx: &mut Cx<impl Near>) -> Result<(), Short> {
         let lack = Lack::read(&msg.joined())?;
         let Some(to) = self.view.as_ref().map(|v| v.members[source].addr) else { return Ok(()) };
         let origin = usize::from(lack.origin);
@@ -110,7 +110,7 @@ impl Nak {
 }
 
 /// The time to the next question: doubling, with a quarter of jitter, so that many who lack the same don't ask in step.
-fn again(tries: u32, cx: &mut Cx) -> std::time::Duration {
+fn again(tries: u32, cx: &mut Cx<impl Near>) -> std::time::Duration {
     let wait = (cx.config.nak_retry * (1 << tries.min(10))).min(cx.config.status);
     wait + wait.mul_f64(cx.rng.below(256) as f64 / 1024.0)
 }

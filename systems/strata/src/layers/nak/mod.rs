@@ -25,9 +25,11 @@ use std::time::Duration;
 
 use crate::addr::{Addr, Endpoint};
 use crate::event::{Cast, Down, To, Up};
-use crate::layer::{Cx, Layer};
+use crate::foretold::{Came, Foretold};
+use crate::layer::{Cx, Layer, Near};
 use crate::message::Msg;
 use crate::mutant::Mutant;
+use crate::shared::Shared;
 use crate::time::Time;
 use crate::view::View;
 
@@ -40,7 +42,7 @@ use wire::{Flow, Head, Status};
 const STATUS: u32 = 0;
 const ASK: u32 = 1;
 /// A status follows at once after this many deliveries since the last: logs stay short and credit flows.
-const EAGER: u64 = 64;
+const EAGER: u64 = 32;
 
 #[derive(Default)]
 pub(super) struct Nak {
@@ -65,7 +67,7 @@ pub(super) struct Nak {
 }
 
 impl Nak {
-    fn install(&mut self, view: Arc<View>, cx: &mut Cx) {
+    fn install(&mut self, view: Arc<View>, cx: &mut Cx<impl Near>) {
         let n = view.members.len();
         self.tag = view.id.tag();
         self.rank = view.rank(&cx.me).unwrap_or(0);
@@ -80,7 +82,7 @@ impl Nak {
         self.frozen = false;
         self.cut = None;
         self.untold = 0;
-        *cx.unstable = 0;
+        (cx.unstable, cx.under_way) = (0, 0);
         self.ticked = cx.now;
         self.view = Some(view.clone());
         self.period = self.soon(cx);
@@ -98,14 +100,15 @@ impl Nak {
     }
 
     /// How soon after traffic a status follows: later in larger groups, where each costs as many datagrams as there are members.
-    fn soon(&self, cx: &Cx) -> Duration {
+    fn soon(&self, cx: &Cx<impl Near>) -> Duration {
         (cx.config.tail * (self.casts.len() as u32).div_ceil(8)).min(cx.config.status)
     }
 
-    fn cast(&mut self, msg: Msg, cx: &mut Cx) {
+    fn cast(&mut self, msg: Msg, cx: &mut Cx<impl Near>) {
         let me = usize::from(self.rank);
         let number = self.casts[me].append(msg.clone());
-        *cx.unstable += msg.len();
+        cx.unstable += msg.len();
+        cx.under_way += 1;
         let mut packet = msg.clone();
         packet.push(&Head { flow: Flow::Cast, tag: self.tag, origin: self.rank, number }.bytes());
         cx.down(Down::Packet(To::All, packet));
@@ -114,7 +117,7 @@ impl Nak {
         self.traffic(cx);
     }
 
-    fn send(&mut self, to: u16, msg: Msg, cx: &mut Cx) {
+    fn send(&mut self, to: u16, msg: Msg, cx: &mut Cx<impl Near>) {
         if to == self.rank {
             return cx.up(Up::Send(to, msg));
         }
@@ -127,20 +130,22 @@ impl Nak {
     }
 
     /// Our own count of a stream grew: free what all have.
-    fn delivered(&mut self, rank: usize, cx: &mut Cx) {
+    fn delivered(&mut self, rank: usize, cx: &mut Cx<impl Near>) {
         self.matrix.tell(usize::from(self.rank), rank, self.casts[rank].next(), cx.mutant(Mutant::NakForgetsEarly));
         self.free(rank, cx);
     }
 
-    fn free(&mut self, rank: usize, cx: &mut Cx) {
+    fn free(&mut self, rank: usize, cx: &mut Cx<impl Near>) {
+        let base = self.casts[rank].base();
         let freed = self.casts[rank].free(self.matrix.stable(rank));
         if rank == usize::from(self.rank) {
-            *cx.unstable = cx.unstable.saturating_sub(freed);
+            cx.unstable = cx.unstable.saturating_sub(freed);
+            cx.under_way = cx.under_way.saturating_sub(self.casts[rank].base() - base);
         }
     }
 
     /// There was traffic: say soon what is here.
-    fn traffic(&mut self, cx: &mut Cx) {
+    fn traffic(&mut self, cx: &mut Cx<impl Near>) {
         let soon = self.soon(cx);
         if self.casts.len() > 1 && self.period > soon {
             self.period = soon;
@@ -148,7 +153,7 @@ impl Nak {
         }
     }
 
-    fn packet(&mut self, from: Endpoint, mut msg: Msg, cx: &mut Cx) {
+    fn packet(&mut self, from: Endpoint, mut msg: Msg, cx: &mut Cx<impl Near>) {
         let Ok([kind]) = msg.pop() else { return };
         if kind == wire::RAW {
             if let Some(layer) = msg.pop().ok().and_then(|[k]| wire::layer(k)) {
@@ -174,7 +179,7 @@ impl Nak {
         };
     }
 
-    fn got_cast(&mut self, mut msg: Msg, cx: &mut Cx) -> Result<(), crate::wire::Short> {
+    fn got_cast(&mut self, mut msg: Msg, cx: &mut Cx<impl Near>) -> Result<(), crate::wire::Short> {
         let (origin, number) = wire::rest(&mut msg)?;
         let rank = usize::from(origin);
         if rank >= self.casts.len() || origin == self.rank {
@@ -185,18 +190,23 @@ impl Nak {
         }
         if self.casts[rank].accept(number, msg, cx.config.window) {
             self.advance(rank, cx);
-            self.untold += 1;
-            if self.untold >= EAGER {
-                self.tell(cx);
-            }
+            self.heeded(cx);
+        } else {
+            self.traffic(cx);
+            self.missing(cx);
         }
-        self.traffic(cx);
-        self.missing(cx);
         Ok(())
     }
 
+    /// A cast came that was new.
+    fn heeded(&mut self, cx: &mut Cx<impl Near>) {
+        self.untold += 1;
+        self.traffic(cx);
+        self.missing(cx);
+    }
+
     /// Delivers what is in order, as far as the end of the view allows.
-    fn advance(&mut self, rank: usize, cx: &mut Cx) {
+    fn advance(&mut self, rank: usize, cx: &mut Cx<impl Near>) {
         let limit = match &self.cut {
             Some(cut) => cut[rank].0,
             None if self.frozen && !cx.mutant(Mutant::NakThaws) => 0,
@@ -213,7 +223,7 @@ impl Nak {
         self.reached(cx);
     }
 
-    fn got_send(&mut self, source: usize, mut msg: Msg, cx: &mut Cx) -> Result<(), crate::wire::Short> {
+    fn got_send(&mut self, source: usize, mut msg: Msg, cx: &mut Cx<impl Near>) -> Result<(), crate::wire::Short> {
         let (_, number) = wire::rest(&mut msg)?;
         if self.sends_in[source].accept(number, msg, cx.config.window) {
             while let Some(msg) = self.sends_in[source].deliver(u64::MAX, false) {
@@ -228,7 +238,7 @@ impl Nak {
         Ok(())
     }
 
-    fn got_status(&mut self, source: usize, msg: Msg, cx: &mut Cx) -> Result<(), crate::wire::Short> {
+    fn got_status(&mut self, source: usize, msg: Msg, cx: &mut Cx<impl Near>) -> Result<(), crate::wire::Short> {
         let status = Status::read(&msg.joined(), self.casts.len())?;
         for (rank, &count) in status.casts.iter().enumerate() {
             self.casts[rank].exists(count);
@@ -247,7 +257,7 @@ impl Nak {
         Ok(())
     }
 
-    fn tell(&mut self, cx: &mut Cx) {
+    fn tell(&mut self, cx: &mut Cx<impl Near>) {
         self.untold = 0;
         let mut casts: Vec<_> = self.casts.iter().map(Stream::next).collect();
         if cx.mutant(Mutant::NakNoTail) {
@@ -266,7 +276,7 @@ impl Nak {
         self.casts.iter().all(|s| s.held() == 0 && !s.lacks()) && self.sends_out.iter().all(|o| o.held() == 0)
     }
 
-    fn status_due(&mut self, cx: &mut Cx) {
+    fn status_due(&mut self, cx: &mut Cx<impl Near>) {
         // A timer that comes very late tells of a pause of this member: it has no right to call the others silent.
         if cx.now.since(self.ticked) > self.period + cx.config.suspect / 2 {
             self.heard.fill(cx.now);
@@ -284,7 +294,7 @@ impl Nak {
         }
     }
 
-    fn freeze(&mut self, listen: Vec<bool>, cx: &mut Cx) {
+    fn freeze(&mut self, listen: Vec<bool>, cx: &mut Cx<impl Near>) {
         self.frozen = true;
         self.cut = None;
         self.listen = listen;
@@ -292,7 +302,7 @@ impl Nak {
         cx.up(Up::Frozen(self.casts.iter().map(Stream::next).collect()));
     }
 
-    fn cut(&mut self, cut: Vec<(u64, u16)>, cx: &mut Cx) {
+    fn cut(&mut self, cut: Vec<(u64, u16)>, cx: &mut Cx<impl Near>) {
         if cut.len() != self.casts.len() {
             return;
         }
@@ -308,7 +318,7 @@ impl Nak {
     }
 
     /// Tells MBRSHIP, once, that all of the cut was delivered, and that those who move on have this member's sends.
-    fn reached(&mut self, cx: &mut Cx) {
+    fn reached(&mut self, cx: &mut Cx<impl Near>) {
         let Some(cut) = &self.cut else { return };
         let casts = self.casts.iter().zip(cut).all(|(s, (count, _))| s.next() >= *count);
         let sends = self.sends_out.iter().zip(&self.listen).all(|(out, &listens)| !listens || out.held() == 0);
@@ -320,7 +330,7 @@ impl Nak {
 }
 
 impl Layer for Nak {
-    fn down(&mut self, event: Down, cx: &mut Cx) {
+    fn down(&mut self, event: Down, cx: &mut Cx<impl Near>) {
         match event {
             Down::View(view) => self.install(view, cx),
             Down::Cast(msg) if self.view.is_some() => self.cast(msg, cx),
@@ -335,17 +345,44 @@ impl Layer for Nak {
         }
     }
 
-    fn up(&mut self, event: Up, cx: &mut Cx) {
+    fn up(&mut self, event: Up, cx: &mut Cx<impl Near>) {
         if let Up::Packet(from, msg) = event {
             self.packet(from, msg, cx);
         }
     }
 
-    fn timer(&mut self, token: u32, cx: &mut Cx) {
+    fn idle(&mut self, cx: &mut Cx<impl Near>) {
+        if self.untold >= EAGER {
+            self.tell(cx);
+        }
+    }
+
+    fn timer(&mut self, token: u32, cx: &mut Cx<impl Near>) {
         match token {
             STATUS => self.status_due(cx),
             _ => self.ask(cx),
         }
+    }
+
+    fn foretell(&self, from: u16, to: &mut Foretold, shared: &Shared) -> bool {
+        let rank = usize::from(from);
+        let open = !self.frozen && from != self.rank && self.listen.get(rank).copied().unwrap_or(false);
+        if !open || self.casts[rank].lacks() {
+            return false;
+        }
+        let head = Head { flow: Flow::Cast, tag: self.tag, origin: from, number: self.casts[rank].next() };
+        let counts = if shared.mutant(Mutant::FastSkipsNumber) { HEADER - 8 } else { HEADER };
+        to.add(&head.bytes(), counts)
+    }
+
+    fn took(&mut self, came: &mut Came, cx: &mut Cx<impl Near>) {
+        came.header();
+        let rank = usize::from(came.from());
+        self.heard[rank] = cx.now;
+        self.casts[rank].append(came.rest());
+        self.casts[rank].tries = 0;
+        self.delivered(rank, cx);
+        self.heeded(cx);
     }
 
     fn backlog(&self) -> usize {

@@ -1,28 +1,28 @@
 //! Who has how many of each stream. Pure.
 
-/// Row: a member; column: a stream.
+/// A column for each stream: how many of it each member has; none where nothing was cast, so that idle members of large groups cost no room.
 #[derive(Default)]
 pub(super) struct Matrix {
     n: usize,
-    has: Vec<u64>,
+    has: Vec<Vec<u64>>,
     stable: Vec<u64>,
 }
 
 impl Matrix {
     pub(super) fn new(n: usize) -> Self {
-        Self { n, has: vec![0; n * n], stable: vec![0; n] }
+        Self { n, has: vec![Vec::new(); n], stable: vec![0; n] }
     }
 
     /// A member says how many it has of a stream. Whether more of it is stable now. What is told never shrinks: statuses overtake each other. `eager` is a mutant's.
     pub(super) fn tell(&mut self, member: usize, stream: usize, count: u64, eager: bool) -> bool {
-        let cell = &mut self.has[member * self.n + stream];
-        let before = *cell;
-        if count <= before {
+        if count <= self.has(member, stream) {
             return false;
         }
-        *cell = count;
+        let column = &mut self.has[stream];
+        column.resize(self.n, 0);
+        let before = std::mem::replace(&mut column[member], count);
         if eager {
-            let second = (0..self.n).filter(|&m| m != stream).map(|m| self.has[m * self.n + stream]).max();
+            let second = (0..self.n).filter(|&m| m != stream).map(|m| column[m]).max();
             self.stable[stream] = second.unwrap_or(count).max(self.stable[stream]);
             return true;
         }
@@ -30,7 +30,7 @@ impl Matrix {
         if before > self.stable[stream] {
             return false;
         }
-        let least = (0..self.n).map(|m| self.has[m * self.n + stream]).min().unwrap_or(0);
+        let least = column.iter().copied().min().unwrap_or(0);
         let grew = least > self.stable[stream];
         self.stable[stream] = least;
         grew
@@ -42,7 +42,7 @@ impl Matrix {
     }
 
     pub(super) fn has(&self, member: usize, stream: usize) -> u64 {
-        self.has[member * self.n + stream]
+        self.has[stream].get(member).copied().unwrap_or(0)
     }
 }
 

@@ -49,7 +49,7 @@ pub(super) fn layer(byte: u8) -> Option<Kind> {
     Kind::ALL.into_iter().find(|k| *k as u8 == byte)
 }
 
-/// What a member has, by rank. The lists of sends are empty where there were none.
+/// What a member has, by rank. Lists end with the last that is not zero.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Status {
     pub casts: Vec<u64>,
@@ -62,9 +62,9 @@ impl Status {
         let mut to = Writer::new();
         to.u8(STATUS);
         to.u64(tag);
-        to.counts(&self.casts);
-        for list in [&self.sends_in, &self.sends_out] {
-            to.counts(if list.iter().all(|&n| n == 0) { &[] } else { list });
+        for list in [&self.casts, &self.sends_in, &self.sends_out] {
+            let len = list.iter().rposition(|&n| n != 0).map_or(0, |last| last + 1);
+            to.counts(&list[..len]);
         }
         to.0
     }
@@ -73,8 +73,7 @@ impl Status {
     pub(super) fn read(bytes: &[u8], n: usize) -> Result<Self, Short> {
         let mut from = Reader(bytes);
         let status = Self { casts: from.counts()?, sends_in: from.counts()?, sends_out: from.counts()? };
-        let fits = |list: &Vec<u64>| list.is_empty() || list.len() == n;
-        if status.casts.len() != n || !fits(&status.sends_in) || !fits(&status.sends_out) {
+        if [&status.casts, &status.sends_in, &status.sends_out].into_iter().any(|list| list.len() > n) {
             return Err(Short);
         }
         Ok(status)
@@ -125,10 +124,10 @@ mod tests {
 
     #[test]
     fn statuses_and_lacks_come_back() {
-        let status = Status { casts: vec![3, 0, 900], sends_in: vec![0, 1, 0], sends_out: vec![] };
+        let status = Status { casts: vec![3, 0, 900], sends_in: vec![0, 1], sends_out: vec![] };
         let bytes = status.bytes(7);
         assert_eq!(Status::read(&bytes[9..], 3), Ok(status));
-        assert_eq!(Status::read(&bytes[9..], 4), Err(Short));
+        assert_eq!(Status::read(&bytes[9..], 2), Err(Short));
         let lack = Lack { flow: Flow::Send, origin: 2, gaps: vec![(4, 6), (1 << 40, (1 << 40) + 1)] };
         assert_eq!(Lack::read(&lack.bytes(7)[9..]), Ok(lack));
     }

@@ -1,6 +1,7 @@
 //! What every run is held against. An oracle reads the journal and says what is wrong, or nothing.
 
 mod order;
+mod states;
 mod streams;
 mod views;
 
@@ -31,6 +32,14 @@ pub fn check(journal: &Journal, promises: Properties) -> Result<(), String> {
     }
     if promises.has(Property::Safe) {
         order::safe(journal)?;
+    }
+    states::sound(journal)?;
+    if promises.has(Property::Total) {
+        states::equal_within_views(journal)?;
+        states::equal_after_views(journal)?;
+        if promises.has(Property::Safe) {
+            states::durable(journal)?;
+        }
     }
     Ok(())
 }

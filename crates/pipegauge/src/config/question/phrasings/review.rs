@@ -131,5 +131,5 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("does nagle hurt", "options are set when a path is measured"),
     ("what is the standard deviation at 1 kB", "pipegauge jitter RUN"),
     ("from what size is unix no longer faster than tcp", "left out or denied"),
-    ("game server 64 tick, 1200 byte snapshots to 32 players ok?", "`tick` in `64 tick` is no unit"),
+    ("game server 64 tick, 1200 byte snapshots to 32 players ok?", "`players` in `32 players` is no unit"),
 ];

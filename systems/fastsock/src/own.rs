@@ -1,0 +1,90 @@
+//! Descriptors of the library's own: out of the program's way, few, and never closed by the program, which may close all that it can.
+
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use libc::c_int;
+
+use crate::real;
+
+/// Numbers of descriptors beyond this are not marked, and not used.
+const MOST: usize = 1 << 16;
+/// Where they start at most.
+const HIGH: u64 = 8000;
+
+static MARKS: [AtomicU64; MOST / 64] = [const { AtomicU64::new(0) }; MOST / 64];
+static COUNT: AtomicU32 = AtomicU32::new(0);
+
+/// How many descriptors this process may have.
+fn limit() -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: room for one limit.
+    unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) };
+    limit.rlim_cur
+}
+
+/// Where in a process with this limit the library's descriptors start.
+fn first(limit: u64) -> usize {
+    (limit / 4 * 3).min(HIGH) as usize
+}
+
+/// A descriptor that is this library's from now on, with a number out of the program's way. None if there is no room: the library takes a
+/// quarter of what the process may have at most.
+pub fn keep(low: OwnedFd) -> Option<RawFd> {
+    let limit = limit();
+    if u64::from(COUNT.load(Ordering::Relaxed)) >= limit / 4 {
+        return None;
+    }
+    // SAFETY: a copy of a descriptor of this library's own.
+    let high = unsafe { real::fcntl(low.as_raw_fd(), libc::F_DUPFD_CLOEXEC, first(limit)) };
+    let index = usize::try_from(high).ok()?;
+    if index >= MOST {
+        // SAFETY: just made.
+        unsafe { real::close(high) };
+        return None;
+    }
+    MARKS[index / 64].fetch_or(1 << (index % 64), Ordering::Relaxed);
+    COUNT.fetch_add(1, Ordering::Relaxed);
+    Some(high)
+}
+
+/// Whether a descriptor is the library's.
+#[inline(always)]
+pub fn is(fd: RawFd) -> bool {
+    usize::try_from(fd).is_ok_and(|at| at < MOST && MARKS[at / 64].load(Ordering::Relaxed) & (1 << (at % 64)) != 0)
+}
+
+/// Whether there is any.
+#[inline(always)]
+pub fn any() -> bool {
+    COUNT.load(Ordering::Relaxed) != 0
+}
+
+/// Gives one back.
+pub fn close(fd: RawFd) {
+    if is(fd) {
+        let at = fd as usize;
+        MARKS[at / 64].fetch_and(!(1 << (at % 64)), Ordering::Relaxed);
+        COUNT.fetch_sub(1, Ordering::Relaxed);
+        // SAFETY: this library's own.
+        unsafe { real::close(fd) };
+    }
+}
+
+/// Runs `work` for each run of descriptors from `first` to `last` that has none of the library's.
+pub fn around(first: u32, last: u32, mut work: impl FnMut(u32, u32)) {
+    let mut from = first;
+    if any() {
+        for fd in first..=last.min(MOST as u32 - 1) {
+            if is(fd as c_int) {
+                if fd > from {
+                    work(from, fd - 1);
+                }
+                from = fd + 1;
+            }
+        }
+    }
+    if from <= last {
+        work(from, last);
+    }
+}

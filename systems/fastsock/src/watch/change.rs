@@ -1,0 +1,185 @@
+//! `epoll_ctl`.
+
+use super::life::{enter, packed};
+use super::*;
+
+/// `epoll_ctl`.
+///
+/// # Safety
+/// As the system's.
+pub unsafe fn ctl(set_fd: c_int, op: c_int, fd: c_int, event: *mut epoll_event) -> c_int {
+    // SAFETY: the caller's promise, here and in what follows.
+    let kernel = || unsafe { real::epoll_ctl(set_fd, op, fd, event) };
+    let (set, held) = (set_of(set_fd), slot::of(fd));
+    let Some(set) = set else {
+        if op != libc::EPOLL_CTL_DEL
+            && let Some(held) = held
+        {
+            // A set that this library does not follow.
+            retire::retire(&held);
+        }
+        return kernel();
+    };
+    if event.is_null() && op != libc::EPOLL_CTL_DEL {
+        return kernel();
+    }
+    // SAFETY: not null where it is read.
+    let event = if event.is_null() { epoll_event { events: 0, u64: 0 } } else { unsafe { *event } };
+    let done = set.with(|state| {
+        let number = held.as_ref().map_or(0, |held| held.number());
+        // An entry of a descriptor that was closed unseen is none.
+        let id = state.by_fd.get(&fd).copied().filter(|&id| state.slot(id) == Some(number));
+        match (op, id) {
+            (libc::EPOLL_CTL_ADD, Some(id)) if state.parked(id) => {
+                if event.events & (ET | ONESHOT | EXCLUSIVE) == 0 {
+                    return modify(set, set_fd, state, id, event, held.as_ref(), kernel);
+                }
+                take_out(set, set_fd, state, id, held.as_deref());
+                add(set, set_fd, state, fd, event, held.as_ref(), kernel)
+            }
+            (libc::EPOLL_CTL_MOD | libc::EPOLL_CTL_DEL, Some(id)) if state.parked(id) => {
+                real::fail(libc::ENOENT) as c_int
+            }
+            (libc::EPOLL_CTL_ADD, Some(id)) if state.done(id) => real::fail(libc::EEXIST) as c_int,
+            (libc::EPOLL_CTL_ADD, _) => add(set, set_fd, state, fd, event, held.as_ref(), kernel),
+            (libc::EPOLL_CTL_MOD, Some(id)) => modify(set, set_fd, state, id, event, held.as_ref(), kernel),
+            (libc::EPOLL_CTL_DEL, Some(id)) if state.park(id, held.as_deref()) => 0,
+            (libc::EPOLL_CTL_DEL, Some(id)) => {
+                let done = if state.done(id) { 0 } else { kernel() };
+                set.remove(Some(set_fd), state, id, held.as_deref());
+                if let Some(held) = &held {
+                    let one = packed(set.number, id);
+                    let _ = held.watch.compare_exchange(one, NONE, Ordering::SeqCst, Ordering::SeqCst);
+                }
+                set.nested.store(state.inner.len() as u32, Ordering::SeqCst);
+                done
+            }
+            _ => kernel(),
+        }
+    });
+    done.unwrap_or_else(kernel)
+}
+
+fn add(
+    set: &Set,
+    set_fd: c_int,
+    state: &mut State,
+    fd: c_int,
+    event: epoll_event,
+    held: Option<&Held>,
+    kernel: impl Fn() -> c_int,
+) -> c_int {
+    let done = kernel();
+    if done != 0 {
+        return done;
+    }
+    let entry = Entry {
+        fd,
+        slot: held.map_or(0, |held| held.number()),
+        events: event.events,
+        word: event.u64,
+        bell: -1,
+        bell_is_copy: false,
+        bell_flags: None,
+        kernel: Some(event.events),
+        done: false,
+        parked: false,
+        half: false,
+        recent: false,
+        told: (0, 0),
+        generation: 0,
+    };
+    let id = state.add(entry);
+    let Some(held) = held else {
+        if let Some(within) = usize::try_from(fd).ok().and_then(|fd| WITHIN.get(fd)) {
+            within.store(true, Ordering::SeqCst);
+        }
+        if set_of(fd).is_some() {
+            state.inner.push(fd);
+            set.nested.store(state.inner.len() as u32, Ordering::SeqCst);
+        }
+        return done;
+    };
+    let Some(id) = id else {
+        retire::retire(held);
+        return done;
+    };
+    enter(set, id, held);
+    fence(Ordering::SeqCst);
+    set.attach(set_fd, state, id, held);
+    done
+}
+
+fn modify(
+    set: &Set,
+    set_fd: c_int,
+    state: &mut State,
+    id: u32,
+    event: epoll_event,
+    held: Option<&Held>,
+    kernel: impl Fn() -> c_int,
+) -> c_int {
+    let Some(entry) = state.entries[id as usize].as_mut() else { return kernel() };
+    let Some(held) = held.filter(|_| entry.bell >= 0) else {
+        let done = kernel();
+        if done == 0 {
+            (entry.events, entry.word, entry.kernel, entry.done) = (event.events, event.u64, Some(event.events), false);
+        }
+        return done;
+    };
+    if (entry.events | event.events) & EXCLUSIVE != 0 {
+        // The kernel says what is wrong with that.
+        return kernel();
+    }
+    let before = entry.wants();
+    let level = entry.level() && event.events & (ET | ONESHOT) == 0 && !entry.done;
+    (entry.events, entry.word, entry.done, entry.parked) = (event.events, event.u64, false, false);
+    let after = entry.wants();
+    ready::interest(held, after, true);
+    ready::interest(held, before, false);
+    let generation = entry.generation;
+    // More than is wanted does no harm to who asks for levels: it is not told on, and put right once it comes.
+    let events = entry.for_kernel(held);
+    let enough = level && entry.kernel.is_some_and(|now| events & !now == 0);
+    if !enough {
+        if !place(set_fd, entry.fd, entry.kernel, events, token(id, generation, false)) {
+            return -1;
+        }
+        entry.kernel = Some(events);
+    }
+    if !level {
+        let flags = EPOLLIN as u32 | entry.events & (ET | ONESHOT);
+        if ready::conditions(held, after) != 0 {
+            ready::tell(held);
+        } else {
+            ready::arm(held, after, true);
+        }
+        place(set_fd, entry.bell, entry.bell_flags, flags, token(id, generation, true));
+        entry.bell_flags = Some(flags);
+        return 0;
+    }
+    // Looked at anew, as the kernel does with what is changed: by the next wait, or by whoever waits now.
+    if !state.look_at(id) || set.somebody_waits() {
+        if ready::conditions(held, after) != 0 {
+            ready::tell(held);
+        } else {
+            ready::arm(held, after, false);
+        }
+    }
+    0
+}
+
+/// Takes an entry out of the kernel's set, too.
+pub(super) fn take_out(set: &Set, set_fd: c_int, state: &mut State, id: u32, held: Option<&Slot>) {
+    let errno = real::errno();
+    if let Some(entry) = state.entries.get_mut(id as usize).and_then(Option::as_mut)
+        && entry.kernel.take().is_some()
+    {
+        control(set_fd, libc::EPOLL_CTL_DEL, entry.fd, 0, 0);
+    }
+    set.remove(Some(set_fd), state, id, held);
+    if let Some(held) = held {
+        let _ = held.watch.compare_exchange(packed(set.number, id), NONE, Ordering::SeqCst, Ordering::SeqCst);
+    }
+    real::fail(errno);
+}

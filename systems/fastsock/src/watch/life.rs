@@ -1,0 +1,245 @@
+//! How sets, and the entries of connections in them, begin and end.
+
+use std::sync::atomic::{AtomicU32, Ordering, fence};
+
+use libc::c_int;
+
+use super::change::take_out;
+use super::*;
+
+/// A descriptor means a new set.
+pub fn track_set(fd: c_int) {
+    let Some(entry) = usize::try_from(fd).ok().and_then(|fd| NUMBERS.get(fd)) else { return };
+    forget_set(fd);
+    MAKING.with(|()| {
+        let used = USED.load(Ordering::Relaxed);
+        let free = (1..used).filter_map(set_numbered).find(|set| set.fds.load(Ordering::SeqCst) == 0);
+        let set = match free {
+            Some(set) => set,
+            None if (used as usize) < SETS => {
+                let set = Box::leak(Box::new(Set {
+                    number: used,
+                    fds: AtomicU32::new(0),
+                    known: AtomicI32::new(-1),
+                    fast: AtomicU32::new(0),
+                    waiting: AtomicU32::new(0),
+                    outside: AtomicU32::new(0),
+                    nested: AtomicU32::new(0),
+                    asked: AtomicU64::new(0),
+                    foreign: AtomicU32::new(0),
+                    state: Lock::new(None),
+                }));
+                TABLE[used as usize].store(set, Ordering::Release);
+                USED.store(used + 1, Ordering::Release);
+                set
+            }
+            None => return,
+        };
+        set.foreign.store(0, Ordering::Relaxed);
+        set.nested.store(0, Ordering::Relaxed);
+        set.outside.store(0, Ordering::Relaxed);
+        set.fast.store(0, Ordering::Relaxed);
+        set.state.with(|state| *state = Some(State { generation: set.number << 8, ..State::default() }));
+        set.known.store(fd, Ordering::Relaxed);
+        set.fds.store(1, Ordering::SeqCst);
+        entry.store(set.number, Ordering::Release);
+    });
+}
+
+/// `to` means the set that `from` means.
+pub fn share_set(from: c_int, to: c_int) {
+    forget_set(to);
+    if let (Some(set), Some(entry)) = (set_of(from), usize::try_from(to).ok().and_then(|to| NUMBERS.get(to))) {
+        set.fds.fetch_add(1, Ordering::SeqCst);
+        entry.store(set.number, Ordering::Release);
+    }
+}
+
+/// A descriptor is about to be closed: if it was a set's last, its entries go; if it was in sets, they forget it.
+#[inline(always)]
+pub fn forget_set(fd: c_int) {
+    let within = usize::try_from(fd).ok().and_then(|fd| WITHIN.get(fd));
+    if within.is_some_and(|within| within.load(Ordering::Relaxed) && within.swap(false, Ordering::SeqCst)) {
+        for set in sets() {
+            set.with(|state| {
+                if let Some(id) = state.by_fd.get(&fd).copied().filter(|&id| state.slot(id) == Some(0)) {
+                    set.remove(None, state, id, None);
+                    set.nested.store(state.inner.len() as u32, Ordering::SeqCst);
+                }
+            });
+        }
+    }
+    if let Some(entry) = usize::try_from(fd).ok().and_then(|fd| NUMBERS.get(fd))
+        && entry.load(Ordering::Relaxed) != 0
+    {
+        forget_known_set(fd, entry);
+    }
+}
+
+#[cold]
+fn forget_known_set(fd: c_int, entry: &AtomicU32) {
+    let Some(set) = set_numbered(entry.swap(0, Ordering::SeqCst)) else { return };
+    if set.fds.fetch_sub(1, Ordering::SeqCst) != 1 {
+        return;
+    }
+    let errno = real::errno();
+    let state = set.state.with(Option::take).flatten();
+    if let Some(mut state) = state {
+        for id in 0..state.entries.len() as u32 {
+            let Some(slot) = state.entries[id as usize].as_ref().map(|entry| entry.slot) else { continue };
+            let held = slot::numbered(slot);
+            set.remove(Some(fd).filter(|_| slot != 0), &mut state, id, held.as_deref());
+            if let Some(held) = held {
+                let one = packed(set.number, id);
+                let _ = held.watch.compare_exchange(one, NONE, Ordering::SeqCst, Ordering::SeqCst);
+            }
+        }
+    }
+    real::fail(errno);
+}
+
+/// The same for all descriptors from `first` to `last`.
+pub fn forget_sets(first: usize, last: usize) {
+    if USED.load(Ordering::Relaxed) > 1 {
+        (first..=last.min(FDS - 1)).for_each(|fd| forget_set(fd as c_int));
+    }
+}
+
+pub(super) fn packed(set: u32, id: u32) -> u64 {
+    (u64::from(set) << 32 | u64::from(id)) + 1
+}
+
+/// Runs `work` for each entry of a connection: its set and number.
+pub(super) fn entries_of(held: &Slot, number: u32, mut work: impl FnMut(&'static Set, &mut State, u32)) {
+    match held.watch.load(Ordering::SeqCst) {
+        NONE => {}
+        MANY => {
+            for set in sets() {
+                set.with(|state| {
+                    for id in 0..state.entries.len() {
+                        if state.entries[id].as_ref().is_some_and(|entry| entry.slot == number) {
+                            work(set, state, id as u32);
+                        }
+                    }
+                });
+            }
+        }
+        one => {
+            let (set, id) = (((one - 1) >> 32) as u32, (one - 1) as u32);
+            if let Some(set) = set_numbered(set) {
+                set.with(|state| {
+                    if state.entries.get(id as usize).and_then(Option::as_ref).is_some_and(|entry| entry.slot == number)
+                    {
+                        work(set, state, id);
+                    }
+                });
+            }
+        }
+    }
+}
+
+/// A connection is about to become fast: sets that hold it get its event descriptor.
+pub fn attach(held: &Slot) {
+    fence(Ordering::SeqCst);
+    entries_of(held, held.number(), |set, state, id| {
+        if let Some(fd) = set.fd() {
+            set.attach(fd, state, id, held);
+        }
+    });
+}
+
+/// A descriptor of a connection is about to be closed. Its entries stay as long as the connection has another.
+pub fn forget(fd: c_int, held: &Held) {
+    entries_of(held, held.number(), |set, state, id| {
+        if state.by_fd.get(&fd) != Some(&id) {
+            return;
+        }
+        match set.fd() {
+            Some(set_fd) if state.parked(id) => take_out(set, set_fd, state, id, Some(held)),
+            _ => {
+                state.by_fd.remove(&fd);
+            }
+        }
+    });
+}
+
+/// A descriptor has become a connection that is followed: sets that hold it learn which.
+pub fn adopt(fd: c_int) {
+    let within = usize::try_from(fd).ok().and_then(|fd| WITHIN.get(fd));
+    let (Some(held), true) = (slot::of(fd), within.is_some_and(|within| within.load(Ordering::SeqCst))) else { return };
+    for set in sets() {
+        set.with(|state| {
+            if let Some(&id) = state.by_fd.get(&fd)
+                && let Some(entry) = state.entries[id as usize].as_mut()
+            {
+                entry.slot = held.number();
+                enter(set, id, &held);
+            }
+        });
+    }
+}
+
+/// A connection has an entry. One in two sets goes back to the kernel: they may want different things of one event descriptor.
+pub(super) fn enter(set: &Set, id: u32, held: &Held) {
+    if held.watch.compare_exchange(NONE, packed(set.number, id), Ordering::SeqCst, Ordering::SeqCst).is_err() {
+        held.watch.store(MANY, Ordering::SeqCst);
+        retire::retire(held);
+    }
+}
+
+pub(super) fn sets() -> impl Iterator<Item = &'static Set> {
+    (1..USED.load(Ordering::Acquire)).filter_map(set_numbered)
+}
+
+/// The last descriptor of a connection is about to be closed.
+pub fn forget_all(held: &Held) {
+    let errno = real::errno();
+    entries_of(held, held.number(), |set, state, id| set.remove(set.fd(), state, id, Some(held)));
+    held.watch.store(NONE, Ordering::SeqCst);
+    real::fail(errno);
+}
+
+/// All locks are taken, so that a child finds everything whole.
+pub fn before_fork() {
+    MAKING.hold();
+    for set in sets() {
+        // What the program has taken out is no entry of the child's.
+        set.with(|state| {
+            for id in 0..state.entries.len() as u32 {
+                if state.parked(id)
+                    && let (Some(fd), Some(slot)) = (set.fd(), state.slot(id))
+                {
+                    take_out(set, fd, state, id, slot::numbered(slot).as_deref());
+                }
+            }
+        });
+        set.outside.store(1, Ordering::SeqCst);
+        set.state.hold();
+    }
+}
+
+/// And given back.
+pub fn after_fork(child: bool) {
+    for set in sets() {
+        if child {
+            set.state.renew();
+        } else {
+            set.state.release();
+        }
+        if child && set.fds.load(Ordering::SeqCst) != 0 {
+            set.foreign.store(1, Ordering::Relaxed);
+            set.with(|state| {
+                for entry in state.entries.iter().flatten().filter(|entry| entry.bell >= 0) {
+                    if let Some(held) = slot::numbered(entry.slot) {
+                        ready::interest(&held, entry.wants(), true);
+                    }
+                }
+            });
+        }
+    }
+    if child {
+        MAKING.renew();
+    } else {
+        MAKING.release();
+    }
+}

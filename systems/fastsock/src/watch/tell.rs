@@ -1,0 +1,256 @@
+//! What a wait brings, turned into what the program asked for.
+
+use std::mem::MaybeUninit;
+use std::time::Duration;
+
+use super::change::take_out;
+use super::*;
+use crate::wait;
+
+/// What a wait brought.
+struct Batch<'a> {
+    /// The kernel's events first, then the program's.
+    events: &'a mut [epoll_event],
+    told: usize,
+}
+
+impl Set {
+    /// The kernel is asked now.
+    pub fn asked(&self) {
+        self.asked.store(wait::now().as_nanos() as u64, Ordering::Relaxed);
+    }
+
+    /// Whether it was asked lately; if not, it is now.
+    pub fn asked_within(&self, limit: Duration) -> bool {
+        let now = wait::now().as_nanos() as u64;
+        let lately = now.wrapping_sub(self.asked.load(Ordering::Relaxed)) < limit.as_nanos() as u64;
+        if !lately {
+            self.asked.store(now, Ordering::Relaxed);
+        }
+        lately
+    }
+
+    /// A thread begins (or ends) to wait.
+    pub fn waits(&self, begins: bool) {
+        if begins {
+            self.waiting.fetch_add(1, Ordering::SeqCst);
+        } else {
+            self.waiting.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    /// Whether anybody may wait for what the kernel's set tells.
+    pub(super) fn somebody_waits(&self) -> bool {
+        self.waiting.load(Ordering::SeqCst) != 0 || self.outside.load(Ordering::SeqCst) != 0
+    }
+
+    /// Whether a wait is no more than the kernel's.
+    #[inline(always)]
+    pub fn plain(&self) -> bool {
+        self.fast.load(Ordering::SeqCst) == 0 && self.nested.load(Ordering::SeqCst) == 0
+    }
+
+    /// Turns what the kernel brought, from `told` on, into what the program asked for; how many there are then.
+    pub fn translate(&self, set_fd: c_int, events: &mut [epoll_event], told: usize, fresh: bool) -> usize {
+        let marked = |event: &epoll_event| event.u64 & MARK_BITS == mark();
+        if !events[told..].iter().any(marked) {
+            return events.len();
+        }
+        self.with(|state| {
+            if fresh {
+                state.batch = state.batch.wrapping_add(1);
+            }
+            let mut batch = Batch { events, told };
+            for at in told..batch.events.len() {
+                let event = batch.events[at];
+                if marked(&event) {
+                    self.one(set_fd, state, event, &mut batch);
+                } else {
+                    batch.events[batch.told] = event;
+                    batch.told += 1;
+                }
+            }
+            batch.told
+        })
+        .unwrap_or(told)
+    }
+
+    /// One entry's token.
+    fn one(&self, set_fd: c_int, state: &mut State, event: epoll_event, batch: &mut Batch<'_>) {
+        let number = state.batch;
+        // One that is no more.
+        let Some((id, entry)) = state.find(event.u64) else { return };
+        let Some(held) = slot::numbered(entry.slot) else { return };
+        if entry.done {
+            return;
+        }
+        if entry.parked {
+            take_out(self, set_fd, state, id, Some(&held));
+            return;
+        }
+        let of_bell = event.u64 & (1 << 43) != 0;
+        let wants = entry.wants();
+        let mut tell = if of_bell { 0 } else { event.events & (entry.events | ALWAYS) };
+        // The way of the sending direction may have changed since, or more was asked of the kernel than is wanted by now.
+        let events = entry.for_kernel(&held);
+        let unwanted = if of_bell { 0 } else { event.events & !(events | ALWAYS) };
+        if entry.kernel.is_some_and(|now| events & !now != 0 || unwanted != 0)
+            && place(set_fd, entry.fd, entry.kernel, events, token(id, entry.generation, false))
+        {
+            entry.kernel = Some(events);
+        }
+        let through_ring = wants & OUT != 0 && ready::sends_through_ring(&held);
+        if through_ring {
+            tell &= !WRITE;
+        }
+        let mut granted = if wants == 0 {
+            0
+        } else if entry.events & ET != 0 {
+            // Armed first, so that whatever comes after the look is another edge.
+            ready::watch(&held, wants);
+            fence(Ordering::SeqCst);
+            ready::conditions(&held, wants)
+        } else {
+            ready::conditions(&held, wants)
+        };
+        if through_ring && !of_bell && event.events & (RDHUP | ALWAYS) != 0 && granted & OUT == 0 {
+            if event.events & ALWAYS != 0 || ready::peer_closed(entry.fd, &held) {
+                granted |= OUT;
+            } else if entry.events & (RDHUP | ET) == 0 {
+                // It has closed its sending direction alone, and may go on reading.
+                entry.half = true;
+                let events = entry.for_kernel(&held);
+                if place(set_fd, entry.fd, entry.kernel, events, token(id, entry.generation, false)) {
+                    entry.kernel = Some(events);
+                }
+            }
+        }
+        tell |= entry.told_of(granted);
+        if tell == 0 {
+            // An event descriptor whose ring has nothing.
+            if of_bell {
+                if entry.events & ET == 0
+                    && let Armed::Ready(granted) = ready::arm(&held, wants, true)
+                {
+                    tell = entry.told_of(granted);
+                }
+                if tell == 0 && entry.events & ONESHOT != 0 {
+                    let flags = entry.bell_flags;
+                    if let Some(flags) = flags {
+                        place(set_fd, entry.bell, Some(flags), flags, token(id, entry.generation, true));
+                    }
+                }
+            }
+            if tell == 0 {
+                return;
+            }
+        }
+        if entry.events & ONESHOT != 0 {
+            // The other of the two may tell no more, either.
+            entry.done = true;
+            ready::interest(&held, wants, false);
+            control(set_fd, libc::EPOLL_CTL_DEL, entry.bell, 0, 0);
+            entry.bell_flags = None;
+            control(set_fd, libc::EPOLL_CTL_DEL, entry.fd, 0, 0);
+            entry.kernel = None;
+        }
+        let (word, level) = (entry.word, entry.level());
+        if entry.told.0 == number && entry.told.1 < batch.told && batch.events[entry.told.1].u64 == word {
+            batch.events[entry.told.1].events |= tell;
+            return;
+        }
+        entry.told = (number, batch.told);
+        if level {
+            state.look_at(id);
+        }
+        batch.events[batch.told] = epoll_event { events: tell, u64: word };
+        batch.told += 1;
+    }
+
+    /// What the rings of entries told of lately grant, without asking the kernel; how many events.
+    pub fn collect(&self, events: &mut [MaybeUninit<epoll_event>]) -> usize {
+        self.with(|state| {
+            state.batch = state.batch.wrapping_add(1);
+            let mut told = 0;
+            for at in 0..state.recent.len() {
+                let id = state.recent[at];
+                let Some(entry) = state.entries[id as usize].as_mut() else { continue };
+                let Some(held) = slot::numbered(entry.slot) else { continue };
+                if told == events.len() || !entry.level() {
+                    continue;
+                }
+                let tell = entry.told_of(ready::conditions(&held, entry.wants()));
+                if tell != 0 {
+                    events[told].write(epoll_event { events: tell, u64: entry.word });
+                    entry.told = (state.batch, told);
+                    told += 1;
+                }
+            }
+            told
+        })
+        .unwrap_or(0)
+    }
+
+    /// What to look at while spinning.
+    pub fn hot(&self, into: &mut Vec<(Held, Seen)>) {
+        self.with(|state| {
+            for &id in &state.recent {
+                if let Some(entry) = state.entries[id as usize].as_ref()
+                    && let Some(held) = slot::numbered(entry.slot)
+                    && let Some(seen) = ready::seen(&held, entry.wants())
+                {
+                    into.push((held, seen));
+                }
+            }
+        });
+    }
+
+    /// Arms what was told of lately, before a sleep. False if something is granted after all.
+    pub fn settle(&self) -> bool {
+        self.with(|state| {
+            let mut quiet = true;
+            let State { recent, entries, .. } = state;
+            recent.retain(|&id| {
+                let Some(entry) = entries[id as usize].as_mut() else { return false };
+                if let Some(held) = slot::numbered(entry.slot)
+                    && entry.level()
+                    && let Armed::Ready(_) = ready::arm(&held, entry.wants(), false)
+                {
+                    quiet = false;
+                    return true;
+                }
+                entry.recent = false;
+                false
+            });
+            quiet
+        })
+        .unwrap_or(true)
+    }
+
+    /// Sets within this one are as readable as their rings say.
+    pub fn settle_inner(&self) {
+        if self.nested.load(Ordering::SeqCst) != 0 {
+            let inner = self.with(|state| state.inner.clone()).unwrap_or_default();
+            inner.iter().for_each(|&fd| settle_all(fd, 5));
+        }
+    }
+}
+
+/// A set is about to be asked about itself: its event descriptors are readable only where their rings are.
+pub fn settle_all(fd: c_int, depth: u32) {
+    let Some(set) = set_of(fd).filter(|set| depth > 0 && !set.plain()) else { return };
+    set.outside.store(1, Ordering::SeqCst);
+    let inner = set.with(|state| {
+        for entry in state.entries.iter().flatten().filter(|entry| entry.bell >= 0 && entry.level()) {
+            if let Some(held) = slot::numbered(entry.slot) {
+                if ready::conditions(&held, entry.wants()) == 0 {
+                    ready::arm(&held, entry.wants(), true);
+                } else {
+                    ready::tell(&held);
+                }
+            }
+        }
+        state.inner.clone()
+    });
+    inner.unwrap_or_default().iter().for_each(|&fd| settle_all(fd, depth - 1));
+}

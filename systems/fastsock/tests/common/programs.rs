@@ -1,0 +1,69 @@
+//! Servers and clients of other people's, for tests.
+
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::Built;
+
+/// Who has the library.
+pub const WAYS: [(&str, bool, bool); 3] =
+    [("both", true, true), ("server only", true, false), ("client only", false, true)];
+
+/// A program that is killed when the test is done with it.
+pub struct Server(pub Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Asked first, so that one with children of its own ends them.
+        // SAFETY: a process of this test's own.
+        unsafe { libc::kill(self.0.id().cast_signed(), libc::SIGTERM) };
+        let until = Instant::now() + Duration::from_secs(5);
+        while Instant::now() < until && self.0.try_wait().is_ok_and(|status| status.is_none()) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A program to be run, with the library or without.
+pub fn command(built: &Built, library: bool, program: &str) -> Command {
+    let mut command = Command::new(program);
+    command.env("FASTSOCK_AFTER", "2").stderr(Stdio::null());
+    if library {
+        command.env("LD_PRELOAD", &built.library);
+    }
+    command
+}
+
+/// Whether a program is there; says so if not. `asked` is an argument with which it ends at once.
+pub fn installed(program: &str, asked: &str) -> bool {
+    let there = Command::new(program).arg(asked).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
+    if !there {
+        println!("skipped: {program} is not installed");
+    }
+    there
+}
+
+/// A folder of a test's own.
+pub fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("fastsock-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// A port that was free a moment ago.
+pub fn port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// Waits until somebody listens.
+pub fn wait_for(port: u16) {
+    let until = Instant::now() + Duration::from_secs(60);
+    while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        assert!(Instant::now() < until, "nobody listens on port {port}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

@@ -1,0 +1,182 @@
+//! A replica: its data, its requests, and the loop that answers them.
+//!
+//! Every request, reads too, is cast in one order that is safe: whoever is told it knows that all members of the view have it. It is answered where it came in, when it is told there in a
+//! primary view. As the view ends, what is not known to be safe is answered with `unknown`: it may or may not have been done. A replica outside of a primary view answers `no`: nothing was done.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, Write};
+use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
+use std::time::Duration;
+
+use strata::state::Change;
+use strata::udp::{Failed, News, Options, Replica};
+use strata::wire::{Reader, Short, Writer};
+use strata::{Delivery, Refused};
+
+pub const STACK: &str = "FC:MERGE:TOTAL:SAFE:STABLE:MBRSHIP:FRAG:NAK:COM:udp";
+
+/// How to join as a replica.
+pub fn options() -> Options {
+    Options { stack: STACK.to_owned(), ..Options::default() }
+}
+
+/// How reads are answered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[allow(dead_code)]
+pub enum Reads {
+    /// In the order of all requests.
+    Ordered,
+    /// Wrongly: at once, from what this replica has, where others' puts arrive one too late. Shows that the test's checker finds it.
+    Stale,
+}
+
+/// The data, and whether this replica may answer.
+#[derive(Default)]
+struct Store {
+    data: BTreeMap<String, String>,
+    primary: bool,
+}
+
+impl Store {
+    fn state(&self) -> Vec<u8> {
+        let mut to = Writer::new();
+        to.count(self.data.len() as u64);
+        for text in self.data.iter().flat_map(|(key, value)| [key, value]) {
+            to.count(text.len() as u64);
+            to.bytes(text.as_bytes());
+        }
+        to.0
+    }
+
+    fn read(&mut self, state: &[u8]) -> Result<(), Short> {
+        let from = &mut Reader(state);
+        let n = from.length(2)?;
+        let mut text = || {
+            let len = from.length(1)?;
+            Ok(String::from_utf8_lossy(from.take(len)?).into_owned())
+        };
+        self.data = (0..n).map(|_| Ok((text()?, text()?))).collect::<Result<_, Short>>()?;
+        Ok(())
+    }
+
+    /// Does what a request says, and what the answer is.
+    fn apply(&mut self, request: &str) -> String {
+        let words: Vec<_> = request.splitn(4, ' ').collect();
+        match words[..] {
+            [name, "put", key, value] => {
+                self.data.insert(key.to_owned(), value.to_owned());
+                format!("{name} ok")
+            }
+            [name, "get", key] => {
+                self.data.get(key).map_or(format!("{name} none"), |value| format!("{name} is {value}"))
+            }
+            [name, ..] => format!("{name} bad: a request is NAME put KEY VALUE or NAME get KEY"),
+            [] => String::new(),
+        }
+    }
+
+    /// A request that was told here; its answer, if it came in here.
+    fn told(&mut self, message: &Delivery, own: bool) -> Option<String> {
+        let request = String::from_utf8_lossy(&message.body).into_owned();
+        let answer = self.apply(&request);
+        let certain = self.primary && !message.transitional;
+        let name = request.split(' ').next().unwrap_or_default();
+        own.then(|| if certain { answer } else { format!("{name} unknown") })
+    }
+}
+
+/// Answers requests until the input ends, then leaves.
+///
+/// # Errors
+/// As [`Replica::join`], and where answers can't be written.
+pub fn serve(
+    options: Options,
+    reads: Reads,
+    input: impl BufRead + Send + 'static,
+    mut output: impl Write,
+) -> Result<(), Failed> {
+    let io = |source| Failed::Io { what: "writing an answer".to_owned(), source };
+    let mut replica = Replica::join(options)?;
+    let me = replica.me();
+    let mut store = Store::default();
+    let requests = lines(input);
+    let mut waiting: Option<String> = None;
+    let mut ended = false;
+    let mut late = None;
+    writeln!(output, "replica {me}").map_err(io)?;
+    loop {
+        while !ended {
+            let request = match waiting.take().map_or_else(|| requests.try_recv(), Ok) {
+                Ok(request) => request,
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => {
+                    ended = true;
+                    replica.leave();
+                    break;
+                }
+            };
+            let name = request.split(' ').next().unwrap_or_default();
+            if reads == Reads::Stale && request.contains(" get ") {
+                writeln!(output, "{}", store.apply(&request)).map_err(io)?;
+            } else if !(store.primary && replica.is_current()) {
+                writeln!(output, "{name} no").map_err(io)?;
+            } else if let Err(refused) = replica.try_cast(request.clone()) {
+                if matches!(refused, Refused::WouldBlock { .. }) {
+                    waiting = Some(request);
+                    break;
+                }
+                writeln!(output, "{name} no").map_err(io)?;
+            }
+        }
+        replica.flush();
+        while let Some(news) = replica.poll(Duration::from_millis(1))? {
+            match news {
+                News::State(Change::View { view, primary }) => {
+                    store.primary = primary;
+                    let members: Vec<_> = view.members.iter().map(ToString::to_string).collect();
+                    let kind = if primary { "primary" } else { "minor" };
+                    writeln!(output, "view {kind} of {}: {}", members.len(), members.join(" ")).map_err(io)?;
+                }
+                News::State(Change::Wanted) => {
+                    replica.give(store.state());
+                }
+                News::State(Change::State(state)) => {
+                    if store.read(&state).is_err() {
+                        eprintln!("the state that came is none of this store: does the group do something else?");
+                        return Ok(());
+                    }
+                    writeln!(output, "state of {} keys", store.data.len()).map_err(io)?;
+                }
+                News::State(Change::Message(message)) if reads == Reads::Stale && message.from != me => {
+                    if let Some(before) = late.replace(message) {
+                        store.told(&before, false);
+                    }
+                }
+                News::State(Change::Message(message)) => {
+                    if let Some(answer) = store.told(&message, message.from == me) {
+                        writeln!(output, "{answer}").map_err(io)?;
+                    }
+                }
+                News::State(Change::Counted) => writeln!(output, "counts").map_err(io)?,
+                News::State(Change::Orphaned) => eprintln!("nobody here has the data: begin anew, without contacts"),
+                News::Notice(text) => eprintln!("{text}"),
+                News::Trace(_) => {}
+                News::Left => return Ok(()),
+            }
+            output.flush().map_err(io)?;
+        }
+    }
+}
+
+/// Lines, read by a thread: reading blocks, and the group must be answered.
+fn lines(input: impl BufRead + Send + 'static) -> Receiver<String> {
+    let (to, lines) = sync_channel(64);
+    std::thread::spawn(move || {
+        for line in input.lines().map_while(Result::ok) {
+            if to.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    lines
+}

@@ -1,0 +1,404 @@
+//! The state machine. What it does is said in the module above.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::hello::{Note, Stand};
+use super::pieces::{Incoming, Outgoing};
+use super::voting::Known;
+use crate::addr::Endpoint;
+use crate::event::Delivery;
+use crate::mutant::Mutant;
+use crate::view::{View, hash};
+
+/// What is to be said to the group.
+#[derive(Debug, Clone)]
+pub enum Say {
+    /// Cast it.
+    Cast(Bytes),
+    /// Send it to that member.
+    Send(Endpoint, Bytes),
+}
+
+/// What the application is told, in order.
+#[derive(Debug, Clone)]
+pub enum Change {
+    /// The view from here on, and whether it is primary.
+    View {
+        /// The view.
+        view: Arc<View>,
+        /// It has a majority of the last primary view, so that no other that has is told the same (over SAFE and a total order).
+        primary: bool,
+    },
+    /// A member needs the state: [`Transfer::give`] it as it is after all that was told before. Nothing more is told before that.
+    Wanted,
+    /// The group's state at the start of this view: put it in the place of what this member had.
+    State(Bytes),
+    /// After [`Change::State`]: the others know that this member has it, so that from now on it counts where a view is primary. Before, the loss of others may leave none that is.
+    Counted,
+    /// A message.
+    Message(Delivery),
+    /// None in this view has the state: those who had it have gone. It comes back with a member that has it, or the group must be begun anew.
+    Orphaned,
+}
+
+/// Where a member is in its view.
+enum Stage {
+    /// There are hellos to come.
+    Gathering {
+        hellos: BTreeMap<Endpoint, (Option<Stand>, Known)>,
+        firm: bool,
+        messages: Vec<Delivery>,
+        early: Vec<(Endpoint, Note)>,
+        got: Vec<(Endpoint, bool)>,
+    },
+    /// It has the state.
+    Holding,
+    /// It is to receive the state, from whom and to become what; messages wait.
+    Lacking { from: Option<(Endpoint, Stand)>, incoming: Incoming, messages: Vec<Delivery>, primary: bool },
+}
+
+/// State transfer for one member.
+pub struct Transfer {
+    me: Endpoint,
+    stand: Option<Stand>,
+    known: Known,
+    view: Option<Arc<View>>,
+    stage: Stage,
+    /// Who is to be given the state when the application has given it.
+    wanting: Vec<Endpoint>,
+    outgoing: Vec<Outgoing>,
+    says: VecDeque<Say>,
+    changes: VecDeque<Change>,
+    /// The application was asked for its state at the start of the view with this tag.
+    asked: Option<u64>,
+    /// The application was told [`Change::Counted`], or founded the state.
+    counted: bool,
+    /// It has been in a view with others.
+    met: bool,
+    mutant: Option<Mutant>,
+}
+
+fn mix(token: u64, with: u64) -> u64 {
+    hash(&[token.to_le_bytes(), with.to_le_bytes()].concat())
+}
+
+/// Mixed into the token of a state that lost.
+const LOST: u64 = 0x1057;
+
+impl Transfer {
+    /// For a member that founds the group, and has its first state, or for one that is to receive it.
+    pub fn new(me: Endpoint, founds: bool) -> Self {
+        let known = if founds { Known::founded(me) } else { Known::nothing() };
+        let token = mix(hash(me.addr.to_string().as_bytes()), me.born);
+        let stand = founds.then_some(Stand { token, primary: known.primary, size: 1 });
+        Self {
+            me,
+            stand,
+            known,
+            view: None,
+            stage: Stage::Holding,
+            wanting: Vec::new(),
+            outgoing: Vec::new(),
+            says: VecDeque::new(),
+            changes: VecDeque::new(),
+            asked: None,
+            counted: founds,
+            met: false,
+            mutant: None,
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn break_by(&mut self, mutant: Option<Mutant>) {
+        self.mutant = mutant;
+    }
+
+    fn is(&self, mutant: Mutant) -> bool {
+        cfg!(test) && self.mutant == Some(mutant)
+    }
+
+    /// Whether this member has a state of the group, though perhaps one that is to be replaced.
+    pub fn has_state(&self) -> bool {
+        self.stand.is_some()
+    }
+
+    /// Whether this member goes along with the group: it has the state, and is told messages as they come.
+    pub fn is_current(&self) -> bool {
+        matches!(self.stage, Stage::Holding)
+    }
+
+    /// A name for the state that this member has: equal with members whose states are equal at the start of the same view.
+    pub fn token(&self) -> Option<u64> {
+        self.stand.map(|s| s.token)
+    }
+
+    /// A message of the application as it must be cast or sent.
+    pub fn wrap(body: &Bytes) -> Bytes {
+        Note::App(body.clone()).bytes()
+    }
+
+    /// What [`Transfer::wrap`] was given; none where the message is one of a transfer's own.
+    pub fn unwrap(bytes: &Bytes) -> Option<Bytes> {
+        match Note::read(bytes) {
+            Ok(Note::App(body)) => Some(body),
+            _ => None,
+        }
+    }
+
+    /// Messages that wait for hellos or for the state, and pieces of a state that are kept.
+    pub fn held(&self) -> usize {
+        let waiting = match &self.stage {
+            Stage::Gathering { messages, early, .. } => messages.len() + early.len(),
+            Stage::Holding => 0,
+            Stage::Lacking { messages, .. } => messages.len(),
+        };
+        waiting + self.outgoing.len()
+    }
+
+    /// What is to be said next.
+    pub fn say(&mut self) -> Option<Say> {
+        self.says.pop_front()
+    }
+
+    /// What the application is told next.
+    pub fn change(&mut self) -> Option<Change> {
+        if self.asked.is_some() {
+            return None;
+        }
+        let change = self.changes.pop_front();
+        // One that is not of this view was dropped as its view ended.
+        self.asked = matches!(change, Some(Change::Wanted)).then(|| self.tag());
+        change
+    }
+
+    /// Whether [`Transfer::give`] is waited for.
+    pub fn is_asked(&self) -> bool {
+        self.asked.is_some()
+    }
+
+    /// The state that [`Change::Wanted`] asks for. Whether somebody still needs it.
+    pub fn give(&mut self, state: impl Into<Bytes>) -> bool {
+        let now = Some(self.tag());
+        if self.asked.take() != now {
+            return false;
+        }
+        let state = state.into();
+        let wanting = std::mem::take(&mut self.wanting);
+        let used = !wanting.is_empty();
+        self.outgoing.extend(wanting.into_iter().map(|to| Outgoing::new(to, state.clone())));
+        self.pump();
+        used
+    }
+
+    fn tag(&self) -> u64 {
+        self.view.as_ref().map_or(0, |v| v.id.tag())
+    }
+
+    fn cast(&mut self, note: &Note) {
+        self.says.push_back(Say::Cast(note.bytes()));
+    }
+
+    /// A view.
+    pub fn view(&mut self, view: Arc<View>) {
+        self.end_view();
+        self.met |= view.members.len() > 1;
+        self.view = Some(view);
+        self.stage = Stage::Gathering {
+            hellos: BTreeMap::new(),
+            firm: true,
+            messages: Vec::new(),
+            early: Vec::new(),
+            got: Vec::new(),
+        };
+        let hello = Note::Hello(self.tag(), self.stand, self.known.clone());
+        self.cast(&hello);
+    }
+
+    /// What a view leaves behind. Hellos that did not all come decide nothing: who has a state goes on with it.
+    fn end_view(&mut self) {
+        self.outgoing.clear();
+        self.wanting.clear();
+        // Who would have been given the state needs none in this view any more; a question that the application has not yet seen is dropped.
+        self.changes.retain(|c| !matches!(c, Change::Wanted));
+        let (Stage::Gathering { messages, .. }, Some(view)) =
+            (std::mem::replace(&mut self.stage, Stage::Holding), self.view.take())
+        else {
+            return;
+        };
+        let stays = self.is(Mutant::TokenStays);
+        if let Some(stand) = &mut self.stand {
+            stand.token = if stays { stand.token } else { mix(stand.token, view.id.tag()) };
+            stand.size = view.members.len() as u64;
+            self.changes.push_back(Change::View { view, primary: false });
+            self.changes.extend(messages.into_iter().map(|m| Change::Message(Delivery { transitional: true, ..m })));
+        }
+    }
+
+    /// A cast, or a message to this member.
+    pub fn delivered(&mut self, delivery: Delivery) {
+        let Ok(note) = Note::read(&delivery.body) else { return };
+        let (from, firm, tag) = (delivery.from, !delivery.transitional, self.tag());
+        match (note, delivery.cast) {
+            (Note::App(body), _) => self.message(Delivery { body, ..delivery }),
+            (Note::Hello(view, stand, known), true) if view == tag => self.hello(from, stand, known, firm),
+            (Note::Got(view), true) if view == tag => self.got(from, firm),
+            (Note::Piece(view, ..), false) if view == tag => self.piece(from, &delivery.body),
+            (Note::Taken(view, count), false) if view == tag => {
+                self.outgoing.retain_mut(|o| o.to != from || !o.taken(count));
+                self.pump();
+            }
+            _ => {}
+        }
+    }
+
+    fn message(&mut self, message: Delivery) {
+        match &mut self.stage {
+            Stage::Gathering { messages, .. } => messages.push(message),
+            Stage::Holding => self.changes.push_back(Change::Message(message)),
+            Stage::Lacking { from: Some(_), messages, .. } => messages.push(message),
+            Stage::Lacking { .. } => {}
+        }
+    }
+
+    fn hello(&mut self, from: Endpoint, stand: Option<Stand>, known: Known, is_firm: bool) {
+        let Some(view) = self.view.clone() else { return };
+        let Stage::Gathering { hellos, firm, .. } = &mut self.stage else { return };
+        if !view.members.contains(&from) {
+            return;
+        }
+        hellos.insert(from, (stand, known));
+        *firm &= is_firm;
+        if hellos.len() == view.members.len() {
+            self.resolve(&view);
+        }
+    }
+
+    /// All hellos are there: who has the state, who is sent it by whom, and whether the view is primary.
+    fn resolve(&mut self, view: &Arc<View>) {
+        let Stage::Gathering { hellos, firm, messages, early, got } =
+            std::mem::replace(&mut self.stage, Stage::Holding)
+        else {
+            return;
+        };
+        // From the hellos alone, in one order, so that all come to the same.
+        self.known = Known::nothing();
+        for (_, known) in hellos.values() {
+            self.known.join(known);
+        }
+        let best = hellos.values().filter_map(|(stand, _)| *stand).max_by_key(|s| (s.primary, s.size, s.token));
+        let Some(best) = best else {
+            // Alone from the start, it has not been let in yet.
+            if self.met {
+                self.changes.push_back(Change::Orphaned);
+            }
+            self.stage =
+                Stage::Lacking { from: None, incoming: Incoming::default(), messages: Vec::new(), primary: false };
+            return;
+        };
+        let has = |m: &&Endpoint| hellos[m].0.is_some_and(|s| s.token == best.token);
+        let (holders, lacking): (Vec<_>, Vec<_>) = view.members.iter().partition::<Vec<&Endpoint>, _>(has);
+        let holders: Vec<Endpoint> = holders.into_iter().copied().collect();
+        let tag = view.id.tag();
+        let mut next = Stand { token: mix(best.token, tag), primary: best.primary, size: view.members.len() as u64 };
+        // Where somebody knows of a later primary view than the best state is from, the group's state is not here.
+        let granted = best.primary == self.known.primary && self.known.grants(&view.members);
+        let granted = granted || self.is(Mutant::MinorityRules);
+        if granted {
+            next.primary = view.id;
+            self.known.advance(view.id, holders.clone(), firm);
+        }
+        for (who, is_firm) in got {
+            self.got(who, is_firm);
+        }
+        let primary = granted && firm;
+        if !holders.contains(&self.me) {
+            self.counted = false;
+            if let Some(stand) = &mut self.stand {
+                stand.token = mix(stand.token, tag ^ LOST);
+            }
+            let at = lacking.iter().position(|m| **m == self.me).unwrap_or(0);
+            let from = Some((holders[at % holders.len()], next));
+            self.stage = Stage::Lacking { from, incoming: Incoming::default(), messages, primary };
+            for (from, piece) in early {
+                self.piece(from, &piece.bytes());
+            }
+            return;
+        }
+        self.stand = Some(next);
+        self.changes.push_back(Change::View { view: view.clone(), primary });
+        if primary {
+            self.counts();
+        }
+        let mine = lacking.iter().enumerate().filter(|(at, _)| holders[at % holders.len()] == self.me);
+        self.wanting = mine.map(|(_, m)| **m).collect();
+        let wanted = !self.wanting.is_empty();
+        let late = self.is(Mutant::SnapshotLate);
+        if wanted && !late {
+            self.changes.push_back(Change::Wanted);
+        }
+        self.changes.extend(messages.into_iter().map(Change::Message));
+        if wanted && late {
+            self.changes.push_back(Change::Wanted);
+        }
+    }
+
+    fn got(&mut self, who: Endpoint, firm: bool) {
+        match &mut self.stage {
+            Stage::Gathering { got, .. } => got.push((who, firm)),
+            _ if self.view.as_ref().is_some_and(|v| v.id == self.known.primary) => {
+                self.known.admit(who, firm);
+                if who == self.me && firm {
+                    self.counts();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn counts(&mut self) {
+        if !std::mem::replace(&mut self.counted, true) {
+            self.changes.push_back(Change::Counted);
+        }
+    }
+
+    fn piece(&mut self, sender: Endpoint, body: &Bytes) {
+        let Ok(note) = Note::read(body) else { return };
+        let tag = self.tag();
+        let (incoming, from) = match &mut self.stage {
+            Stage::Gathering { early, .. } => return early.push((sender, note)),
+            Stage::Lacking { incoming, from: Some(from), .. } if from.0 == sender => (incoming, from),
+            _ => return,
+        };
+        let Note::Piece(_, number, of, bytes) = note else { return };
+        let becomes = from.1;
+        let Some((count, all)) = incoming.piece(number, of, &bytes) else { return };
+        self.says.push_back(Say::Send(sender, Note::Taken(tag, count).bytes()));
+        if !all {
+            return;
+        }
+        let Some(view) = self.view.clone() else { return };
+        let Stage::Lacking { incoming, messages, primary, .. } = std::mem::replace(&mut self.stage, Stage::Holding)
+        else {
+            return;
+        };
+        self.stand = Some(becomes);
+        self.changes.push_back(Change::View { view, primary });
+        self.changes.push_back(Change::State(incoming.state()));
+        if !self.is(Mutant::JoinerForgets) {
+            self.changes.extend(messages.into_iter().map(Change::Message));
+        }
+        self.cast(&Note::Got(tag));
+    }
+
+    fn pump(&mut self) {
+        let tag = self.tag();
+        for out in &mut self.outgoing {
+            while let Some(note) = out.next(tag) {
+                self.says.push_back(Say::Send(out.to, note.bytes()));
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! A member of a group that shares a state: whoever joins is given it.
+
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+
+use super::group::{Event, Failed, Group, Options};
+use crate::addr::Endpoint;
+use crate::event::Input;
+use crate::member::Refused;
+use crate::state::{Change, Say, Transfer};
+use crate::view::View;
+
+/// What happens to a replica.
+#[derive(Debug, Clone)]
+pub enum News {
+    /// As [`Change`] says.
+    State(Change),
+    /// Something to tell a person.
+    Notice(String),
+    /// TRACE says.
+    Trace(String),
+    /// This member has left: there is nothing after it.
+    Left,
+}
+
+/// A [`Group`] with state transfer. Who joins without contacts founds the state, with what its application has; who names contacts is given the group's, after its first view
+/// and before its first message. A member whose state lost after a partition is given the other, too.
+///
+/// Members with state transfer and members without do not understand each other: all of a group must be one or the other.
+pub struct Replica {
+    group: Group,
+    transfer: Transfer,
+}
+
+impl Replica {
+    /// As [`Group::join`].
+    ///
+    /// # Errors
+    /// [`Failed`].
+    pub fn join(options: Options) -> Result<Self, Failed> {
+        let founds = options.contacts.is_empty();
+        let group = Group::join(options)?;
+        let transfer = Transfer::new(group.me(), founds);
+        Ok(Self { group, transfer })
+    }
+
+    /// Who this is.
+    pub fn me(&self) -> Endpoint {
+        self.group.me()
+    }
+
+    /// The group's view; the application may have been told an earlier one.
+    pub fn view(&self) -> Option<&Arc<View>> {
+        self.group.view()
+    }
+
+    /// Whether this member goes along with the group, and does not wait for hellos or for the state.
+    pub fn is_current(&self) -> bool {
+        self.transfer.is_current()
+    }
+
+    /// As [`Group::try_cast`].
+    ///
+    /// # Errors
+    /// As [`Group::try_cast`].
+    pub fn try_cast(&mut self, body: impl Into<Bytes>) -> Result<(), Refused> {
+        self.group.try_cast(Transfer::wrap(&body.into()))
+    }
+
+    /// As [`Group::try_send`].
+    ///
+    /// # Errors
+    /// As [`Group::try_cast`].
+    pub fn try_send(&mut self, to: Endpoint, body: impl Into<Bytes>) -> Result<(), Refused> {
+        self.group.try_send(to, Transfer::wrap(&body.into()))
+    }
+
+    /// Sends what was cast.
+    pub fn flush(&mut self) {
+        self.group.flush();
+    }
+
+    /// Begins to leave: [`News::Left`] comes when the others have all that this member cast.
+    pub fn leave(&mut self) {
+        self.group.leave();
+    }
+
+    /// Answers [`Change::Wanted`]. Whether somebody still needs the state.
+    pub fn give(&mut self, state: impl Into<Bytes>) -> bool {
+        let used = self.transfer.give(state);
+        self.say();
+        used
+    }
+
+    /// The next of what happens, at the latest after `timeout`. Nothing comes between [`Change::Wanted`] and [`Replica::give`].
+    ///
+    /// # Errors
+    /// [`Failed::Io`].
+    pub fn poll(&mut self, timeout: Duration) -> Result<Option<News>, Failed> {
+        let until = Instant::now() + timeout;
+        loop {
+            if let Some(change) = self.transfer.change() {
+                return Ok(Some(News::State(change)));
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            match self.group.poll(left)? {
+                Some(Event::Message(message)) => self.transfer.delivered(message),
+                Some(Event::View(view)) => self.transfer.view(view),
+                Some(Event::Notice(text)) => return Ok(Some(News::Notice(text))),
+                Some(Event::Trace(text)) => return Ok(Some(News::Trace(text))),
+                Some(Event::Left) => return Ok(Some(News::Left)),
+                Some(Event::Stable(_)) => {}
+                None => return Ok(self.transfer.change().map(News::State)),
+            }
+            self.say();
+        }
+    }
+
+    /// As [`Group::descriptor`].
+    ///
+    /// # Errors
+    /// As [`Group::descriptor`].
+    pub fn descriptor(&mut self) -> Result<BorrowedFd<'_>, Failed> {
+        self.group.descriptor()
+    }
+
+    fn say(&mut self) {
+        while let Some(say) = self.transfer.say() {
+            self.group.handle(match say {
+                Say::Cast(bytes) => Input::Cast(bytes),
+                Say::Send(to, bytes) => Input::Send(to, bytes),
+            });
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Handing the state over, over sockets, polled in turn by one thread: a large state in pieces, a sender that dies in the middle, messages that go on meanwhile.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use strata::Config;
+use strata::state::Change;
+use strata::udp::{News, Options, Replica};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+const STATE: usize = 24 << 20;
+
+/// A replica whose state is a filling and the messages it was told.
+struct Member {
+    replica: Replica,
+    filling: usize,
+    told: Vec<Vec<u8>>,
+    members: usize,
+    gave: bool,
+    received: usize,
+}
+
+impl Member {
+    fn start(contacts: &[SocketAddr], filling: usize) -> Self {
+        let config = Config { suspect: Duration::from_millis(1500), ..Config::default() };
+        // None waits for another in this one thread.
+        let options = Options { contacts: contacts.to_vec(), config, patience: Duration::ZERO, ..Options::default() };
+        let replica = Replica::join(options).unwrap();
+        Self { replica, filling, told: Vec::new(), members: 0, gave: false, received: 0 }
+    }
+
+    fn state(&self) -> Vec<u8> {
+        let mut state: Vec<u8> = (0..self.filling).map(|at| (at % 251) as u8).collect();
+        state.extend((self.filling as u64).to_le_bytes());
+        self.told.iter().for_each(|m| state.extend(m));
+        state
+    }
+
+    fn read(&mut self, state: &[u8]) {
+        self.filling = STATE;
+        let (filling, rest) = state.split_at(STATE);
+        assert!(filling.iter().enumerate().all(|(at, byte)| *byte == (at % 251) as u8), "the state is damaged");
+        assert_eq!(rest[..8], (STATE as u64).to_le_bytes());
+        self.told = rest[8..].chunks(2).map(<[u8]>::to_vec).collect();
+        self.received += 1;
+    }
+
+    /// Handles what there is.
+    fn turn(&mut self) {
+        while let Some(news) = self.replica.poll(Duration::ZERO).unwrap() {
+            match news {
+                News::State(Change::View { view, .. }) => self.members = view.members.len(),
+                News::State(Change::Wanted) => {
+                    let state = self.state();
+                    self.gave = self.replica.give(state);
+                }
+                News::State(Change::State(state)) => self.read(&state),
+                News::State(Change::Message(m)) => self.told.push(m.body.to_vec()),
+                News::State(Change::Orphaned) => panic!("somebody has the state"),
+                News::State(Change::Counted) | News::Notice(_) | News::Trace(_) => {}
+                News::Left => panic!("nobody leaves"),
+            }
+        }
+    }
+}
+
+fn until(all: &mut [&mut Member], what: &str, mut done: impl FnMut(&[&mut Member]) -> bool) {
+    let end = Instant::now() + PATIENCE;
+    while !done(all) {
+        assert!(Instant::now() < end, "{what} did not come");
+        all.iter_mut().for_each(|m| m.turn());
+    }
+}
+
+#[test]
+fn a_large_state_arrives_also_when_its_sender_dies_in_the_middle() {
+    let mut a = Member::start(&[], STATE);
+    let contact = a.replica.me().addr;
+    let mut b = Member::start(&[contact], 0);
+    until(&mut [&mut a, &mut b], "the state at b", |all| all[1].received == 1);
+    a.replica.try_cast(&b"x1"[..]).unwrap();
+    until(&mut [&mut a, &mut b], "a message at b", |all| all.iter().all(|m| m.told.len() == 1));
+
+    let mut c = Member::start(&[contact, b.replica.me().addr], 0);
+    a.gave = false;
+    let mut n = 0;
+    until(&mut [&mut a, &mut b, &mut c], "the question for the state", |all| all[0].gave || all[1].gave);
+    // A cast goes on while the state is on its way; a few turns move a few hundred kilobytes of it.
+    for _ in 0..4 {
+        n += 1;
+        b.replica.try_cast(format!("y{n}").into_bytes()).unwrap();
+        [&mut a, &mut b, &mut c].into_iter().for_each(Member::turn);
+    }
+    assert!(a.gave && !b.gave, "the oldest sends");
+    assert_eq!(c.received, 0, "not all of it has come");
+    drop(a);
+
+    until(&mut [&mut b, &mut c], "the state from b", |all| all[1].received == 1);
+    assert!(b.gave);
+    c.replica.try_cast(&b"z1"[..]).unwrap();
+    let all = 1 + n + 1;
+    until(&mut [&mut b, &mut c], "all messages", |of| of.iter().all(|m| m.told.len() == all && m.members == 2));
+    assert_eq!(b.told, c.told);
+}
