@@ -576,6 +576,8 @@ pub enum TimeKind {
     Completion,
     /// From a member's first cast of a round until it has delivered the messages of all (group).
     Round,
+    /// From a member's first cast of a round until the slowest other member has delivered its last message (one-sender).
+    Delivery,
     /// From entering an operation of all members of a group to leaving it, of the member that takes longest (collectives).
     Slowest,
 }
@@ -645,7 +647,7 @@ pub struct Figures {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sender_throughput: Option<f64>,
     /// Mean rate: transactions a second that were achieved, one after another, pauses included (request, connect: connections a
-    /// second; group: messages that a member delivers). `throughput` and times are the median's, which pauses leave alone.
+    /// second; group, one-sender: messages that a member delivers). `throughput` and times are the median's, which pauses leave alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transactions: Option<f64>,
     /// Quality of an answer: the whole over what its bounds leave open (HINT).

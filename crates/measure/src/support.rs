@@ -355,7 +355,7 @@ mod tests {
         }
         for pattern in [Pattern::PingPong, Pattern::Burst, Pattern::Bidirectional, Pattern::Request] {
             let why = said(pattern, true, Topology::Group, Plan::default());
-            assert!(why.contains("--pattern stream, cast and group"), "{why}");
+            assert!(why.contains("--pattern stream, cast, group and one-sender"), "{why}");
         }
         for turned in [Plan { reverse: true, ..Plan::default() }, Plan { both: true, ..Plan::default() }] {
             assert!(said(Pattern::Stream, true, Topology::Group, turned).contains("one member casts"));

@@ -307,6 +307,13 @@ fn filled(len: u64, number: u64, writer: Writer) -> Vec<u8> {
     block
 }
 
+/// A message of a member of a group of two.
+fn numbered(rank: u64, number: u64) -> Vec<u8> {
+    let mut block = filled(SIZE, number * 2 + rank, Writer::Near);
+    block[..8].copy_from_slice(&number.to_le_bytes());
+    block
+}
+
 /// An operation of all members; with its contents checked they wait for each other first.
 fn together(what: &'static str, got: Vec<u8>) -> Vec<Did> {
     vec![Did::Together("barrier", Vec::new()), Did::Together(what, got)]
@@ -327,13 +334,13 @@ fn must(pattern: Pattern, i: u64) -> Option<Vec<Did>> {
         Pattern::Request => vec![Received(near), Sent(own(RESPONSE))],
         // The answer says which cast it answers, from 1.
         Pattern::Cast => vec![Received(near), Sent((i as u32 + 1).to_le_bytes().to_vec())],
+        // What is told has a time, too.
+        Pattern::OneSender => {
+            let round = (i * BURST..(i + 1) * BURST).map(|number| Received(numbered(0, number)));
+            round.chain([Sent(i.to_le_bytes().to_vec())]).collect()
+        }
         Pattern::Group => {
-            let message = |rank: u64, number: u64| {
-                let mut block = filled(SIZE, number * 2 + rank, Writer::Near);
-                block[..8].copy_from_slice(&number.to_le_bytes());
-                block
-            };
-            let round = i * BURST..(i + 1) * BURST;
+            let (message, round) = (numbered, i * BURST..(i + 1) * BURST);
             round.clone().map(|n| Sent(message(1, n))).chain(round.map(|n| Received(message(0, n)))).collect()
         }
         Pattern::Barrier => vec![Did::Together("barrier", Vec::new()); 2],
@@ -375,7 +382,11 @@ fn each_runs_as_itself() {
             assert!(near::run(&mut wire, &Monotonic, &spec, &mut Workspace::new(true)).is_err(), "{pattern:?}");
             continue;
         };
-        let (did, report, far) = both(&spec);
+        let (mut did, report, far) = both(&spec);
+        if *pattern == Pattern::OneSender {
+            let told = did.iter_mut().filter_map(|did| if let Did::Sent(block) = did { Some(block) } else { None });
+            told.for_each(|told| told.truncate(8));
+        }
         assert_eq!(did, script.concat(), "{pattern:?}");
         assert_eq!(report.repeats, REPEATS, "{pattern:?}");
         assert_eq!(far.received, pattern.facts().sends(&spec) * (WARMUP + REPEATS), "{pattern:?}");
@@ -449,8 +460,8 @@ fn what_is_said_of_a_patterns_blocks_is_what_travels() {
             }
         }
         assert_eq!(received, (WARMUP + REPEATS) * pattern.facts().sends(&spec), "{pattern:?}");
-        // Of one that all members do, the far end sends as much as the near one.
-        let answers = if pattern.facts().together { pattern.facts().sends(&spec) } else { 1 };
+        // Where all members cast, the far end sends as much as the near one.
+        let answers = if *pattern == Pattern::Group { pattern.facts().sends(&spec) } else { 1 };
         let answers = if pattern.facts().unanswered { 0 } else { (WARMUP + REPEATS) * answers };
         assert_eq!(sent, answers, "{pattern:?}");
     }
@@ -571,6 +582,7 @@ fn each_takes_its_own_time_on_the_modelled_link() {
                 2.0 * theory.latency + (BURST as f64 * (way(SIZE) - theory.latency)) + way(1) - theory.latency
             }
             Pattern::Group
+            | Pattern::OneSender
             | Pattern::Barrier
             | Pattern::Broadcast
             | Pattern::Allreduce
@@ -628,7 +640,7 @@ fn each_has_its_facts() {
     assert_eq!(Pattern::those(|f| f.netpipe.is_some()), "ping-pong, stream and bidirectional");
     assert_eq!(Pattern::those(|f| f.unanswered), "stream and post");
     assert_eq!(Pattern::those(|f| f.one_sided), "put and get");
-    assert_eq!(Pattern::those(|f| f.in_group.is_some() && !f.collective), "stream, cast and group");
+    assert_eq!(Pattern::those(|f| f.in_group.is_some() && !f.collective), "stream, cast, group and one-sender");
     assert_eq!(Pattern::those(|f| f.collective), "barrier, broadcast, allreduce, allgather and all-to-all");
     for pattern in Pattern::ALL.iter().filter(|p| p.facts().one_sided) {
         let reliable = |reliable| Capabilities { one_sided: true, reliable, ..plain.clone() };

@@ -360,7 +360,7 @@ columns! {
         Some("pipegauge_throughput_bits_per_second");
     /// The sender's own rate, bits a second (stream).
     sender_throughput_bits_per_s: Option<f64> = |a| a.f.sender_throughput, BITS, shown(51, "sender"), None;
-    /// Mean rate: transactions a second that were achieved, pauses included (request; connect: connections a second; group: messages that a member delivers).
+    /// Mean rate: transactions a second that were achieved, pauses included (request; connect: connections a second; group, one-sender: messages that a member delivers).
     transactions_per_s: Option<f64> = |a| a.f.transactions, Some(Unit::PerSecond), shown(52, "mean rate"), None;
     /// Share of messages lost.
     loss_share: f64 = |a| a.f.loss, SHARE, shown(70, "lost"), Some("pipegauge_loss_ratio");

@@ -36,7 +36,7 @@ pub struct Facts {
     pub in_group: Option<InGroup>,
     /// Whether all members of a group do it together, through the path's collectives.
     pub collective: bool,
-    /// Whether all members of a group do the same at once, so that none is told apart as caster or receiver.
+    /// Whether its figures are those of a group as a whole, so that no member of it is told apart as caster or receiver.
     pub together: bool,
     /// Whether it moves messages that have a size. What does not is measured as one size of 1 byte, and its time is all that is told of it.
     pub sized: bool,

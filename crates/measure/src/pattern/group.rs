@@ -3,20 +3,18 @@
 //! The time is that of a round at the near member, from before its first cast until it has delivered the last message of all: with m = 1 it is what the seed calls one-way
 //! latency, as it divides the time of all rounds by their number. Throughput counts what one member delivers, its own messages included.
 //!
-//! What a group promises is held against it while it is measured. Each message begins with as many bytes of its number among its sender's as it has
-//! room for, 8 at most. Where all casts have one order ([`Order::Total`]) a member hears its own, too, and makes a digest of whose cast came when; the
-//! digests of all are compared as the trial ends. Else the casts of each sender come in their order. On a path that loses, numbers that are left out are lost
-//! messages: a round of which some do not come in time counts as lost, and the next one begins.
+//! What a group promises is held against it while it is measured ([`super::member`]). Where all casts have one order the digests of all members are compared
+//! as the trial ends.
 
 use transport::clock::Clock;
 use transport::theory::FarRole;
-use transport::{Capabilities, Delivered, End, Group, Link, LinkError, Order, VisitGroup};
+use transport::{Capabilities, End, Group, Link, LinkError, VisitGroup};
 
-use super::collective::{members, took_part};
+use super::collective::took_part;
 use super::facts::one_process;
+use super::member::{LACKING, LACKS, MODELLED, Member, SILENCES};
 use super::{Answered, Facts, InGroup, Timed};
 use crate::buffers::Slots;
-use crate::content::{self, Writer};
 use crate::event::TimeKind;
 use crate::near::{self, LOST_IN_A_ROW};
 use crate::samples::Samples;
@@ -24,13 +22,6 @@ use crate::workspace::Halt;
 use crate::{FarReport, SessionError, TrialReport, TrialSpec, Workspace};
 
 const HELP: &str = "Each member of a group casts messages, then waits for those of all";
-const LACKS: &str = "it has no group whose members a message could go to at once (list says which transports have)";
-const MODELLED: &str = "the members of the modelled group only answer, and don't cast";
-const LACKING: LinkError = LinkError::Unsupported("cast to a group");
-/// Rounds in a row of which something is missing after which a far half counts as over.
-const SILENCES: u32 = 50;
-/// Most bytes of a message that are its number.
-const NUMBER: usize = 8;
 
 pub(super) const FACTS: Facts = Facts {
     refuses: |can: &Capabilities| {
@@ -48,154 +39,6 @@ pub(super) const FACTS: Facts = Facts {
     ..Facts::new(Some(HELP), TimeKind::Round, |_| FarRole::Answer { response: 1 })
 };
 
-/// What has come of one member's casts.
-#[derive(Clone, Copy, Default)]
-struct Came {
-    /// Messages.
-    count: u64,
-    /// Its casts up to the last that came, those that did not come included.
-    upto: u64,
-}
-
-/// A member's part of a trial.
-struct Member<'a, L> {
-    link: &'a mut L,
-    spec: &'a TrialSpec,
-    halt: Halt,
-    rank: u32,
-    /// Whether what is cast arrives.
-    reliable: bool,
-    /// Whether its own casts are delivered to it.
-    hears: bool,
-    one_order: bool,
-    came: Vec<Came>,
-    /// Numbers of each member's casts before this trial: all have cast the same.
-    before: Option<u32>,
-    /// Which members' casts were delivered, in their order.
-    digest: u64,
-    /// Whether a message of this round was left out.
-    gap: bool,
-    /// First wrong byte: message, offset.
-    wrong: Option<(u64, u64)>,
-}
-
-impl<'a, L: Group> Member<'a, L> {
-    fn new(link: &'a mut L, spec: &'a TrialSpec, halt: Halt) -> Result<Self, LinkError> {
-        let all = link.members();
-        if u64::from(all) != members(spec) {
-            let why = format!("a group of {} members is measured, and this one has {all}", members(spec));
-            return Err(LinkError::Protocol(why));
-        }
-        let one_order = link.order() == Order::Total;
-        let hears = link.hears_itself(true);
-        if one_order && !hears {
-            let why = "all casts have one order, and a member does not hear where its own are in it".to_owned();
-            return Err(LinkError::Protocol(why));
-        }
-        let (rank, reliable) = (link.rank(), link.capabilities().reliable);
-        let came = vec![Came::default(); all as usize];
-        Ok(Self {
-            link,
-            spec,
-            halt,
-            rank,
-            reliable,
-            hears,
-            one_order,
-            came,
-            before: None,
-            digest: 0,
-            gap: false,
-            wrong: None,
-        })
-    }
-
-    /// The number of the contents of a message.
-    fn contents(&self, from: u32, number: u64) -> u64 {
-        number.wrapping_mul(self.came.len() as u64).wrapping_add(u64::from(from))
-    }
-
-    /// Casts this member's messages of a round.
-    fn cast(&mut self, round: u64, out: &mut Slots<'_>) -> Result<(), LinkError> {
-        for i in 0..self.spec.burst {
-            let number = round * self.spec.burst + i;
-            let block = out.slot();
-            if self.spec.check {
-                content::fill(block, self.spec.seed, self.contents(self.rank, number), Writer::Near);
-            }
-            let room = block.len().min(NUMBER);
-            block[..room].copy_from_slice(&number.to_le_bytes()[..room]);
-            let of_link = self.link.queue(block)?;
-            self.before.get_or_insert(of_link.wrapping_sub(1));
-        }
-        self.link.flush()?;
-        if !self.hears {
-            let (own, upto) = (&mut self.came[self.rank as usize], (round + 1) * self.spec.burst);
-            *own = Came { count: upto, upto };
-        }
-        Ok(())
-    }
-
-    /// Takes what comes until all messages of the round are here; false where some are missing.
-    fn wait(&mut self, round: u64, into: &mut Slots<'_>) -> Result<bool, LinkError> {
-        let all = (round + 1) * self.spec.burst;
-        self.gap = false;
-        while self.came.iter().any(|of| of.upto < all) {
-            let block = into.slot();
-            match self.link.deliver(block) {
-                Ok(delivered) => self.delivered(delivered, block)?,
-                Err(LinkError::Lost) => return Ok(false),
-                Err(e) => return Err(e),
-            }
-        }
-        Ok(!self.gap)
-    }
-
-    /// Holds a message against what the group promises.
-    #[inline]
-    fn delivered(&mut self, Delivered { from, number }: Delivered, block: &[u8]) -> Result<(), LinkError> {
-        let Some(came) = self.came.get_mut(from as usize) else {
-            return Err(LinkError::Protocol(format!("a message came of a member {from}, which there is none of")));
-        };
-        // From 0: which of its sender's messages of this trial it is, as the link counts them.
-        let number = u64::from(number.wrapping_sub(self.before.unwrap_or(0)).wrapping_sub(1));
-        let room = block.len().min(NUMBER);
-        if block[..room] != number.to_le_bytes()[..room] || (self.reliable && number != came.upto) || number < came.upto
-        {
-            let mut told = [0; NUMBER];
-            told[..room].copy_from_slice(&block[..room]);
-            return Err(LinkError::Protocol(format!(
-                "the order of casts is broken: of member {from}, message {} was due, and the one that came says to be number {} \
-                 of them, in its lowest {room} bytes",
-                came.upto,
-                u64::from_le_bytes(told)
-            )));
-        }
-        self.gap |= number > came.upto;
-        *came = Came { count: came.count + 1, upto: number + 1 };
-        if self.one_order {
-            // FNV-1a, turned so that also its high bits depend on what came early.
-            self.digest = (self.digest ^ u64::from(from + 1)).wrapping_mul(0x0100_0000_01b3).rotate_left(5);
-        }
-        if self.spec.check && self.wrong.is_none() {
-            let contents = self.contents(from, number);
-            self.wrong =
-                content::first_wrong(block, self.spec.seed, contents, Writer::Near, room).map(|at| (number, at));
-        }
-        Ok(())
-    }
-
-    /// Of the member of which fewest came, how many.
-    fn fewest(&self) -> u64 {
-        let others = self.came.iter().zip(0..).filter(|(_, rank)| *rank != self.rank);
-        others.map(|(of, _)| of.count).min().unwrap_or(0)
-    }
-
-    fn rounds(&self) -> u64 {
-        self.spec.warmup + self.spec.repeats
-    }
-}
-
 struct Near<'a, C> {
     clock: &'a C,
     spec: &'a TrialSpec,
@@ -209,7 +52,7 @@ impl<C: Clock> VisitGroup for Near<'_, C> {
 
     fn visit<L: Group>(mut self, link: &mut L) -> Timed {
         let Self { clock, spec, halt, .. } = self;
-        let mut member = Member::new(link, spec, halt)?;
+        let mut member = Member::of_senders(link, spec, halt)?;
         let (mut samples, mut total, mut whole, mut in_a_row) = (Samples::new(spec.repeats, 1), 0, 0, 0);
         for round in 0..member.rounds() {
             member.halt.check()?;
@@ -259,7 +102,7 @@ impl VisitGroup for Far<'_> {
     type Out = Answered;
 
     fn visit<L: Group>(mut self, link: &mut L) -> Answered {
-        let mut member = Member::new(link, self.spec, self.halt)?;
+        let mut member = Member::of_senders(link, self.spec, self.halt)?;
         let mut silences = 0;
         for round in 0..member.rounds() {
             if member.reliable {
@@ -297,76 +140,11 @@ pub(super) fn far<L: Link>(end: &mut End<L>, spec: &TrialSpec, side: &mut Worksp
 
 #[cfg(test)]
 mod tests {
-    use std::collections::VecDeque;
-    use std::time::Duration;
+    use transport::Order;
 
+    use super::super::played::Played;
     use super::*;
     use crate::Pattern;
-
-    /// Rank 0 of a group of three that plays back what it was given: one order of all casts.
-    struct Played {
-        casts: u32,
-        order: Order,
-        reliable: bool,
-        delivers: VecDeque<(u32, u32, u64)>,
-        answers: VecDeque<(u32, u64)>,
-    }
-
-    impl Link for Played {
-        fn capabilities(&self) -> Capabilities {
-            Capabilities { group: true, reliable: self.reliable, ..Capabilities::plain() }
-        }
-        fn send(&mut self, _: &[u8]) -> Result<(), LinkError> {
-            Ok(())
-        }
-        fn recv(&mut self, _: &mut [u8]) -> Result<(), LinkError> {
-            Err(LinkError::Lost)
-        }
-        fn exchange(&mut self, _: &[u8], _: &mut [u8]) -> Result<(), LinkError> {
-            Err(LinkError::Lost)
-        }
-        fn ready(&mut self, _: Duration) -> Result<bool, LinkError> {
-            Ok(false)
-        }
-        fn close(&mut self) -> Result<(), LinkError> {
-            Ok(())
-        }
-        fn group(&mut self) -> Option<&mut dyn Group> {
-            Some(self)
-        }
-    }
-
-    impl Group for Played {
-        fn members(&self) -> u32 {
-            3
-        }
-        fn rank(&self) -> u32 {
-            0
-        }
-        fn cast(&mut self, _: &[u8]) -> Result<u32, LinkError> {
-            self.casts += 1;
-            Ok(self.casts)
-        }
-        fn order(&self) -> Order {
-            self.order
-        }
-        fn hears_itself(&mut self, asked: bool) -> bool {
-            asked && self.order == Order::Total
-        }
-        fn deliver(&mut self, block: &mut [u8]) -> Result<Delivered, LinkError> {
-            let (from, number, says) = self.delivers.pop_front().ok_or(LinkError::Lost)?;
-            block.copy_from_slice(&says.to_le_bytes()[..block.len()]);
-            Ok(Delivered { from, number })
-        }
-        fn answer(&mut self, _: u32, _: &[u8]) -> Result<(), LinkError> {
-            Ok(())
-        }
-        fn answered(&mut self, block: &mut [u8]) -> Result<u32, LinkError> {
-            let (from, digest) = self.answers.pop_front().ok_or(LinkError::Lost)?;
-            block.copy_from_slice(&digest.to_le_bytes());
-            Ok(from)
-        }
-    }
 
     fn digest(order: &[u32]) -> u64 {
         order.iter().fold(0, |all: u64, from| (all ^ u64::from(from + 1)).wrapping_mul(0x0100_0000_01b3).rotate_left(5))
@@ -374,8 +152,15 @@ mod tests {
 
     /// Two rounds of one message each, after 40 casts of earlier trials.
     fn run(order: Order, reliable: bool, delivers: &[(u32, u32, u64)], answers: &[(u32, u64)]) -> Timed {
-        let (delivers, answers) = (delivers.iter().copied().collect(), answers.iter().copied().collect());
-        let mut end = End::new(Played { casts: 40, order, reliable, delivers, answers });
+        let answers = answers.iter().map(|(from, digest)| (*from, digest.to_le_bytes().to_vec())).collect();
+        let mut end = End::new(Played {
+            rank: 0,
+            casts: 40,
+            order,
+            reliable,
+            delivers: delivers.iter().copied().collect(),
+            answers,
+        });
         let spec = TrialSpec { burst: 1, flows: 2, ..TrialSpec::plain(Pattern::Group, 1, 2) };
         super::near(&mut end, &transport::clock::Monotonic, &spec, &mut Workspace::new(true))
     }
@@ -399,7 +184,7 @@ mod tests {
             assert!(e.contains("the order of casts is broken"), "{casts:?}: {e}");
         }
         let e = run(Order::Sender, true, &[(7, 41, 0)], &[]).unwrap_err().to_string();
-        assert!(e.contains("which there is none of"), "{e}");
+        assert!(e.contains("member 7, which is none that casts"), "{e}");
     }
 
     #[test]
@@ -412,5 +197,10 @@ mod tests {
         assert_eq!((report.repeats, report.lost), (0, 2));
         let report = run(Order::Sender, false, &[(2, 41, 0), (1, 41, 0), (1, 42, 1)], &[]).unwrap();
         assert_eq!((report.repeats, report.lost), (1, 1));
+        // What was lost in an earlier trial may come late.
+        let late = [[(1, 40, 7)].as_slice(), &whole].concat();
+        let report = run(Order::Sender, false, &late, &[]).unwrap();
+        assert_eq!((report.repeats, report.lost), (2, 0));
+        assert!(run(Order::Sender, true, &late, &[]).is_err(), "nothing is late where all arrives");
     }
 }

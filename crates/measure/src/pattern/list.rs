@@ -29,6 +29,8 @@ macro_rules! patterns {
             Cast "cast" cast;
             /// Each member of a group casts blocks, then waits for those of all (`seeds/002`, figure 3).
             Group "group" group;
+            /// One member of a group casts blocks, and the others tell when the last was there.
+            OneSender "one-sender" one_sender;
             /// All members of a group wait for each other.
             Barrier "barrier" barrier;
             /// A block of one member goes to all others.

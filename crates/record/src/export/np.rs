@@ -66,6 +66,7 @@ fn one_way(run: &RunFile, point: &Point, form: &'static str) -> Result<(), Expor
         | TimeKind::Spacing
         | TimeKind::Completion
         | TimeKind::Round
+        | TimeKind::Delivery
         | TimeKind::Slowest => Err(ExportError::NoPlace {
             form,
             pattern: run.run.plan.pattern,
