@@ -75,7 +75,7 @@ fn what_is_no_group_and_what_no_group_does_is_refused_before_anything_is_measure
     let dir = Scratch::new();
     for (args, says) in [
         (&["tcp", "--topology", "group", "--members", "3"][..], "it has no group"),
-        (&["multicast", "--pattern", "ping-pong"], "--pattern stream, cast and group"),
+        (&["multicast", "--pattern", "ping-pong"], "--pattern stream, cast, group and one-sender"),
         (&["multicast", "--pairs", "2"], "--topology group --members N"),
         (&["multicast", "--pattern", "stream", "--reverse"], "one member casts"),
         (&["multicast", "--to", "1MiB"], "messages of at most 65,491 B"),
@@ -90,7 +90,7 @@ fn what_is_no_group_and_what_no_group_does_is_refused_before_anything_is_measure
         (&["strata:stack=TOTALLY:MBRSHIP:FRAG:NAK:COM:udp"], "a layer \"TOTALLY\", which there is none of"),
         (&["strata:stack=FRAG:NAK:COM:udp"], "add MBRSHIP"),
         (&["strata:bind=nowhere"], "an IPv4 address of this host"),
-        (&["strata", "--pattern", "ping-pong"], "--pattern stream, cast and group"),
+        (&["strata", "--pattern", "ping-pong"], "--pattern stream, cast, group and one-sender"),
         (&["strata", "--to", "32MiB"], "messages of at most 16 MiB"),
     ] {
         let said = dir.run(&[&["run"], args, &["--no-html", "-o", "x.run.jsonl"]].concat());
