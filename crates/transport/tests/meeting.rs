@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use pairs::{LOOPBACK, Settings, all_at_once, content, meet, name, patience, proof, settings, variants};
 use transport::{
-    Acceptor, Address, AnyLink, Family, Link, LinkError, Name, Patience, Proof, Wait, am, memcpy, multicast, pipe,
-    quic, registry, seqpacket, shm, strata, tcp, theory, udp, unix, unixgram,
+    Acceptor, Address, AnyLink, Family, Link, LinkError, Name, Patience, Proof, Wait, memcpy, multicast, pipe, quic,
+    registry, seqpacket, shm, strata, tcp, theory, udp, unix, unixgram,
 };
 
 fn bind(kind: Name, settings: &Settings, patience: &Patience) -> Acceptor {

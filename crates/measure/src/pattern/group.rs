@@ -33,6 +33,7 @@ pub(super) const FACTS: Facts = Facts {
     bursts: true,
     undecorated: true,
     ways: |_| 1,
+    paused: Some(("the group", "its members wait for each other, so that one round alone is charged with each pause")),
     bytes: |trial, _| trial.size.saturating_mul(trial.burst.max(1)).saturating_mul(took_part(trial)),
     rates: |trial| Some(trial.burst.max(1).saturating_mul(took_part(trial))),
     modelled: |_, _, _, _| Err(LACKING.into()),

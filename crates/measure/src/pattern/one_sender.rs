@@ -35,6 +35,7 @@ pub(super) const FACTS: Facts = Facts {
     undecorated: true,
     blocks: |spec| (spec.size, TOLD as u64),
     ways: |_| 1,
+    paused: Some(("the group", "its members wait for each other, so that one round alone is charged with each pause")),
     bytes: |trial, _| trial.size.saturating_mul(trial.burst.max(1)),
     rates: |trial| Some(trial.burst.max(1)),
     modelled: |_, _, _, _| Err(LACKING.into()),
