@@ -39,6 +39,7 @@
 //! | `extent` | [`Extent`]: how far a run is |
 //! | `differences` | [`differences()`]: what was not the same in two runs but their figures |
 //! | `machine` | [`RunFile::circumstances`], [`same_machines`]: what of a difference may be the machine's |
+//! | [`sides`] | two sides compared as their runs allow: in turns, in one run, or apart |
 //! | `repeat` | [`RunFile::between`]: how far runs lie apart, and where a repeat falls |
 //! | [`columns`] | every figure of a point, declared once for all exports and tables |
 //! | [`codec`] | how an event's line is written and read |
@@ -82,6 +83,7 @@ mod run;
 #[cfg(test)]
 mod sample;
 pub mod schema;
+pub mod sides;
 pub mod soak;
 pub mod write;
 

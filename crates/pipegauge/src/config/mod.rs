@@ -4,7 +4,6 @@
 mod check;
 mod command_line;
 mod far;
-pub mod gate;
 pub mod history;
 pub mod lab;
 mod load;

@@ -10,12 +10,12 @@ use model::scale::{Unscaled, Wire};
 use model::{CurvePoint, Estimate, Fits, Summary};
 use record::load::UnderLoad;
 use record::rates::OverRates;
-use record::{Analysis, RunFile};
+use record::{Analysis, RunFile, sides};
 use report::compare::Basis;
 use transport::Wait;
 use units::thousands;
 
-use crate::commands::{sides, wires};
+use crate::commands::wires;
 use crate::config::question::size_words;
 use crate::config::retyped;
 use crate::flags::WireFlags;
