@@ -240,7 +240,7 @@ impl<'a> PathRun<'a> {
         if !self.announced {
             self.announced = true;
             self.leaves = bucket::leaves_the_host(party.near_effective.addresses.as_deref());
-            let crowd = crowd(&party).filter(|_| self.plan.pattern.facts().collective);
+            let crowd = crowd(&party).filter(|_| self.plan.pattern.facts().together);
             self.tell(&Event::Path(PathOpened {
                 path: self.number,
                 transport: self.kind,

@@ -34,6 +34,7 @@ pub(super) const fn facts(help: &'static str) -> Facts {
         refuses: |can: &Capabilities| one_process(can).or((!can.collective).then_some(LACKS)),
         in_group: Some(InGroup::Whole),
         collective: true,
+        together: true,
         undecorated: true,
         ways: |_| 1,
         paused: Some((

@@ -9,6 +9,7 @@ mod echo;
 mod explain;
 mod export;
 mod files;
+mod group;
 mod hint;
 mod history;
 mod import;
@@ -51,6 +52,7 @@ pub fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Sweep(flags) => sweep::sweep(&flags, json),
         Command::Lab(flags) => lab::lab(&flags),
         Command::LabInside => lab::inside(),
+        Command::Group(flags) => group::group(&flags, json),
         Command::Hint(flags) => hint::hint(&flags, json),
         Command::List { names } => list::list(&names, json),
         Command::Module(flags) => module::module(&flags, json),

@@ -161,7 +161,10 @@ fn plan(flags: &RunFlags, paths: Vec<PathPlan>, far: &Far, elsewhere: bool, note
         }),
         every: flags.duration.map(|all| flags.every.unwrap_or(soak::EVERY.min(all))),
         response: flags.response.unwrap_or(1),
-        burst: flags.burst.unwrap_or(DEFAULT_BURST),
+        burst: flags.burst.unwrap_or(match Pattern::from(flags.pattern()).facts() {
+            facts if facts.bursts && facts.in_group.is_some() => 1,
+            _ => DEFAULT_BURST,
+        }),
         rate: rates::messages(flags),
         offered: rates::bits(flags),
         check: flags.check,
