@@ -52,6 +52,7 @@
 //! | [`rates`] | [`Analysis::over_rates`]: lost messages over the offered rate, and the highest rate without loss |
 //! | [`load`] | [`Analysis::under_load`]: what a path takes idle and under load, side by side |
 //! | [`soak`] | [`RunFile::soak`]: the worst interval of a soak, and its stalls |
+//! | [`parallel`] | work on all CPUs |
 //! | [`schema`](mod@schema) | JSON Schema of the lines and of the JSON export |
 //! | [`export`] | NetPIPE, CSV, JSON, OpenMetrics, Parquet |
 //! | [`history`] | earlier runs on this host: what runs read and add to |
@@ -76,6 +77,7 @@ pub mod input;
 pub mod load;
 mod machine;
 mod moments;
+pub mod parallel;
 pub mod rates;
 pub mod read;
 mod repeat;

@@ -260,8 +260,8 @@ fn every_sort_of_stack_carries_a_group_sealed_or_over_multicast_or_with_layers_r
     ] {
         let Some(mut links) = stacked(stack, 3) else { return };
         for number in 1..=200 {
-            for caster in 0..3 {
-                assert_eq!(of(&mut links[caster]).cast(&[caster as u8; 2000]).unwrap(), number, "{stack}");
+            for (caster, link) in links.iter_mut().enumerate() {
+                assert_eq!(of(link).cast(&[caster as u8; 2000]).unwrap(), number, "{stack}");
             }
         }
         for (rank, link) in links.iter_mut().enumerate() {

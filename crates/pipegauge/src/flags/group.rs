@@ -78,7 +78,6 @@ impl GroupFlags {
             pattern: PatternFlag::new(if self.one_sender { Pattern::OneSender } else { Pattern::Group }),
             topology: (!self.members.is_empty()).then_some(Topology::Group),
             members: self.members.clone(),
-            from: 1,
             sizes: Some(self.sizes.clone()),
             burst: Some(self.messages),
             check: self.check,

@@ -29,8 +29,10 @@ use std::net::Ipv4Addr;
 pub use self::link::Strata;
 #[cfg(feature = "strata")]
 pub use self::meeting::{Groups, TRANSPORT};
+#[cfg(feature = "strata")]
+use crate::Settings;
 use crate::options::{self, Answer, Form, OptionSpec};
-use crate::{Capabilities, Name, Semantics, Settings, Wait};
+use crate::{Capabilities, Name, Semantics, Wait};
 
 /// What it is called.
 pub const NAME: Name = Name::literal("strata");
@@ -140,6 +142,7 @@ fn capabilities() -> Capabilities {
 }
 
 /// The stack of a path with these settings.
+#[cfg(feature = "strata")]
 fn stack_of(settings: &Settings) -> &str {
     settings.text("stack").unwrap_or(STACK)
 }
