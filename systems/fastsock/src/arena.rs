@@ -12,6 +12,8 @@ use crate::bell::Bell;
 
 /// Bytes of a ring: larger ones gain nothing (measured: 64 KiB and more are alike).
 pub const RING: Capacity = Capacity::new(64 << 10).expect("a power of two");
+/// Bytes that are copied before the other side is told of them.
+pub const PART: usize = 16 << 10;
 /// Where the rings start.
 const RINGS: usize = 4096;
 /// Of the whole memory.

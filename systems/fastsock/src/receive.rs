@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use am::memory::Memory;
 use libc::{c_int, iovec};
 
-use crate::arena::{self, FAST, RING, TCP, TCP_AGAIN, control};
+use crate::arena::{self, FAST, PART, RING, TCP, TCP_AGAIN, control};
 use crate::buffers::Buffers;
 use crate::page::{In, Page};
 use crate::slot::{Held, Slot};
@@ -210,7 +210,7 @@ fn take(
     flags: c_int,
 ) -> Result<Step, ()> {
     let way = &control(memory).ways[1 - slot.me()];
-    let peek = flags & libc::MSG_PEEK != 0;
+    let peeks = flags & libc::MSG_PEEK != 0;
     for _ in 0..LOOKS {
         // Before the ring's end, so that what was written before a change of phase is seen with it.
         let phase = way.phase.load(Ordering::Acquire);
@@ -233,7 +233,7 @@ fn take(
                 let got = unsafe { real::recvmsg(fd, &raw mut message, flags) };
                 return match got {
                     1.. => {
-                        if !peek {
+                        if !peeks {
                             inward.tcp += got as u64;
                             if got as u64 == most {
                                 // The ring's first byte is next.
@@ -257,7 +257,11 @@ fn take(
             FAST => {
                 let there = inward.reader.ready(&way.lane, 1).map_err(drop)?;
                 if there > 0 {
-                    return Ok(Step::Done(copy(inward, slot, memory, buffers, there, peek)));
+                    return Ok(Step::Done(if peeks {
+                        peek(inward, slot, memory, &mut { *buffers }, there)
+                    } else {
+                        copy(inward, slot, memory, buffers)?
+                    }));
                 }
                 if phase == TCP_AGAIN {
                     inward.phase = TCP_AGAIN;
@@ -281,31 +285,46 @@ fn take(
     Err(())
 }
 
-/// Copies out of the ring.
-fn copy(inward: &mut In, slot: &Slot, memory: &Memory, buffers: &mut Buffers<'_>, there: usize, peek: bool) -> usize {
+/// Copies out of the ring what is there, and what comes meanwhile; tells of room as it goes, so that the peer copies in while this side
+/// copies out.
+fn copy(inward: &mut In, slot: &Slot, memory: &Memory, buffers: &mut Buffers<'_>) -> Result<usize, ()> {
     let sender = 1 - slot.me();
     let way = &control(memory).ways[sender];
     let mut copied = 0;
-    let mut view = *buffers;
+    loop {
+        let there = inward.reader.ready(&way.lane, 1).map_err(drop)?;
+        let (start, len) = buffers.piece(there.min(PART));
+        if len == 0 {
+            return Ok(copied);
+        }
+        let span = inward.reader.place(0, len);
+        // SAFETY: a piece of the program's buffers, which it lends for the call.
+        let into = unsafe { std::slice::from_raw_parts_mut(start, len) };
+        memory.get_span(arena::ring(sender), span, into);
+        buffers.pass(len);
+        copied += len;
+        inward.reader.consume(len);
+        // News of room for a quarter at once: a line that moves between CPUs is dear.
+        if inward.reader.tell(&way.lane, RING.bytes() / 4) {
+            way.room.ring(slot.peers_event());
+        }
+    }
+}
+
+/// Copies what is in the ring, and leaves it there.
+fn peek(inward: &In, slot: &Slot, memory: &Memory, buffers: &mut Buffers<'_>, there: usize) -> usize {
+    let mut copied = 0;
     while copied < there {
-        let (start, len) = view.piece(there - copied);
+        let (start, len) = buffers.piece(there - copied);
         if len == 0 {
             break;
         }
         let span = inward.reader.place(copied, len);
         // SAFETY: a piece of the program's buffers, which it lends for the call.
         let into = unsafe { std::slice::from_raw_parts_mut(start, len) };
-        memory.get_span(arena::ring(sender), span, into);
-        view.pass(len);
+        memory.get_span(arena::ring(1 - slot.me()), span, into);
+        buffers.pass(len);
         copied += len;
-    }
-    if !peek {
-        *buffers = view;
-        inward.reader.consume(copied);
-        // News of room for a quarter at once, or of all: a line that moves between CPUs is dear.
-        if inward.reader.tell(&way.lane, RING.bytes() / 4) {
-            way.room.ring(slot.peers_event());
-        }
     }
     copied
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{Ordering, fence};
 use am::memory::Memory;
 use libc::{c_int, iovec};
 
-use crate::arena::{self, FAST, RING, TCP, TCP_AGAIN, control};
+use crate::arena::{self, FAST, PART, RING, TCP, TCP_AGAIN, control};
 use crate::buffers::Buffers;
 use crate::page::{Out, Page};
 use crate::receive::Outcome;
@@ -182,7 +182,7 @@ fn put(
         } else {
             Step::NoRoom
         }),
-        Ok(room) => Ok(Step::Done(copy(out, memory, me, buffers, room))),
+        Ok(room) => Ok(Step::Done(copy(out, slot, memory, buffers, room))),
     };
     way.busy.store(0, Ordering::Release);
     way.bytes.ring(slot.peers_event());
@@ -205,21 +205,26 @@ fn gone_now(fd: c_int, out: &mut Out, memory: &Memory, me: usize) -> bool {
     tcp::peer_ended(fd) && (peer.shut.load(Ordering::Acquire) == 0 || out.left != 0)
 }
 
-fn copy(out: &mut Out, memory: &Memory, me: usize, buffers: &mut Buffers<'_>, room: usize) -> usize {
-    let mut copied = 0;
+/// Copies into the ring, at most `room` bytes, and tells the peer of each part, so that it copies out while this side copies in.
+fn copy(out: &mut Out, slot: &Slot, memory: &Memory, buffers: &mut Buffers<'_>, room: usize) -> usize {
+    let (me, mut copied) = (slot.me(), 0);
+    let way = &control(memory).ways[me];
     while copied < room {
-        let (start, len) = buffers.piece(room - copied);
+        let (start, len) = buffers.piece((room - copied).min(PART));
         if len == 0 {
             break;
         }
-        let span = out.writer.place(copied, len);
+        let span = out.writer.place(0, len);
         // SAFETY: a piece of the program's buffers, which it lends for the call.
         let from = unsafe { std::slice::from_raw_parts(start, len) };
         memory.put_span(arena::ring(me), span, from);
+        out.writer.publish(&way.lane, len);
         buffers.pass(len);
         copied += len;
+        if copied < room && buffers.left() > 0 {
+            way.bytes.ring(slot.peers_event());
+        }
     }
-    out.writer.publish(&control(memory).ways[me].lane, copied);
     copied
 }
 
