@@ -1,6 +1,7 @@
 //! Receiving on an active connection.
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use am::memory::Memory;
 use libc::{c_int, iovec};
@@ -10,7 +11,7 @@ use crate::buffers::Buffers;
 use crate::page::{In, Page};
 use crate::slot::{Held, Slot};
 use crate::tcp::{self, State};
-use crate::wait::{End, Wait};
+use crate::wait::{End, GATHER, Wait};
 use crate::{ready, real};
 
 /// Flags that the ring knows. With another one the call goes to the kernel.
@@ -75,6 +76,7 @@ pub unsafe fn receive(fd: c_int, slot: &Held, buffers: &[iovec], flags: c_int) -
             }
             Step::Done(0) => return Outcome::Result(total as isize),
             Step::Done(len) => {
+                slot.received();
                 total += len;
                 if !all || buffers.left() == 0 {
                     return Outcome::Result(total as isize);
@@ -116,8 +118,9 @@ fn pause(fd: c_int, slot: &Held, page: &Page, memory: &Memory, flags: c_int, wai
     };
     let news = || reader.known() > 0 || reader.news(&way.lane) || way.phase.load(Ordering::Acquire) > phase;
     let waits = flags & libc::MSG_DONTWAIT == 0;
+    let gather = if slot.streams() { GATHER } else { Duration::ZERO };
     let ready = sides[1 - me].ready.load(Ordering::SeqCst) != 0;
-    if waits && ready && !slot.nonblocking(fd) && wait.spin(&sides[me], &sides[1 - me], news) {
+    if waits && ready && !slot.nonblocking(fd) && wait.spin(&sides[me], &sides[1 - me], gather, news) {
         return Ok(());
     }
     // The end of the stream and errors are the kernel's to tell: asked, or by the sleep.

@@ -1,6 +1,7 @@
 //! Sending on an active connection.
 
 use std::sync::atomic::{Ordering, fence};
+use std::time::Duration;
 
 use am::memory::Memory;
 use libc::{c_int, iovec};
@@ -49,6 +50,7 @@ pub unsafe fn send(fd: c_int, slot: &Held, buffers: &[iovec], flags: c_int) -> O
     loop {
         let error = match attempt(fd, slot, page, memory, &mut buffers, flags) {
             Step::Done(len) => {
+                slot.sent();
                 total += len;
                 wait.moved();
                 if buffers.left() == 0 {
@@ -106,7 +108,7 @@ fn pause(
                 || sides[1 - me].leaving.load(Ordering::Acquire) != left
                 || sides[1 - me].wants_tcp.load(Ordering::Acquire) != 0
         };
-        if wait.spin(&sides[me], &sides[1 - me], news) {
+        if wait.spin(&sides[me], &sides[1 - me], Duration::ZERO, news) {
             return Ok(());
         }
         wait.sleep(slot, &way.room, news)

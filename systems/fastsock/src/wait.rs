@@ -15,6 +15,9 @@ use crate::watch::Set;
 
 /// The sleeps after which the kernel is asked again, nanoseconds: the first, and the longest.
 const SLEEP: (i64, i64) = (1_000_000, 64_000_000);
+/// How long who receives a stream lets come together what comes, before it looks. Each look fetches the line that the sender writes next, so that
+/// who looks at once moves every message's lines between the CPUs by themselves.
+pub const GATHER: Duration = Duration::from_micros(2);
 /// Looks between two looks at the clock.
 const POLLS: u32 = 64;
 
@@ -67,14 +70,28 @@ fn publish<'a>(sides: impl Iterator<Item = &'a Side>) -> u32 {
     cpu
 }
 
-/// Spins as long as the guard allows, looking at the clock after `polls` looks. True if there is news.
-fn spin(guard: &Cell<Guard>, polls: u32, same_cpu: impl Fn() -> bool, news: impl Fn() -> bool) -> bool {
+/// Lets a moment pass, if it has not.
+fn pause_until(moment: Duration) {
+    while now() < moment {
+        std::hint::spin_loop();
+    }
+}
+
+/// Spins as long as the guard allows, looking at the clock after `polls` looks, `before` having passed. True if there is news.
+fn spin(
+    guard: &Cell<Guard>,
+    polls: u32,
+    before: Duration,
+    same_cpu: impl Fn() -> bool,
+    news: impl Fn() -> bool,
+) -> bool {
     let (cell, begun) = (guard, now());
     let mut guard = cell.get();
     if !guard.may_spin(Scene { now: begun, same_cpu: same_cpu(), peer_waits: false }) {
         return news();
     }
     let mut time = begun;
+    pause_until(begun + before);
     let found = loop {
         if (0..polls).any(|_| {
             std::hint::spin_loop();
@@ -83,8 +100,8 @@ fn spin(guard: &Cell<Guard>, polls: u32, same_cpu: impl Fn() -> bool, news: impl
             guard.paid();
             break true;
         }
-        let before = std::mem::replace(&mut time, now());
-        if guard.jumped(before, time) || same_cpu() || time - begun >= BUDGET {
+        let last = std::mem::replace(&mut time, now());
+        if guard.jumped(last, time) || same_cpu() || time - begun >= BUDGET {
             guard.failed(time);
             break news();
         }
@@ -104,7 +121,8 @@ pub fn spin_for_any(hot: &[(Held, Seen)]) -> bool {
     let cpu = publish(sides(|held| held.me()));
     let same_cpu = || cpu != 0 && sides(|held| 1 - held.me()).any(|side| side.cpu.load(Ordering::Relaxed) == cpu);
     let polls = (POLLS / hot.len() as u32).max(1);
-    SEVERAL.with(|guard| spin(guard, polls, same_cpu, || hot.iter().any(|(held, seen)| seen.news(held))))
+    SEVERAL
+        .with(|guard| spin(guard, polls, Duration::ZERO, same_cpu, || hot.iter().any(|(held, seen)| seen.news(held))))
 }
 
 /// Spins until an entry of a set that was told of lately has news.
@@ -133,14 +151,14 @@ impl Wait {
         (self.slice, self.spun) = (SLEEP.0, false);
     }
 
-    /// Spins, once for each thing that it waits for. True if there is news.
-    pub fn spin(&mut self, mine: &Side, peers: &Side, news: impl Fn() -> bool) -> bool {
+    /// Spins, once for each thing that it waits for, `before` having passed. True if there is news.
+    pub fn spin(&mut self, mine: &Side, peers: &Side, before: Duration, news: impl Fn() -> bool) -> bool {
         if self.spun {
             return news();
         }
         self.spun = true;
         let cpu = publish([mine].into_iter());
-        GUARD.with(|guard| spin(guard, POLLS, || cpu != 0 && peers.cpu.load(Ordering::Relaxed) == cpu, news))
+        GUARD.with(|guard| spin(guard, POLLS, before, || cpu != 0 && peers.cpu.load(Ordering::Relaxed) == cpu, news))
     }
 
     /// How long the next sleep may take; none if the time is up.
