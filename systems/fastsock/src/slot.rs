@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering, fe
 use am::memory::Memory;
 
 use crate::page::{self, Page};
-use crate::{own, tcp};
+use crate::{own, solo, tcp};
 
 /// Descriptors from this number on stay with the kernel.
 const FDS: usize = 1 << 16;
@@ -139,14 +139,7 @@ impl Slot {
     /// Counts the caller in, only where somebody is still: a slot with none is being given up.
     #[inline(always)]
     fn hold(&self) -> bool {
-        let mut users = self.users.load(Ordering::Acquire);
-        while users != 0 {
-            match self.users.compare_exchange_weak(users, users + 1, Ordering::SeqCst, Ordering::Acquire) {
-                Ok(_) => return true,
-                Err(other) => users = other,
-            }
-        }
-        false
+        solo::add_unless_zero(&self.users)
     }
 
     /// Page and memory of a connection that has them.
@@ -285,7 +278,7 @@ impl std::ops::Deref for Held {
 impl Drop for Held {
     #[inline(always)]
     fn drop(&mut self) {
-        if self.slot.users.fetch_sub(1, Ordering::AcqRel) == 1 {
+        if solo::take_one(&self.slot.users) {
             self.slot.give_up();
         }
     }
