@@ -35,11 +35,23 @@ pub struct In {
     pub error: i32,
 }
 
-/// Counters for people. Not under a lock.
+/// Counters for people, read by anybody, written under the lock of their direction.
 #[derive(Default)]
 pub struct Counters {
     pub sent: AtomicU64,
     pub received: AtomicU64,
+}
+
+impl Counters {
+    #[inline(always)]
+    pub fn sent(&self, len: usize) {
+        self.sent.store(self.sent.load(Ordering::Relaxed) + len as u64, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    pub fn received(&self, len: usize) {
+        self.received.store(self.received.load(Ordering::Relaxed) + len as u64, Ordering::Relaxed);
+    }
 }
 
 /// A value and the lock of its direction, which outlives a thread or process that dies with it. A process that has the connection to itself, and one

@@ -188,14 +188,14 @@ fn attempt(fd: c_int, slot: &Slot, page: &Page, memory: &Memory, buffers: &mut B
     if page.broken.load(Ordering::Relaxed) != 0 {
         return Step::Failed(libc::ECONNRESET);
     }
-    let taken = page
-        .inward
-        .with(|inward| if slot.active() { take(fd, slot, inward, memory, buffers, flags) } else { Ok(Step::Kernel) });
-    match taken {
-        Some(Ok(Step::Done(len))) => {
-            page.counters.received.fetch_add(len as u64, Ordering::Relaxed);
-            Step::Done(len)
+    let taken = page.inward.with(|inward| {
+        let taken = if slot.active() { take(fd, slot, inward, memory, buffers, flags) } else { Ok(Step::Kernel) };
+        if let Ok(Step::Done(len)) = taken {
+            page.counters.received(len);
         }
+        taken
+    });
+    match taken {
         Some(Ok(step)) => step,
         Some(Err(())) | None => {
             page.break_off(fd);

@@ -129,13 +129,14 @@ fn attempt(fd: c_int, slot: &Slot, page: &Page, memory: &Memory, buffers: &mut B
     if page.broken.load(Ordering::Relaxed) != 0 {
         return Step::Kernel;
     }
-    let put =
-        page.out.with(|out| if slot.active() { put(fd, slot, out, memory, buffers, flags) } else { Ok(Step::Kernel) });
-    match put {
-        Some(Ok(Step::Done(len))) => {
-            page.counters.sent.fetch_add(len as u64, Ordering::Relaxed);
-            Step::Done(len)
+    let put = page.out.with(|out| {
+        let put = if slot.active() { put(fd, slot, out, memory, buffers, flags) } else { Ok(Step::Kernel) };
+        if let Ok(Step::Done(len)) = put {
+            page.counters.sent(len);
         }
+        put
+    });
+    match put {
         Some(Ok(step)) => step,
         Some(Err(())) | None => {
             page.break_off(fd);

@@ -47,8 +47,8 @@ pub struct Wait {
     until: Option<Option<Instant>>,
     slice: i64,
     spun: bool,
-    /// Signal handlers that had run when the call began.
-    ran: signals::Ran,
+    /// Signal handlers that had run when it first waited.
+    ran: Option<signals::Ran>,
 }
 
 pub fn now() -> Duration {
@@ -138,7 +138,7 @@ pub fn spin_for(set: &Set) -> bool {
 impl Wait {
     /// `limit_name` is the socket's option that limits the wait.
     pub fn new(fd: i32, limit_name: i32) -> Self {
-        Self { fd, limit_name, until: None, slice: SLEEP.0, spun: false, ran: signals::ran() }
+        Self { fd, limit_name, until: None, slice: SLEEP.0, spun: false, ran: None }
     }
 
     /// Whether it has not slept yet, or only before something moved.
@@ -153,6 +153,7 @@ impl Wait {
 
     /// Spins, once for each thing that it waits for, `before` having passed. True if there is news.
     pub fn spin(&mut self, mine: &Side, peers: &Side, before: Duration, news: impl Fn() -> bool) -> bool {
+        self.ran.get_or_insert_with(signals::ran);
         if self.spun {
             return news();
         }
@@ -192,10 +193,11 @@ impl Wait {
         }
     }
 
-    /// Whether a handler ran since the call began that ends it. With a time limit any does (signal(7)).
-    fn interrupted(&self) -> bool {
-        let ran = signals::ran();
-        ran.interrupting != self.ran.interrupting || (self.until.flatten().is_some() && ran.any != self.ran.any)
+    /// Whether a handler ran since it first waited that ends it. With a time limit any does (signal(7)).
+    fn interrupted(&mut self) -> bool {
+        let now = signals::ran();
+        let ran = *self.ran.get_or_insert(now);
+        now.interrupting != ran.interrupting || (self.until.flatten().is_some() && now.any != ran.any)
     }
 
     /// Sleeps in the kernel until the socket or the ring has bytes, or the stream ends.
