@@ -60,9 +60,13 @@ pub struct Way {
     /// Bytes that go over TCP before the ring's first.
     pub moved_at: AtomicU64,
     pub phase: AtomicU32,
-    /// Not 0 while the sender is between asking whether the other side wants TCP and having written.
-    pub busy: AtomicU32,
+    /// Written with every send, so in lines of its own: the receiver looks at the phase with every receive.
+    pub busy: Busy,
 }
+
+/// Not 0 while the sender is between asking whether the other side wants TCP and having written.
+#[repr(C, align(128))]
+pub struct Busy(pub AtomicU32);
 
 // SAFETY: atomic integers only.
 unsafe impl Shared for Control {}

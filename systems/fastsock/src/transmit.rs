@@ -166,7 +166,7 @@ fn put(
         return Ok(Step::Kernel);
     }
     // Said before asking: the peer waits for the end of what may not have seen its wish (`retire`).
-    way.busy.store(1, Ordering::Relaxed);
+    way.busy.0.store(1, Ordering::Relaxed);
     fence(Ordering::SeqCst);
     let leave = peer.wants_tcp.load(Ordering::Relaxed) != 0
         || mine.shut.load(Ordering::Relaxed) != 0
@@ -187,7 +187,7 @@ fn put(
         }),
         Ok(room) => Ok(Step::Done(copy(out, slot, memory, buffers, room))),
     };
-    way.busy.store(0, Ordering::Release);
+    way.busy.0.store(0, Ordering::Release);
     way.bytes.ring(slot.peers_event());
     step
 }

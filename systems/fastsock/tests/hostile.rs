@@ -14,7 +14,7 @@ use common::{Built, built};
 
 /// Where the connecting side says that it is ready, and where its direction's end lies.
 const READY: usize = 256;
-const TAIL: usize = 384 + 640;
+const TAIL: usize = 384 + 768;
 /// Bytes of the whole memory.
 const LEN: usize = 4096 + 2 * 262_144;
 
@@ -95,7 +95,7 @@ fn attack(built: &Built, seed: u64) -> std::process::ExitStatus {
         match random(&mut state) % 8 {
             0..3 => memory.set_word(TAIL, memory.word(TAIL).wrapping_add(word % 280_000)),
             3 => memory.set_word(8 * (word % 512) as usize, random(&mut state) >> (word % 64)),
-            4 => memory.set_word(1024 + 8 * (word % 80) as usize, random(&mut state) % 4),
+            4 => memory.set_word(384 + 768 + 8 * (word % 96) as usize, random(&mut state) % 4),
             _ => memory.set_word(4096 + 8 * (word % 65_536) as usize, random(&mut state)),
         }
         if round % 100 == 0 {
