@@ -17,8 +17,10 @@ pub struct Out {
     /// Bytes sent over TCP.
     pub tcp: u64,
     pub phase: u32,
-    /// Sends since the kernel was last asked whether the peer still is there.
+    /// Sends since it was last asked whether the peer still is there.
     pub unasked: u32,
+    /// How far the peer had read then, by what it says.
+    pub read: u64,
     /// The peer's `leaving` when it was last asked.
     pub left: u32,
 }
@@ -145,7 +147,7 @@ pub fn new() -> Option<NonNull<Page>> {
         return None;
     }
     let page = NonNull::new(start.cast::<Page>())?;
-    let out = Out { writer: Writer::new(RING, 0), tcp: 0, phase: 0, unasked: 0, left: 0 };
+    let out = Out { writer: Writer::new(RING, 0), tcp: 0, phase: 0, unasked: 0, read: 0, left: 0 };
     let inward = In { reader: Reader::new(RING, 0), tcp: 0, phase: 0, moved_at: None, error: 0 };
     // SAFETY: fresh memory of this size, aligned to a page; each part is written before it is used.
     unsafe {

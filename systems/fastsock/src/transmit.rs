@@ -17,7 +17,7 @@ use crate::{ready, real};
 
 /// Flags that the ring knows. (What `MSG_MORE` holds back in the kernel, the ring sends.)
 const KNOWN: c_int = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL | libc::MSG_MORE | libc::MSG_EOR;
-/// Sends through the ring after which the kernel is asked whether the peer still is there.
+/// Sends through the ring after which the kernel is asked whether the peer still is there, if that has read nothing meanwhile.
 const ASK: u32 = 64;
 
 /// What came of an attempt.
@@ -197,7 +197,16 @@ fn put(
 fn gone(fd: c_int, out: &mut Out, memory: &Memory, me: usize) -> bool {
     out.unasked += 1;
     let left = control(memory).sides[1 - me].leaving.load(Ordering::Acquire);
-    (out.unasked >= ASK || left != out.left) && gone_now(fd, out, memory, me)
+    if left == out.left && out.unasked < ASK {
+        return false;
+    }
+    // Who has read since then was there.
+    let read = out.writer.read(&control(memory).ways[me].lane);
+    if left == out.left && read != out.read {
+        (out.unasked, out.read) = (0, read);
+        return false;
+    }
+    gone_now(fd, out, memory, me)
 }
 
 fn gone_now(fd: c_int, out: &mut Out, memory: &Memory, me: usize) -> bool {
