@@ -10,6 +10,7 @@ use crate::arena::{Side, control};
 use crate::bell::{Bell, Woken};
 use crate::hook::signals;
 use crate::ready::{self, Armed, Seen};
+use crate::settings::{self, Policy};
 use crate::slot::{Held, Slot};
 use crate::watch::Set;
 
@@ -18,6 +19,12 @@ const SLEEP: (i64, i64) = (1_000_000, 64_000_000);
 /// How long who receives a stream lets come together what comes, before it looks. Each look fetches the line that the sender writes next, so that
 /// who looks at once moves every message's lines between the CPUs by themselves.
 pub const GATHER: Duration = Duration::from_micros(2);
+/// With [`Policy::Yielding`], how long a call spins before it yields: longer than an answer takes of a peer that does nothing else.
+const ALONE: Duration = Duration::from_micros(3);
+/// Who yields and has its CPU back sooner was alone on it.
+const SHARED: Duration = Duration::from_micros(5);
+/// Who hands its CPU to a peer and has it back later has handed it to somebody else.
+const AWAY: Duration = Duration::from_micros(50);
 /// Looks between two looks at the clock.
 const POLLS: u32 = 64;
 
@@ -77,7 +84,15 @@ fn pause_until(moment: Duration) {
     }
 }
 
-/// Spins as long as the guard allows, looking at the clock after `polls` looks, `before` having passed. True if there is news.
+/// Gives the CPU to whoever else wants it; how long that took, from `from` to the moment that it returns.
+fn give_way(from: Duration) -> (Duration, Duration) {
+    // SAFETY: takes nothing, touches nothing.
+    unsafe { libc::sched_yield() };
+    let back = now();
+    (back.saturating_sub(from), back)
+}
+
+/// Spins as long as policy and guard allow, looking at the clock after `polls` looks, `before` having passed. True if there is news.
 fn spin(
     guard: &Cell<Guard>,
     polls: u32,
@@ -85,10 +100,16 @@ fn spin(
     same_cpu: impl Fn() -> bool,
     news: impl Fn() -> bool,
 ) -> bool {
+    let policy = settings::get().wait;
+    if policy == Policy::Sleep {
+        return news();
+    }
     let (cell, begun) = (guard, now());
     let mut guard = cell.get();
-    if !guard.may_spin(Scene { now: begun, same_cpu: same_cpu(), peer_waits: false }) {
-        return news();
+    let scene = Scene { now: begun, same_cpu: policy != Policy::Blind && same_cpu(), peer_waits: false };
+    if policy != Policy::Blind && !guard.may_spin(scene) {
+        let hands = policy == Policy::Handing && scene.same_cpu && !guard.crowded(begun);
+        return if hands { hand_over(cell, begun, news) } else { news() };
     }
     let mut time = begun;
     pause_until(begun + before);
@@ -101,11 +122,36 @@ fn spin(
             break true;
         }
         let last = std::mem::replace(&mut time, now());
+        if policy == Policy::Blind && time - begun < BUDGET {
+            continue;
+        }
         if guard.jumped(last, time) || same_cpu() || time - begun >= BUDGET {
             guard.failed(time);
             break news();
         }
+        if policy == Policy::Yielding && time - begun >= ALONE {
+            let (away, back) = give_way(time);
+            if away >= SHARED {
+                guard.failed(back);
+                break news();
+            }
+            time = back;
+        }
     };
+    cell.set(guard);
+    found
+}
+
+/// Lets a peer on this CPU run. True if there is news. If the CPU went to somebody else, or stayed away for long, nobody does so for a while.
+fn hand_over(cell: &Cell<Guard>, begun: Duration, news: impl Fn() -> bool) -> bool {
+    let (away, back) = give_way(begun);
+    let found = news();
+    let mut guard = cell.get();
+    if !found || away > AWAY {
+        guard.crowd(back);
+    } else {
+        guard.handed();
+    }
     cell.set(guard);
     found
 }
