@@ -19,6 +19,7 @@
 //! | `ready` | whether a connection can be read or written, for who waits for several things |
 //! | `watch` | connections in sets of epoll |
 //! | `own` | descriptors of the library's own |
+//! | `solo` | what a process with one thread is spared |
 //! | `lock` | a lock for what one process keeps |
 //! | `arena` | what two sides share |
 //! | `page` | what a side keeps for itself, and shares with its forks |
@@ -48,6 +49,7 @@ mod receive;
 mod retire;
 mod settings;
 mod slot;
+mod solo;
 mod tcp;
 mod transmit;
 mod wait;

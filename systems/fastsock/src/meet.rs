@@ -15,7 +15,7 @@ use crate::tcp::Ends;
 use crate::{arena, bell, own, real};
 
 /// Version of everything that two libraries must agree on.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 /// Descriptors that change hands: the memory, and the event descriptors of both sides.
 const FILES: usize = 3;
 

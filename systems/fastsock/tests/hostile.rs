@@ -14,9 +14,9 @@ use common::{Built, built};
 
 /// Where the connecting side says that it is ready, and where its direction's end lies.
 const READY: usize = 256;
-const TAIL: usize = 384 + 640;
+const TAIL: usize = 384 + 768;
 /// Bytes of the whole memory.
-const LEN: usize = 4096 + 2 * 65_536;
+const LEN: usize = 4096 + 2 * 262_144;
 
 fn random(state: &mut u64) -> u64 {
     // splitmix64 (Steele, Lea and Flood, 2014).
@@ -32,7 +32,7 @@ fn knock(stream: &TcpStream) -> OwnedFd {
     // SAFETY: plain system calls on descriptors and an address of this function's own.
     unsafe {
         let (here, there) = (stream.local_addr().unwrap(), stream.peer_addr().unwrap());
-        let name = format!("fastsock/2/{}/{here}/{there}", libc::geteuid());
+        let name = format!("fastsock/3/{}/{here}/{there}", libc::geteuid());
         let socket = libc::socket(libc::AF_UNIX, libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC, 0);
         let mut address: libc::sockaddr_un = std::mem::zeroed();
         address.sun_family = libc::AF_UNIX as libc::sa_family_t;
@@ -93,10 +93,10 @@ fn attack(built: &Built, seed: u64) -> std::process::ExitStatus {
     for round in 0..2000 {
         let word = random(&mut state);
         match random(&mut state) % 8 {
-            0..3 => memory.set_word(TAIL, memory.word(TAIL).wrapping_add(word % 70_000)),
+            0..3 => memory.set_word(TAIL, memory.word(TAIL).wrapping_add(word % 280_000)),
             3 => memory.set_word(8 * (word % 512) as usize, random(&mut state) >> (word % 64)),
-            4 => memory.set_word(1024 + 8 * (word % 80) as usize, random(&mut state) % 4),
-            _ => memory.set_word(4096 + 8 * (word % 8192) as usize, random(&mut state)),
+            4 => memory.set_word(384 + 768 + 8 * (word % 96) as usize, random(&mut state) % 4),
+            _ => memory.set_word(4096 + 8 * (word % 65_536) as usize, random(&mut state)),
         }
         if round % 100 == 0 {
             let _ = stream.set_nonblocking(true).and_then(|()| stream.write_all(&[round as u8]));

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use libc::{c_char, c_int, pid_t, posix_spawn_file_actions_t, posix_spawnattr_t};
 
 use crate::arena::control;
-use crate::{activate, real, retire, slot, watch};
+use crate::{activate, real, retire, slot, solo, watch};
 
 /// Runs when the library is loaded.
 #[used]
@@ -20,6 +20,7 @@ static BEGIN: extern "C" fn() = begin;
 static END: extern "C" fn() = end;
 
 extern "C" fn begin() {
+    solo::begin();
     activate::note_process();
     crate::carry::take();
     // SAFETY: functions that live as long as the process.
@@ -52,7 +53,7 @@ fn after_fork() {
     slot::each(0, usize::MAX, |fd| {
         let Some(slot) = slot::of(fd) else { return };
         match slot.parts() {
-            Some((page, _)) if slot.active() => page.shared.store(1, Ordering::Relaxed),
+            Some(_) if slot.active() => {}
             _ => activate::give_up(&slot),
         }
     });
@@ -60,6 +61,12 @@ fn after_fork() {
 
 extern "C" fn before_fork() {
     watch::before_fork();
+    // Before there is another process: from then on the locks are taken.
+    slot::each(0, usize::MAX, |fd| {
+        if let Some((page, _)) = slot::of(fd).as_deref().and_then(slot::Slot::parts) {
+            page.share();
+        }
+    });
 }
 
 extern "C" fn in_parent() {
