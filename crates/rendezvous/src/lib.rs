@@ -17,6 +17,7 @@
 //! | `spread` | on which CPUs the threads of several flows run |
 //! | `watch` | notices the other side's end while the data connection is busy |
 //! | `seat` | processes that a launcher starts together (`mpirun`): each takes a seat |
+//! | `allocation` | ranks of a person's own launcher, which take such seats in each round |
 //! | `started` `stopped` | what a started process reads first; whether a process is stopped |
 //! | `peer` `member` | hidden commands: a far side, and a near member with the near half of one connection |
 //! | `far` | gate and door for strangers, the loop that attends to one near side, `serve` |
@@ -28,6 +29,7 @@
 
 mod agree;
 mod alert;
+mod allocation;
 mod channel;
 mod course;
 mod error;
@@ -53,6 +55,7 @@ mod watch;
 mod zone;
 
 pub use agree::Difference;
+pub use allocation::{Place, Ranked};
 pub use error::{MeetError, Peer};
 pub use far::attendant::attendant;
 pub use far::doors::ServeEvent;

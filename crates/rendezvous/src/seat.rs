@@ -44,10 +44,15 @@ pub(crate) fn prepare(transport: Name, settings: &Settings) -> io::Result<String
 /// The environment names them in another way: it is not of this program.
 pub fn prepared() -> io::Result<Option<(String, Settings)>> {
     let Ok(words) = std::env::var(PREPARE) else { return Ok(None) };
+    read(&words).map(Some)
+}
+
+/// The transport and the settings of [`prepare`].
+pub(crate) fn read(words: &str) -> io::Result<(String, Settings)> {
     let (name, settings) = words.split_once(' ').ok_or_else(|| {
         io::Error::other(format!("{PREPARE} in the environment is not of this program: it names no path (unset it)"))
     })?;
-    Ok(Some((name.to_owned(), serde_json::from_str(settings)?)))
+    Ok((name.to_owned(), serde_json::from_str(settings)?))
 }
 
 /// Where a seat waits.
@@ -99,12 +104,34 @@ pub fn rank(folder: &Path) -> io::Error {
     }
 }
 
-fn taken(folder: &Path) -> io::Result<Command> {
-    let (number, seat, told, [stdin, stdout, stderr]) = free(folder)?;
+/// A seat that was taken: it ends with this.
+pub(crate) struct Taken {
+    _seat: UnixStream,
+    /// The hidden command of this program that it is to be.
+    pub hidden: String,
+}
+
+/// Takes the seat of this number, with its standard streams; none where nobody waits there now.
+pub(crate) fn take(folder: &Path, number: usize) -> io::Result<Option<Taken>> {
+    let Ok(seat) = UnixStream::connect(place(folder, number)) else { return Ok(None) };
+    let Ok((told, streams)) = given(&seat) else { return Ok(None) };
     std::fs::write(process(folder, number), std::process::id().to_string())?;
-    rustix::stdio::dup2_stdin(&stdin)?;
-    rustix::stdio::dup2_stdout(&stdout)?;
-    rustix::stdio::dup2_stderr(&stderr)?;
+    lend(&streams)?;
+    let last = told.split(|b| *b == 0).rfind(|word| !word.is_empty()).unwrap_or_default();
+    Ok(Some(Taken { _seat: seat, hidden: String::from_utf8_lossy(last).into_owned() }))
+}
+
+/// Makes streams the standard ones.
+fn lend([stdin, stdout, stderr]: &[OwnedFd; 3]) -> io::Result<()> {
+    rustix::stdio::dup2_stdin(stdin)?;
+    rustix::stdio::dup2_stdout(stdout)?;
+    Ok(rustix::stdio::dup2_stderr(stderr)?)
+}
+
+fn taken(folder: &Path) -> io::Result<Command> {
+    let (number, seat, told, streams) = free(folder)?;
+    std::fs::write(process(folder, number), std::process::id().to_string())?;
+    lend(&streams)?;
     let mut words =
         told.split(|b| *b == 0).filter(|word| !word.is_empty()).map(|word| OsString::from_vec(word.to_vec()));
     let mut command = Command::new(words.next().ok_or_else(|| io::Error::other("the seat names no program"))?);

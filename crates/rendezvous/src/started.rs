@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use data_encoding::HEXLOWER;
 
 use crate::MeetError;
+use crate::allocation::is_placed;
 use crate::channel::Channel;
 use crate::far::gate::Gate;
 use crate::far::{Pin, Terms};
@@ -38,7 +39,9 @@ impl Started {
             }
         };
         // This side's own threads must not wake up on the near side's CPU, whose pin it inherited.
-        host::run_on(&launch.cpus);
+        if !is_placed() {
+            host::run_on(&launch.cpus);
+        }
         let secret: [u8; 32] =
             HEXLOWER.decode(launch.secret.as_bytes()).ok().and_then(|bytes| bytes.try_into().ok()).ok_or_else(
                 || MeetError::Protocol("the secret on standard input is not 64 hexadecimal digits".into()),

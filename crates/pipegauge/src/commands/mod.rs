@@ -36,6 +36,7 @@ mod wires;
 
 use anyhow::Result;
 
+use crate::config::ranks;
 use crate::exit::Exit;
 use crate::flags::{Cli, Command};
 
@@ -43,11 +44,14 @@ use crate::flags::{Cli, Command};
 pub fn dispatch(cli: Cli) -> Result<Exit> {
     let json = cli.json;
     match cli.command {
-        Command::Peer | Command::Member | Command::Attend => module::by_loading(),
+        Command::Peer | Command::Member | Command::Attend | Command::Ranked => module::by_loading(),
         _ => module::by_description(),
     }
     match cli.command {
-        Command::Run(flags) => run::run(&flags, json),
+        Command::Run(flags) => match ranks::of_run(&flags) {
+            Some(ranked) => Err(ranked),
+            None => run::run(&flags, json),
+        },
         Command::Live(flags) => live::live(&flags, json),
         Command::Sweep(flags) => sweep::sweep(&flags, json),
         Command::Lab(flags) => lab::lab(&flags),
@@ -81,6 +85,7 @@ pub fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Lead => lead::lead(),
         Command::Seat(flags) => peer::seat(&flags),
         Command::Rank(flags) => Err(rendezvous::rank(&flags.folder).into()),
+        Command::Ranked => peer::ranked(),
         Command::Floor(flags) => peer::floor(&flags.args),
     }
 }

@@ -5,13 +5,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::Result;
-use rendezvous::MeetError;
+use anyhow::{Context, Result};
+use rendezvous::{MeetError, Place, Ranked};
 use transport::registry;
 
 use crate::exit::Exit;
 use crate::flags::SeatFlags;
-use crate::signals;
+use crate::{out, signals};
 
 /// The far side of a local or ssh measurement: what to do comes over standard input, answers go to standard output.
 pub fn peer() -> Result<Exit> {
@@ -38,6 +38,24 @@ fn started(does: fn(Arc<AtomicBool>) -> Result<(), MeetError>) -> Result<Exit> {
 /// Stands for a process that a launcher starts, until that ends.
 pub fn seat(flags: &SeatFlags) -> Result<Exit> {
     rendezvous::seat(&flags.folder, flags.number, &flags.words)?;
+    Ok(Exit::Ok)
+}
+
+/// A rank of a person's own launcher that measures, in all rounds.
+pub fn ranked() -> Result<Exit> {
+    let _ = rustix::thread::set_name(c"pipegauge");
+    let place =
+        Place::here().context("this process is no rank of a launcher (this command is started by 'pipegauge run')")?;
+    let stop = signals::peer_stop_flag()?;
+    let ranked = Ranked::find(place)?;
+    registry::named(&ranked.name)?.prepare(&ranked.settings)?;
+    ranked.serve(|hidden| {
+        let does = if hidden == "peer" { rendezvous::peer } else { rendezvous::member };
+        if let Err(e) = does(Arc::clone(&stop)) {
+            // What ended a round is told where that is read; the next one may go well.
+            out::tell(&format!("pipegauge: {e}"));
+        }
+    })?;
     Ok(Exit::Ok)
 }
 

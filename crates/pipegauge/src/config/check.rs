@@ -4,7 +4,7 @@
 use anyhow::{Result, bail};
 use measure::Pattern;
 use measure::event::{PathPlan, Plan, Schedule};
-use rendezvous::Far;
+use rendezvous::{Far, Place};
 use transport::{Ends, Name, Settings, preload, registry};
 use units::Bytes;
 
@@ -34,7 +34,7 @@ pub fn available(plan: &Plan, far: &Far) -> Result<()> {
     let within = matches!(far, Far::Local { .. });
     for transport in plan.transports().filter_map(registry::find) {
         let name = transport.name();
-        ranks::check(transport, |name| std::env::var(name).ok())?;
+        ranks::check(plan, transport, Place::here())?;
         if let Err(why) = transport.availability() {
             bail!("{name} is not available here: {why} (pipegauge list shows what is)");
         }

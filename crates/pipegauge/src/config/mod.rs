@@ -12,7 +12,7 @@ pub mod near;
 pub mod paths;
 mod pin;
 pub mod question;
-mod ranks;
+pub mod ranks;
 mod rates;
 pub mod retyped;
 mod score;

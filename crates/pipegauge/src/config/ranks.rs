@@ -1,36 +1,86 @@
-//! Whether this command is itself a rank that a launcher of MPI started: each of them would start ranks of its own, which launchers refuse.
+//! Whether this command is itself a rank that a launcher of MPI started, and what it may measure then: the launcher's ranks are those of the path, and
+//! a world of ranks begins once.
+
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, bail};
-use transport::Transport;
+use measure::event::Plan;
+use rendezvous::Place;
+use transport::{Transport, registry};
 
-/// What launchers tell the processes that they start, with the launcher; each holds how many there are. srun may set what MPI's own launchers
-/// do, too, so it comes first.
-const TOLD: [(&str, &str); 3] =
-    [("SLURM_STEP_NUM_TASKS", "srun"), ("OMPI_COMM_WORLD_SIZE", "mpirun"), ("PMI_SIZE", "mpiexec")];
+use crate::flags::RunFlags;
 
-/// Refuses a transport that is started by a launcher of its own within another launcher's processes. `env` is the environment.
-pub fn check(transport: &dyn Transport, env: impl Fn(&str) -> Option<String>) -> Result<()> {
-    if transport.launch().is_empty() {
-        return Ok(());
+/// Whether this command measures once, so that ranks that are there can be those of its path.
+static ONCE: AtomicBool = AtomicBool::new(false);
+
+/// For `run`: a rank other than 0 of a path that has ranks is no command, and becomes one that measures; an error is why it can't. None of what is to run.
+pub fn of_run(flags: &RunFlags) -> Option<anyhow::Error> {
+    ONCE.store(flags.vs.is_none(), Ordering::Relaxed);
+    let place = Place::here().filter(|place| place.rank > 0 && place.here)?;
+    let name = |path: &String| path.split(':').next().unwrap_or_default().to_owned();
+    let ranks = |name: String| registry::named(&name).is_ok_and(|t| !t.launch().is_empty());
+    let of_ranks = flags.vs.is_none() && flags.transports.iter().map(name).any(ranks);
+    of_ranks.then(|| {
+        let e = Command::new("/proc/self/exe").arg0("pipegauge").arg("ranked").exec();
+        anyhow::Error::from(e).context(format!("becoming rank {} of the path", place.rank))
+    })
+}
+
+/// Refuses what can't be measured between the ranks of the launcher that started this command, where one did: `here` is what it says.
+pub fn check(plan: &Plan, transport: &dyn Transport, here: Option<Place>) -> Result<()> {
+    let Some(place) = here.filter(|_| !transport.launch().is_empty()) else { return Ok(()) };
+    possible(plan, transport, place, ONCE.load(Ordering::Relaxed))
+}
+
+fn possible(plan: &Plan, transport: &dyn Transport, place: Place, once: bool) -> Result<()> {
+    let Place { launcher, size, counts, .. } = place;
+    let name = transport.name();
+    let of_ranks = |path: &usize| registry::find(plan.paths[*path].transport).is_some_and(|t| !t.launch().is_empty());
+    let paths: Vec<usize> = (0..plan.paths.len()).filter(of_ranks).collect();
+    let alone = format!("type the command without {launcher}: it starts its own processes");
+    if !once {
+        bail!(
+            "{launcher} started this command, and its processes can be the ranks of one 'pipegauge run' without --vs; {alone}"
+        );
     }
-    let told = TOLD.iter().find_map(|(name, launcher)| Some((name, launcher, env(name)?.trim().parse::<u32>().ok()?)));
-    // A job step of one task is how a single command runs in an allocation.
-    let Some((name, launcher, count)) = told.filter(|(_, launcher, count)| **launcher != "srun" || *count > 1) else {
-        return Ok(());
-    };
-    let here = transport.name();
-    bail!(
-        "{here} starts its own processes, and {launcher} started this command, with {count} in all ({name}): each would start a run of its own; \
-         type the command alone, without {launcher}: pipegauge run {here}"
-    )
+    if !place.here {
+        bail!("{launcher} started processes on several hosts, and {name} is measured between those of one; {alone}");
+    }
+    if paths.len() > 1 {
+        bail!(
+            "{launcher} started this command, and its processes can be the ranks of one path, as MPI begins once in each; {} are named \
+             (--members with several numbers counts as several): leave out all but one, or {alone}",
+            paths.len()
+        );
+    }
+    if !plan.near_under.is_empty() || !plan.peer_under.is_empty() {
+        bail!(
+            "{launcher} started this command, and what its ranks run under is its own affair (leave out --near-under and --peer-under)"
+        );
+    }
+    let Some(path) = paths.first() else { return Ok(()) };
+    let (topology, flows) = (plan.paths[*path].topology, plan.connections(*path as u32));
+    let needed = topology.near_processes(flows) + topology.far_processes(flows);
+    if needed != size {
+        let more = if plan.pattern.facts().collective { ", or --topology group --members" } else { "" };
+        bail!(
+            "{name} takes {needed} processes here, and {launcher} started {size}: {launcher} {counts} {needed}{more}"
+        );
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use measure::Topology;
+    use measure::event::PathPlan;
+
     use super::*;
 
     /// A transport of ranks.
-    struct Ranks(Vec<String>);
+    struct Ranks(bool);
 
     impl Transport for Ranks {
         fn name(&self) -> transport::Name {
@@ -49,30 +99,34 @@ mod tests {
             &[]
         }
         fn launch(&self) -> &'static [String] {
-            self.0.clone().leak()
+            if self.0 { vec!["mpirun".to_owned()].leak() } else { &[] }
         }
     }
 
+    fn place(of: &[(&str, &str)]) -> Option<Place> {
+        Place::of(|name| of.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned()))
+    }
+
     #[test]
-    fn a_rank_starts_no_ranks_and_says_what_to_type() {
-        let said = |words: &[&str], set: &[(&str, &str)]| {
-            let of = |name: &str| set.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned());
-            let ranks = Ranks(words.iter().map(|word| (*word).to_owned()).collect());
-            check(&ranks, of).err().map(|e| e.to_string()).unwrap_or_default()
-        };
-        let launch = ["mpirun", "-np", "{n}"];
-        for (set, launcher) in [
-            (("OMPI_COMM_WORLD_SIZE", "2"), "mpirun"),
-            (("OMPI_COMM_WORLD_SIZE", "1"), "mpirun"),
-            (("PMI_SIZE", "2"), "mpiexec"),
-            (("SLURM_STEP_NUM_TASKS", "2"), "srun"),
-        ] {
-            let why = said(&launch, &[set]);
-            assert!(why.contains(launcher) && why.contains("pipegauge run tcp"), "{set:?}: {why}");
-            assert_eq!(said(&[], &[set]), "", "what needs no launcher runs in any process");
+    fn what_needs_no_launcher_runs_in_any_process_and_what_measures_again_is_told_to_run_alone() {
+        let two = place(&[("PMI_RANK", "0"), ("PMI_SIZE", "2")]);
+        let plan = Plan { paths: vec![PathPlan::from(transport::tcp::NAME)], ..Plan::default() };
+        assert!(check(&plan, &Ranks(true), None).is_ok() && check(&plan, &Ranks(false), two).is_ok());
+        let said = |place: Place, once| possible(&plan, &Ranks(true), place, once).err().map(|e| e.to_string());
+        assert!(said(two.unwrap(), false).unwrap().contains("without mpiexec"));
+        assert_eq!(said(two.unwrap(), true), None);
+        let spread =
+            [("OMPI_COMM_WORLD_RANK", "0"), ("OMPI_COMM_WORLD_SIZE", "2"), ("OMPI_COMM_WORLD_LOCAL_SIZE", "1")];
+        assert!(said(place(&spread).unwrap(), true).unwrap().contains("several hosts"));
+        let wrapped = Plan { near_under: vec!["nice".to_owned()], ..plan.clone() };
+        let e = possible(&wrapped, &Ranks(true), two.unwrap(), true).unwrap_err().to_string();
+        assert!(e.contains("--near-under"), "{e}");
+    }
+
+    #[test]
+    fn processes_of_a_path_are_counted() {
+        for (topology, flows, needed) in [(Topology::Flows, 1, 2), (Topology::Group, 2, 3), (Topology::Pairs, 2, 4)] {
+            assert_eq!(topology.near_processes(flows) + topology.far_processes(flows), needed, "{topology:?}");
         }
-        // An allocation in which nothing was launched yet, or one command alone.
-        assert_eq!(said(&launch, &[("SLURM_NPROCS", "2"), ("SLURM_STEP_NUM_TASKS", "1")]), "");
-        assert_eq!(said(&launch, &[]), "");
     }
 }

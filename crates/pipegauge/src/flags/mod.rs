@@ -199,6 +199,9 @@ pub enum Command {
     /// A process that a launcher started, until it becomes what its seat says
     #[command(hide = true)]
     Rank(RankFlags),
+    /// A rank of a person's own launcher, which finds the command that is rank 0
+    #[command(hide = true)]
+    Ranked,
     /// The first process within a laboratory
     #[command(hide = true)]
     LabInside,

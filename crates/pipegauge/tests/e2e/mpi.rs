@@ -376,17 +376,83 @@ fn pairs_of_ranks_run_at_once() {
     }
 }
 
+/// The command, started `n` times by this MPI's own launcher, where no launcher can be found: `between` are words between launcher and command.
+fn launched(dir: &Scratch, modules: &PathBuf, name: &str, n: &str, between: &[&str], args: &[&str]) -> Command {
+    let own = command(dir, modules, args);
+    let mut line = Command::new(installed(&format!("mpiexec.{name}")).unwrap());
+    line.args(["-n", n]);
+    if name == "openmpi" {
+        line.args(["--oversubscribe", "--bind-to", "none"]);
+    }
+    line.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .envs(["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"].map(|name| (name, "1")))
+        .args(between)
+        .args([installed("env").unwrap().as_os_str(), "PATH=/nonexistent".as_ref(), own.get_program()])
+        .args(own.get_args())
+        .current_dir(dir.path("."))
+        .stdin(Stdio::null());
+    line
+}
+
+/// The lines of a run that went well.
+fn went_well(dir: &Scratch, mut line: Command) -> Vec<serde_json::Value> {
+    let _ = fs::remove_file(dir.path("x.run.jsonl"));
+    let said = line.output().unwrap();
+    assert_eq!(said.status.code(), Some(0), "{line:?}: {}", String::from_utf8_lossy(&said.stderr));
+    fs::read_to_string(dir.path("x.run.jsonl")).unwrap().lines().map(json).collect()
+}
+
 #[test]
-fn a_rank_of_the_users_own_launcher_is_told_to_start_the_command_alone() {
+fn ranks_of_the_users_own_launcher_are_those_of_the_path_in_every_round() {
     let dir = Scratch::new();
     let Some((modules, names)) = modules(&dir) else { return };
-    let said = command(&dir, &modules, &["run", names[0], "--sizes", "64", "--no-html", "-q", "-o", "x.run.jsonl"])
-        .env("OMPI_COMM_WORLD_SIZE", "2")
-        .output()
-        .unwrap();
-    let err = String::from_utf8_lossy(&said.stderr).into_owned();
-    assert!(said.status.code() == Some(2) && err.contains("without mpirun"), "{err}");
-    assert!(!dir.path("x.run.jsonl").exists());
+    for name in names {
+        let path = format!("{name}:wait=yield");
+        let args = [&["run", &path, "shm", "--sizes", "64,4KiB", "--repeats", "20"][..], &COUNTED].concat();
+        let run = went_well(&dir, launched(&dir, &modules, name, "2", &[], &args));
+        let count = |event| run.iter().filter(|line| line["event"] == event).count();
+        // A look at all sizes and two rounds, of each path.
+        assert_eq!((count("point"), count("block")), (4, 6), "{name}: {run:?}");
+        let more =
+            ["--pattern", "allreduce", "--topology", "group", "--members", "3", "--sizes", "64", "--repeats", "20"];
+        let args = [&["run", &path][..], &more, &COUNTED].concat();
+        let run = went_well(&dir, launched(&dir, &modules, name, "3", &[], &args));
+        let opened = run.iter().find(|line| line["event"] == "path").unwrap();
+        assert_eq!(opened["members"].as_array().map(Vec::len), Some(3), "{name}: {opened}");
+    }
+}
+
+/// Slurm's variables with Hydra's world behind them.
+#[test]
+fn a_step_of_slurm_is_such_a_launcher_and_a_shell_may_stand_between() {
+    let dir = Scratch::new();
+    let Some((modules, names)) = modules(&dir) else { return };
+    if !names.contains(&"mpich") {
+        return;
+    }
+    let step = "SLURM_PROCID=$PMI_RANK SLURM_STEP_NUM_TASKS=$PMI_SIZE exec sh -c '\"$@\"; exit $?' sh \"$@\"";
+    let args = [&["run", "mpich:wait=yield", "--sizes", "64", "--repeats", "20"][..], &COUNTED].concat();
+    let line = launched(&dir, &modules, "mpich", "2", &["sh", "-c", step, "sh"], &args);
+    assert!(went_well(&dir, line).iter().any(|line| line["event"] == "point"));
+}
+
+#[test]
+fn what_ranks_of_the_users_own_launcher_cannot_be_is_said() {
+    let dir = Scratch::new();
+    let Some((modules, names)) = modules(&dir) else { return };
+    for (more, size, says) in [
+        (&[][..], "3", "takes 2 processes here"),
+        (&["--vs", "--check"], "2", "without --vs"),
+        (&["--pattern", "barrier", "--topology", "group", "--members", "2,3"], "3", "one path"),
+        (&["--near-under", "nice"], "2", "--near-under"),
+    ] {
+        let line = [&["run", names[0], "--no-html", "-q", "-o", "x.run.jsonl"][..], more].concat();
+        let mut line = command(&dir, &modules, &line);
+        let said = line.env("OMPI_COMM_WORLD_SIZE", size).env("OMPI_COMM_WORLD_RANK", "0").output().unwrap();
+        let err = String::from_utf8_lossy(&said.stderr).into_owned();
+        assert!(said.status.code() == Some(2) && err.contains(says), "{more:?}: {err}");
+        assert!(!dir.path("x.run.jsonl").exists());
+    }
 }
 
 #[test]

@@ -57,6 +57,10 @@ pub(crate) struct Terms<'a> {
 }
 
 impl Terms<'_> {
+    fn patience(&self) -> Duration {
+        Duration::try_from_secs_f64(self.plan.patience).unwrap_or(STARTS_HERE)
+    }
+
     /// How a far process of this host is started.
     pub(crate) fn here(&self) -> How {
         How { pin: self.pin, wrapped: !self.plan.peer_under.is_empty(), door: self.at, ..How::of(By::Spawn) }
@@ -79,20 +83,25 @@ pub(crate) fn begin_here(
     Starting::begin(what, under::command(under, program, command), how)
 }
 
-/// Meets a process of this host that was started, `among` so many: it, and what is said to it.
+/// How long one of so many processes that start at once may take to get ready: longer where a side has more patience with the other.
+pub(crate) fn starts_here(among: u32, patience: Duration) -> Duration {
+    (STARTS_HERE + EACH_HERE * among.saturating_sub(1)).max(patience)
+}
+
+/// Meets a process of this host that was started and gets ready within this time: it, and what is said to it.
 pub(crate) fn greet_here(
     starting: Starting,
-    among: u32,
+    time: Duration,
     stop: &Arc<AtomicBool>,
 ) -> Result<(Launched, (Channel, SessionKeys)), MeetError> {
-    let (launched, Place { way, key }) = starting.ready(STARTS_HERE + EACH_HERE * among.saturating_sub(1), stop)?;
+    let (launched, Place { way, key }) = starting.ready(time, stop)?;
     let Way::Here(socket) = way else { return Err(no_way()) };
     Ok((launched, greet(socket, &key, stop)?))
 }
 
 /// Meets a far process of this host that was started.
 pub(crate) fn met_here(starting: Starting, terms: &Terms<'_>) -> Result<Meeting, MeetError> {
-    let (launched, channel) = greet_here(starting, terms.among, terms.stop)?;
+    let (launched, channel) = greet_here(starting, starts_here(terms.among, terms.patience()), terms.stop)?;
     with(Some(launched), channel, terms)
 }
 

@@ -18,7 +18,7 @@ use crate::member::message::{Dial, FRAME, Met, Order, Told, stalled};
 use crate::message::By;
 use crate::moments::Ahead;
 use crate::near::launch::{How, Launched, Starting};
-use crate::near::meeting::{begin_here, greet_here, greet_over_ssh};
+use crate::near::meeting::{begin_here, greet_here, greet_over_ssh, starts_here};
 use crate::near::ssh;
 use crate::near::talk::{SLACK, Talk};
 
@@ -81,7 +81,7 @@ impl Member {
         stop: &Arc<AtomicBool>,
     ) -> Result<Self, MeetError> {
         let (process, (mut channel, _)) = match target {
-            None => greet_here(starting, among, stop)?,
+            None => greet_here(starting, starts_here(among, patience), stop)?,
             Some(target) => greet_over_ssh(starting, target, stop)?,
         };
         channel.take_up_to(FRAME);

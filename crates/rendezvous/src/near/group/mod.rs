@@ -36,6 +36,7 @@ use super::flows::flows;
 use super::meeting::Meeting;
 use super::seats::Seats;
 use super::session::Reach;
+use crate::allocation::Ranks;
 
 /// One path whose near halves are processes of their own.
 pub(crate) struct GroupSession {
@@ -52,6 +53,8 @@ pub(crate) struct GroupSession {
     seen: Seen,
     capabilities: Capabilities,
     open: Option<Open>,
+    /// Processes of the launcher that started this command, where it did: after what is open, which ends before them.
+    ranks: Option<Rc<Ranks>>,
     cpu: Option<CpuWatch>,
     /// How the first process ended that did not end well when it was to: the path is told of it when it is over, and is measured until then.
     ended: Option<SessionError>,
@@ -78,6 +81,7 @@ impl GroupSession {
             seen: Seen::default(),
             capabilities,
             open: None,
+            ranks: None,
             cpu: None,
             ended: None,
         }

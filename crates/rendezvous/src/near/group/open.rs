@@ -13,6 +13,7 @@ use transport::{Proof, preload};
 use super::GroupSession;
 use super::blame::{Finding, Shape, What, Who};
 use super::member::{Member, Stands};
+use crate::allocation::{Place, Ranks};
 use crate::member::message::{Dial, Door};
 use crate::message::FarPin;
 use crate::near::control::Share;
@@ -55,19 +56,17 @@ impl GroupSession {
         let far_processes = shape.topology.far_processes(shape.of) as usize;
         let near_processes = shape.topology.near_processes(shape.of) as usize;
         let among = (far_processes + near_processes) as u32;
-        let far_pin = |i: usize| far_cpus.get(i).copied().or(self.plan.pin.map(|(_, far)| far));
         more_files();
         let launch = self.path().transport.transport().map_or(&[][..], transport::Transport::launch);
         let mut seats = match (launch, &self.reach) {
             ([], _) => None,
-            (words, Reach::Fresh(..)) => {
-                Some(Seats::begin(words, far_processes + near_processes, self.path().transport, &self.path().settings)?)
-            }
+            (words, Reach::Fresh(..)) => Some(self.seats(words, far_processes + near_processes)?),
             (_, Reach::Shared(_)) => {
                 let why = "its processes are started together, by a launcher of this host (leave out --peer)";
                 return Err(SessionError::Control(why.to_owned()));
             }
         };
+        let far_pin = |i: usize| far_cpus.get(i).copied().or(self.plan.pin.map(|(_, far)| far));
         let preload = preload::words(&self.path().settings)?;
         let under = |seats: &Option<Seats>, number: usize, wrapper: &[String]| {
             // The library is for what is measured and not for the wrapper.
@@ -135,6 +134,23 @@ impl GroupSession {
         let near_cpus = if near_processes == 1 { near_cpus.into_iter().take(1).collect() } else { near_cpus };
         let cpus = (near_cpus, far_cpus.into_iter().map(Some).collect());
         Ok(Open { members, fars, numbers: Vec::new(), effective: Vec::new(), cpus, used: false, seats })
+    }
+
+    /// Seats for so many processes: of a launcher that is started for them, or of the one that started this command.
+    fn seats(&mut self, launch: &[String], n: usize) -> Result<Seats, SessionError> {
+        let (transport, settings) = (self.path().transport, self.path().settings.clone());
+        let Some(place) = Place::here() else { return Ok(Seats::begin(launch, n, transport, &settings)?) };
+        if place.size as usize != n {
+            let Place { launcher, size, counts, .. } = place;
+            let why = format!("it takes {n} processes, and {launcher} started {size} (type {launcher} {counts} {n})");
+            return Err(SessionError::Control(why));
+        }
+        if self.ranks.is_none() {
+            let beginning = |source| MeetError::Launch { what: "rank 0", program: place.launcher.to_owned(), source };
+            self.ranks = Some(Rc::new(Ranks::begin(place, transport, &settings).map_err(beginning)?));
+        }
+        let of = |ranks: &Rc<Ranks>| Ok(Seats::of(ranks));
+        self.ranks.as_ref().map_or_else(|| Err(SessionError::Control("rank 0 has no ranks".to_owned())), of)
     }
 
     /// Begins to start the near process of this number, or takes one that another host still has.

@@ -1,0 +1,380 @@
+//! Ranks of a person's own launcher: `mpirun -np 2 pipegauge run openmpi`.
+//!
+//! Each of them starts as the same command line. Rank 0 is the command, and starts a process beside itself that is rank 0 to the MPI library; the others
+//! are what is measured between. All measuring processes find the command at a socket whose name follows from the launcher's process, and stay for all
+//! rounds, as a world of ranks begins once: each round has seats as one that the command's own launcher starts (`seat`), and each rank takes the
+//! same one every time.
+
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::sockopt::socket_peercred;
+use transport::folder::Folder;
+use transport::{Name, Settings};
+
+use crate::seat;
+
+/// What launchers tell the processes that they start: which one it is, how many there are, and how many of those are on its host. srun may set what
+/// MPI's own launchers do; mpirun may run within a step of srun.
+const LAUNCHERS: [Launcher; 3] = [
+    Launcher {
+        name: "mpirun",
+        rank: "OMPI_COMM_WORLD_RANK",
+        size: "OMPI_COMM_WORLD_SIZE",
+        here: "OMPI_COMM_WORLD_LOCAL_SIZE",
+        counts: "-np",
+    },
+    Launcher {
+        name: "srun",
+        rank: "SLURM_PROCID",
+        size: "SLURM_STEP_NUM_TASKS",
+        here: "SLURM_STEP_NUM_NODES",
+        counts: "-n",
+    },
+    Launcher { name: "mpiexec", rank: "PMI_RANK", size: "PMI_SIZE", here: "MPI_LOCALNRANKS", counts: "-n" },
+];
+/// How long a rank looks for the command, and a command that is over waits for its own rank.
+const COMES: Duration = Duration::from_secs(120);
+const ENDS: Duration = Duration::from_secs(10);
+/// How often a rank looks for the command or for its seat.
+const LOOK: Duration = Duration::from_millis(5);
+/// Most bytes of what a rank is told.
+const LONGEST: u64 = 64 << 10;
+
+struct Launcher {
+    name: &'static str,
+    rank: &'static str,
+    size: &'static str,
+    /// How many are on its host, or, of srun, how many hosts there are.
+    here: &'static str,
+    counts: &'static str,
+}
+
+/// What a launcher made of this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Which of its processes this is, from 0.
+    pub rank: u32,
+    /// How many it started.
+    pub size: u32,
+    /// Whether all of them are on this host, as far as it says.
+    pub here: bool,
+    /// What it is called.
+    pub launcher: &'static str,
+    /// Its flag for their number.
+    pub counts: &'static str,
+    /// The variable that says which one a process is.
+    variable: &'static str,
+}
+
+impl Place {
+    /// As the environment `of` this process says; none where no launcher of ranks started it.
+    pub fn of(of: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        let number = |name: &str| of(name)?.trim().parse::<u32>().ok();
+        LAUNCHERS.iter().find_map(|launcher| {
+            let (rank, size) = (number(launcher.rank)?, number(launcher.size)?);
+            // A step of one task is how a single command runs in an allocation of Slurm.
+            let alone = launcher.name == "srun" && size < 2;
+            (!alone && rank < size).then(|| Self {
+                rank,
+                size,
+                here: number(launcher.here).is_none_or(|here| here == if launcher.name == "srun" { 1 } else { size }),
+                launcher: launcher.name,
+                counts: launcher.counts,
+                variable: launcher.rank,
+            })
+        })
+    }
+
+    /// As the environment of this process says. A rank that measures, or a process that one started, is no command's.
+    pub fn here() -> Option<Self> {
+        if std::env::var_os(seat::PREPARE).is_some() {
+            return None;
+        }
+        Self::of(|name| std::env::var(name).ok())
+    }
+
+    /// The seat that a rank takes: the near process, which is the last, is rank 0, and far ones follow in their order.
+    fn seat(&self) -> usize {
+        (self.rank.checked_sub(1).unwrap_or(self.size - 1)) as usize
+    }
+
+    /// Where the ranks of this launcher meet.
+    fn address(&self) -> io::Result<SocketAddr> {
+        let (pid, began) = launcher(self.variable, std::process::id())?;
+        SocketAddr::from_abstract_name(format!("pipegauge ranks of {pid} {began}"))
+    }
+}
+
+/// The nearest process above `pid` that does not have this variable itself, as shells between have it, and when it began.
+fn launcher(variable: &str, mut pid: u32) -> io::Result<(u32, u64)> {
+    loop {
+        let parent = status(pid)?.0;
+        let own = format!("{variable}=");
+        // What may not be read belongs to somebody else.
+        let environment = std::fs::read(format!("/proc/{parent}/environ")).unwrap_or_default();
+        if parent <= 1 || !environment.split(|b| *b == 0).any(|one| one.starts_with(own.as_bytes())) {
+            return Ok((parent, status(parent).map_or(0, |(_, began)| began)));
+        }
+        pid = parent;
+    }
+}
+
+/// The parent of a process, and when it began, in ticks since the system did (proc_pid_stat(5), fields 4 and 22).
+fn status(pid: u32) -> io::Result<(u32, u64)> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    // The name of the program, in brackets, may hold anything.
+    let fields: Vec<&str> = text.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().collect();
+    let field = |at: usize| fields.get(at).and_then(|field| field.parse::<u64>().ok());
+    let found = field(1).zip(field(19)).and_then(|(parent, began)| Some((u32::try_from(parent).ok()?, began)));
+    found.ok_or_else(|| io::Error::other(format!("/proc/{pid}/stat is of no form that is known")))
+}
+
+/// The ranks of the launcher that started this command, which is rank 0, for all rounds of one path.
+pub(crate) struct Ranks {
+    folder: Folder,
+    place: Place,
+    /// Connections of those that came: a rank ends with its own.
+    came: Arc<Mutex<Vec<UnixStream>>>,
+    /// Nobody is waited for any more.
+    over: Arc<AtomicBool>,
+    /// The process that is rank 0 to the library.
+    own: Child,
+}
+
+impl Ranks {
+    /// Starts rank 0's process, and tells all ranks of which transport they are, and with which settings.
+    pub(crate) fn begin(place: Place, transport: Name, settings: &Settings) -> io::Result<Self> {
+        let folder = Folder::new().map_err(io::Error::other)?;
+        let listener = UnixListener::bind_addr(&place.address()?)?;
+        listener.set_nonblocking(true)?;
+        let told = format!("{}\n{}", folder.path().display(), seat::prepare(transport, settings)?);
+        let (came, over) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicBool::new(false)));
+        let (theirs, stop) = (Arc::clone(&came), Arc::clone(&over));
+        let meet = move || {
+            while !stop.load(Ordering::Relaxed) && count(&theirs) < place.size as usize {
+                match listener.accept() {
+                    Ok((stream, _)) => {
+                        theirs.lock().unwrap_or_else(PoisonError::into_inner).extend(tell(stream, &told))
+                    }
+                    Err(_) => std::thread::sleep(LOOK),
+                }
+            }
+        };
+        std::thread::Builder::new().name("ranks".into()).spawn(meet)?;
+        let own = Command::new(format!("/proc/{}/exe", std::process::id()))
+            .arg("ranked")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .spawn()?;
+        Ok(Self { folder, place, came, over, own })
+    }
+
+    /// Where their seats are.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// How many there are.
+    pub(crate) fn size(&self) -> usize {
+        self.place.size as usize
+    }
+
+    /// How many of them have come, in words.
+    pub(crate) fn told(&self) -> String {
+        format!("{} of the {} processes of {} came", count(&self.came), self.size(), self.place.launcher)
+    }
+}
+
+impl Drop for Ranks {
+    /// They end once their connections do, all of them together.
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        self.came.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        let until = Instant::now() + ENDS;
+        while matches!(self.own.try_wait(), Ok(None)) {
+            if Instant::now() > until {
+                let _ = self.own.kill();
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+fn count(came: &Mutex<Vec<UnixStream>>) -> usize {
+    came.lock().unwrap_or_else(PoisonError::into_inner).len()
+}
+
+/// Whether a process of the same user is at the other end.
+fn is_ours(stream: &UnixStream) -> bool {
+    socket_peercred(stream).is_ok_and(|peer| peer.uid == rustix::process::geteuid())
+}
+
+/// Tells one that came what to do; none where it is somebody else's, or is gone.
+fn tell(mut stream: UnixStream, told: &str) -> Option<UnixStream> {
+    stream.set_nonblocking(false).ok()?;
+    stream.set_write_timeout(Some(ENDS)).ok()?;
+    let sent = is_ours(&stream).then(|| stream.write_all(&[told.as_bytes(), &[0]].concat()))?;
+    sent.ok().map(|()| stream)
+}
+
+/// A rank that measures: its conversation with the command, and the path that it is of.
+pub struct Ranked {
+    command: UnixStream,
+    folder: PathBuf,
+    seat: usize,
+    /// The transport.
+    pub name: String,
+    /// Its settings.
+    pub settings: Settings,
+}
+
+/// Whether this process is such a rank: it keeps to the CPUs that its launcher gave it.
+static PLACED: AtomicBool = AtomicBool::new(false);
+
+/// Whether this process is a rank of a person's own launcher, which said on which CPUs it runs.
+pub(crate) fn is_placed() -> bool {
+    PLACED.load(Ordering::Relaxed)
+}
+
+impl Ranked {
+    /// Finds the command, and hears what it measures.
+    ///
+    /// # Errors
+    /// There is no command in time, or it says nothing that is understood.
+    pub fn find(place: Place) -> io::Result<Self> {
+        let (address, until) = (place.address()?, Instant::now() + COMES);
+        let mut command = loop {
+            match UnixStream::connect_addr(&address) {
+                Ok(command) if is_ours(&command) => break command,
+                Ok(_) => {
+                    return Err(io::Error::other("another user's process stands where the command of rank 0 is to be"));
+                }
+                Err(_) if Instant::now() < until => std::thread::sleep(LOOK),
+                Err(e) => {
+                    let why = format!(
+                        "rank 0 of {} did not begin to measure within {} s: {e}",
+                        place.launcher,
+                        COMES.as_secs()
+                    );
+                    return Err(io::Error::other(why));
+                }
+            }
+        };
+        let mut told = Vec::new();
+        let mut byte = [0];
+        while command.read(&mut byte)? > 0 && byte[0] != 0 && (told.len() as u64) < LONGEST {
+            told.push(byte[0]);
+        }
+        let strange = || io::Error::other("rank 0 says nothing that is understood (all ranks run one version)");
+        let told = String::from_utf8(told).map_err(|_| strange())?;
+        let (folder, path) = told.split_once('\n').ok_or_else(strange)?;
+        let (name, settings) = seat::read(path)?;
+        Ok(Self { command, folder: folder.into(), seat: place.seat(), name, settings })
+    }
+
+    /// Takes its seat of each round and does what it is told there, until the command is over: `does` gets the name of a hidden command.
+    ///
+    /// # Errors
+    /// A seat can't be taken.
+    pub fn serve(&self, mut does: impl FnMut(&str)) -> io::Result<()> {
+        while let Some(taken) = self.next()? {
+            PLACED.store(true, Ordering::Relaxed);
+            does(&taken.hidden);
+            // Nobody is to find this process behind what the seat lent it.
+            let nothing = std::fs::File::options().read(true).write(true).open("/dev/null")?;
+            rustix::stdio::dup2_stdin(&nothing)?;
+            rustix::stdio::dup2_stdout(&nothing)?;
+            rustix::stdio::dup2_stderr(&nothing)?;
+            drop(taken);
+        }
+        Ok(())
+    }
+
+    /// The next seat; none once the command is over.
+    fn next(&self) -> io::Result<Option<seat::Taken>> {
+        loop {
+            if let Some(taken) = seat::take(&self.folder, self.seat)? {
+                return Ok(Some(taken));
+            }
+            // It says nothing more: what there is to read is its end.
+            let mut fds = [PollFd::from_borrowed_fd(self.command.as_fd(), PollFlags::IN | PollFlags::HUP)];
+            let look = Timespec { tv_sec: 0, tv_nsec: LOOK.as_nanos() as i64 };
+            if poll(&mut fds, Some(&look)).is_ok_and(|n| n > 0) {
+                return Ok(None);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(set: &[(&str, &str)]) -> Option<Place> {
+        Place::of(|name| set.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned()))
+    }
+
+    #[test]
+    fn a_launcher_says_which_rank_this_is() {
+        let mpirun =
+            [("OMPI_COMM_WORLD_RANK", "1"), ("OMPI_COMM_WORLD_SIZE", "3"), ("OMPI_COMM_WORLD_LOCAL_SIZE", "3")];
+        let place = of(&mpirun).unwrap();
+        assert_eq!((place.rank, place.size, place.here, place.launcher), (1, 3, true, "mpirun"));
+        let spread = of(&[("PMI_RANK", "0"), ("PMI_SIZE", "4"), ("MPI_LOCALNRANKS", "2")]).unwrap();
+        assert_eq!((spread.rank, spread.here, spread.launcher), (0, false, "mpiexec"));
+        let srun = [("SLURM_PROCID", "1"), ("SLURM_STEP_NUM_TASKS", "2"), ("PMI_RANK", "1"), ("PMI_SIZE", "2")];
+        assert_eq!(of(&srun).unwrap().launcher, "srun");
+        let nodes = |n| of(&[&srun[..], &[("SLURM_STEP_NUM_NODES", n)]].concat()).unwrap().here;
+        assert_eq!((nodes("1"), nodes("2")), (true, false));
+        // A batch script is a step of one task, in which mpirun may start more.
+        let alone = [("SLURM_PROCID", "0"), ("SLURM_STEP_NUM_TASKS", "1")];
+        assert_eq!(of(&alone), None);
+        assert_eq!(of(&[&alone[..], &mpirun].concat()).unwrap().launcher, "mpirun");
+        for wrong in [
+            &[("PMI_RANK", "2"), ("PMI_SIZE", "2")][..],
+            &[("PMI_RANK", "x"), ("PMI_SIZE", "2")],
+            &[("PMI_SIZE", "2")],
+            &[],
+        ] {
+            assert_eq!(of(wrong), None, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn each_rank_has_a_seat_of_its_own_and_the_near_process_is_rank_0() {
+        let seat = |rank| Place { rank, ..of(&[("PMI_RANK", "0"), ("PMI_SIZE", "3")]).unwrap() }.seat();
+        assert_eq!([0, 1, 2].map(seat), [2, 0, 1]);
+    }
+
+    #[test]
+    fn the_launcher_is_the_first_process_above_without_the_variable() {
+        let own = std::process::id();
+        let (parent, began) = launcher("PIPEGAUGE_NO_SUCH_VARIABLE", own).unwrap();
+        assert_eq!((Some(parent), began > 0), (Some(status(own).unwrap().0), true));
+        // A shell that has it stands between.
+        let mut shell = Command::new("sh")
+            .args(["-c", "sleep 60 & echo $!; wait"])
+            .env("PIPEGAUGE_TEST_RANK", "1")
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut text = String::new();
+        io::BufRead::read_line(&mut io::BufReader::new(shell.stdout.take().unwrap()), &mut text).unwrap();
+        let below: u32 = text.trim().parse().unwrap();
+        assert_eq!(launcher("PIPEGAUGE_TEST_RANK", below).unwrap().0, own);
+        for pid in [below, shell.id()] {
+            let pid = rustix::process::Pid::from_raw(pid as i32).unwrap();
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+        }
+        shell.wait().unwrap();
+    }
+}
