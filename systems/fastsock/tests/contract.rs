@@ -74,6 +74,30 @@ fn every_case_of_the_program_is_tested() {
 }
 
 #[test]
+fn what_a_case_prints_does_not_depend_on_descriptors_that_it_was_started_with() {
+    use std::os::unix::process::CommandExt;
+    let Some(built) = built() else { return };
+    let mut server = Command::new(&built.program);
+    server.args(["server", "mixed"]).stdout(Stdio::piped()).stderr(Stdio::null());
+    // The number of which the case says that it is wrong.
+    // SAFETY: one system call, between fork and exec.
+    unsafe {
+        server.pre_exec(|| match libc::dup2(0, 99) {
+            99 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        })
+    };
+    let mut server = server.spawn().unwrap();
+    let mut out = BufReader::new(server.stdout.take().unwrap());
+    let (mut port, mut text) = (String::new(), String::new());
+    out.read_line(&mut port).unwrap();
+    let client = start(built, false, None, &["client", "mixed", port.trim()]).wait_with_output().unwrap();
+    out.read_to_string(&mut text).unwrap();
+    assert!(server.wait().unwrap().success() && client.status.success());
+    assert!(text.ends_with("bad -1 EBADF\n"), "{text}");
+}
+
+#[test]
 fn each_switch_keeps_a_connection_with_the_kernel() {
     let Some(built) = built() else { return };
     // SAFETY: asks for a number.
