@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicI32, Ordering, fence};
 
 use crate::arena::control;
 use crate::slot::{ACCEPTED, ACTIVE, KERNEL, Slot};
-use crate::{meet, own, page, ready, settings, tcp, watch};
+use crate::tcp::Ends;
+use crate::{meet, ready, recycle, settings, tcp, watch};
 
 /// Calls after which the sides stop looking for each other.
 const LAST: u32 = 1 << 16;
@@ -64,7 +65,7 @@ pub fn give_up(slot: &Slot) {
 fn advance(fd: i32, slot: &Slot, ops: u32) {
     let after = settings::get().after;
     if slot.parts().is_none() {
-        if ops == after && !begin(fd, slot) {
+        if ops == after && slot.knock.load(Ordering::Relaxed) < 0 && !begin(fd, slot) {
             return give_up(slot);
         }
         let knock = slot.knock.load(Ordering::Acquire);
@@ -74,7 +75,7 @@ fn advance(fd: i32, slot: &Slot, ops: u32) {
             if !(ops / after).is_power_of_two() || !ops.is_multiple_of(after) {
                 return;
             }
-            tcp::local_ends(fd).as_ref().and_then(meet::offer)
+            tcp::local_ends(fd).and_then(|ends| meet::offer(&ends, None))
         } else if knock >= 0 && (ops - after < 64 || ops.is_multiple_of(16)) {
             // Not with each call, if the other side is in no hurry or has no library.
             meet::take(knock)
@@ -83,13 +84,9 @@ fn advance(fd: i32, slot: &Slot, ops: u32) {
         };
         let Some(met) = met else { return };
         slot.stop_knocking();
-        let Some(page) = page::new() else { return give_up(slot) };
-        for (at, event) in slot.events.iter().zip(met.events) {
-            let Some(event) = own::keep(event) else { return give_up(slot) };
-            at.store(event, Ordering::Release);
+        if !recycle::install(slot, met, false) {
+            return give_up(slot);
         }
-        slot.page.store(page.as_ptr(), Ordering::Release);
-        slot.memory.store(Box::into_raw(Box::new(met.memory)), Ordering::SeqCst);
     }
     let Some((_, memory)) = slot.parts() else { return };
     // The accepting side waits for the connecting one to be ready: it may go on without the library.
@@ -99,12 +96,8 @@ fn advance(fd: i32, slot: &Slot, ops: u32) {
 }
 
 /// Whether the connection can be fast at all; the connecting side can be found from then on.
-fn begin(fd: i32, slot: &Slot) -> bool {
-    let Some(ends) = tcp::local_ends(fd) else { return false };
-    let off = |end: &str| tcp::port(end).is_none_or(|port| settings::get().off_ports.contains(&port));
-    if off(&ends.here) || off(&ends.there) {
-        return false;
-    }
+pub fn begin(fd: i32, slot: &Slot) -> bool {
+    let Some(ends) = tcp::local_ends(fd).filter(allowed) else { return false };
     if slot.me() != ACCEPTED {
         let Some(knock) = meet::listen(&ends) else { return false };
         slot.knock.store(knock, Ordering::Release);
@@ -112,10 +105,19 @@ fn begin(fd: i32, slot: &Slot) -> bool {
     true
 }
 
+/// Whether no switch speaks against it.
+pub fn allowed(ends: &Ends) -> bool {
+    let off = |end: &str| tcp::port(end).is_none_or(|port| settings::get().off_ports.contains(&port));
+    !off(&ends.here) && !off(&ends.there)
+}
+
 /// Becomes active, if no thread is in the kernel on this connection.
-fn start(fd: i32, slot: &Slot) {
+pub fn start(fd: i32, slot: &Slot) {
     let Some((page, memory)) = slot.parts() else { return };
     watch::attach(slot);
+    if slot.watch.load(Ordering::SeqCst) != 0 {
+        recycle::plain(fd, slot);
+    }
     let started = page.out.with(|out| {
         page.inward.with(|inward| {
             // Whoever sees this waits for the locks.

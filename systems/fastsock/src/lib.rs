@@ -14,6 +14,7 @@
 //! | `meet` | how two sides find each other, without a byte on the connection |
 //! | `receive`, `transmit` | the two directions of an active connection |
 //! | `retire` | back to the kernel |
+//! | `recycle`, `fresh` | connections that are closed and connected again, and sockets that nothing was done to yet |
 //! | `carry` | what is left in a ring, to a new program |
 //! | `wait`, `bell` | spinning and sleeping |
 //! | `ready` | whether a connection can be read or written, for who waits for several things |
@@ -37,6 +38,7 @@ mod arena;
 mod bell;
 mod buffers;
 mod carry;
+mod fresh;
 mod hook;
 mod lock;
 mod meet;
@@ -45,6 +47,7 @@ mod page;
 mod ready;
 mod real;
 mod receive;
+mod recycle;
 mod retire;
 mod settings;
 mod slot;

@@ -11,7 +11,7 @@ use crate::page::{In, Page};
 use crate::slot::{Held, Slot};
 use crate::tcp::{self, State};
 use crate::wait::{End, Wait};
-use crate::{ready, real};
+use crate::{ready, real, recycle};
 
 /// Flags that the ring knows. With another one the call goes to the kernel.
 const KNOWN: c_int =
@@ -43,12 +43,14 @@ pub enum Outcome {
 pub unsafe fn receive(fd: c_int, slot: &Held, buffers: &[iovec], flags: c_int) -> Outcome {
     let Some((page, memory)) = slot.parts() else { return Outcome::Kernel };
     if flags & !KNOWN != 0 {
+        recycle::plain(fd, slot);
         return Outcome::Kernel;
     }
     // SAFETY: the caller's promise.
     let mut buffers = unsafe { Buffers::new(buffers) };
     let mut wait = Wait::new(fd, libc::SO_RCVTIMEO);
     if buffers.left() == 0 {
+        recycle::plain(fd, slot);
         return Outcome::Result(nothing_wanted(fd, slot, page, memory, flags, &mut wait));
     }
     let mut total = 0;
@@ -114,7 +116,12 @@ fn pause(fd: c_int, slot: &Held, page: &Page, memory: &Memory, flags: c_int, wai
     let Some((reader, phase)) = page.inward.with(|inward| (inward.reader, inward.phase)) else {
         return Err(libc::ECONNRESET);
     };
-    let news = || reader.known() > 0 || reader.news(&way.lane) || way.phase.load(Ordering::Acquire) > phase;
+    let news = || {
+        reader.known() > 0
+            || reader.news(&way.lane)
+            || way.phase.load(Ordering::Acquire) > phase
+            || recycle::closed_by_peer(slot, memory)
+    };
     let waits = flags & libc::MSG_DONTWAIT == 0;
     let ready = sides[1 - me].ready.load(Ordering::SeqCst) != 0;
     if waits && ready && !slot.nonblocking(fd) && wait.spin(&sides[me], &sides[1 - me], news) {
@@ -262,6 +269,15 @@ fn take(
                 if phase == TCP_AGAIN {
                     inward.phase = TCP_AGAIN;
                     continue;
+                }
+                if recycle::closed_by_peer(slot, memory) {
+                    // What was written before the end is seen with it.
+                    let there = inward.reader.ready(&way.lane, 1).map_err(drop)?;
+                    return Ok(Step::Done(if there > 0 {
+                        copy(inward, slot, memory, buffers, there, peek)
+                    } else {
+                        0
+                    }));
                 }
                 return Ok(match std::mem::take(&mut inward.error) {
                     0 => Step::Nothing,

@@ -5,13 +5,14 @@ use std::sync::atomic::{Ordering, fence};
 use crate::arena::control;
 use crate::carry::Carried;
 use crate::slot::{self, Held, Slot};
-use crate::{activate, receive, transmit};
+use crate::{activate, receive, recycle, transmit};
 
 /// The connection is the kernel's from here on, as far as this side can say: it sends over TCP, and asks the peer to.
 ///
 /// What the peer wrote before it heard that is still in the ring; it comes first.
 pub fn retire(slot: &Slot) {
     activate::give_up(slot);
+    recycle::withdraw(slot, false);
     if !slot.active() {
         return;
     }
@@ -36,6 +37,7 @@ pub fn retire(slot: &Slot) {
 #[inline(always)]
 pub fn retire_fd(fd: i32) -> Option<Held> {
     let slot = slot::of(fd)?;
+    recycle::over(fd, &slot);
     retire(&slot);
     Some(slot)
 }

@@ -15,6 +15,10 @@ pub struct Settings {
     pub off_ports: Vec<u16>,
     /// Calls before a connection may become fast.
     pub after: u32,
+    /// Connections that both sides have closed may be used again.
+    pub again: bool,
+    /// Connections to one address after which some look for their peer at once.
+    pub again_after: u32,
 }
 
 /// The settings of this process, read when first asked for.
@@ -28,6 +32,7 @@ fn read() -> Settings {
         let text = std::env::var(name).unwrap_or_default();
         text.split(',').map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect()
     };
+    let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse().ok());
     let program = std::env::current_exe().ok();
     let program = program.as_deref().and_then(|path| path.file_name()?.to_str().map(str::to_owned)).unwrap_or_default();
     // SAFETY: plain questions to the system.
@@ -39,6 +44,8 @@ fn read() -> Settings {
     Settings {
         off,
         off_ports: list("FASTSOCK_OFF_PORTS").iter().filter_map(|port| port.parse().ok()).collect(),
-        after: std::env::var("FASTSOCK_AFTER").ok().and_then(|n| n.parse().ok()).unwrap_or(1024).max(1),
+        after: number("FASTSOCK_AFTER").unwrap_or(1024).max(1),
+        again: !matches!(std::env::var("FASTSOCK_RECYCLE").as_deref(), Ok("off" | "0")),
+        again_after: number("FASTSOCK_RECYCLE_AFTER").unwrap_or(32).max(1),
     }
 }

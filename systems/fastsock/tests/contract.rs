@@ -16,7 +16,12 @@ type Variable = Option<(&'static str, &'static str)>;
 
 fn start(built: &Built, library: bool, variable: Variable, arguments: &[&str]) -> Child {
     let mut command = Command::new(&built.program);
-    command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).env("FASTSOCK_AFTER", "4");
+    command
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .env("FASTSOCK_AFTER", "4")
+        .env("FASTSOCK_RECYCLE_AFTER", "2");
     if library {
         command.env("LD_PRELOAD", &built.library);
     }
@@ -63,7 +68,7 @@ macro_rules! cases {
 cases! {
     echo stream lists half_close peek nonblocking timeouts signalled reset broken_pipe duplicates forks polled selected epolled
     files program spawned killed threads urgent streams passed linger changed edges once exclusive nested mixed room early set_forked
-    set_outlives crew two_waits interrupted endings killed_in_set
+    set_outlives crew two_waits interrupted endings killed_in_set again again_order again_forked again_polled
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn knock(stream: &TcpStream) -> OwnedFd {
     // SAFETY: plain system calls on descriptors and an address of this function's own.
     unsafe {
         let (here, there) = (stream.local_addr().unwrap(), stream.peer_addr().unwrap());
-        let name = format!("fastsock/2/{}/{here}/{there}", libc::geteuid());
+        let name = format!("fastsock/3/{}/{here}/{there}", libc::geteuid());
         let socket = libc::socket(libc::AF_UNIX, libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC, 0);
         let mut address: libc::sockaddr_un = std::mem::zeroed();
         address.sun_family = libc::AF_UNIX as libc::sa_family_t;

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use libc::{c_char, c_int, pid_t, posix_spawn_file_actions_t, posix_spawnattr_t};
 
 use crate::arena::control;
-use crate::{activate, real, retire, slot, watch};
+use crate::{activate, real, recycle, retire, slot, watch};
 
 /// Runs when the library is loaded.
 #[used]
@@ -52,24 +52,30 @@ fn after_fork() {
     slot::each(0, usize::MAX, |fd| {
         let Some(slot) = slot::of(fd) else { return };
         match slot.parts() {
-            Some((page, _)) if slot.active() => page.shared.store(1, Ordering::Relaxed),
+            Some((page, _)) if slot.active() => {
+                recycle::plain(fd, &slot);
+                page.shared.store(1, Ordering::Relaxed);
+            }
             _ => activate::give_up(&slot),
         }
     });
 }
 
 extern "C" fn before_fork() {
+    recycle::before_fork();
     watch::before_fork();
 }
 
 extern "C" fn in_parent() {
     watch::after_fork(false);
+    recycle::after_fork(false);
     after_fork();
 }
 
 extern "C" fn in_child() {
     watch::after_fork(true);
     activate::note_process();
+    recycle::after_fork(true);
     after_fork();
 }
 
@@ -78,6 +84,22 @@ extern "C" fn in_child() {
 pub unsafe extern "C" fn vfork() -> pid_t {
     // SAFETY: takes nothing.
     unsafe { real::fork() }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn setns(fd: c_int, kind: c_int) -> c_int {
+    recycle::moved();
+    // SAFETY: the caller's promise, here and in what follows.
+    unsafe { real::setns(fd, kind) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn unshare(flags: c_int) -> c_int {
+    if flags & libc::CLONE_NEWNET != 0 {
+        recycle::moved();
+    }
+    // SAFETY: as above.
+    unsafe { real::unshare(flags) }
 }
 
 /// A new program that gets the environment of this one.
