@@ -1291,6 +1291,16 @@ static void again_polled(int fd, int server)
     fprintf(stderr, "%s\n", fast >= 5 ? "fast" : "kernel");
 }
 
+/* As long as whoever started the client wishes. */
+static void held(int fd, int server)
+{
+    char c;
+    if (server) { sync_wait(fd); return; }
+    while (read(0, &c, 1) > 0) ;
+    sync_send(fd);
+    printf("let go\n");
+}
+
 static const struct { const char *name; void (*run)(int, int); } cases[] = {
     {"echo", echo}, {"stream", stream}, {"lists", lists}, {"half_close", half_close}, {"peek", peek},
     {"nonblocking", nonblocking}, {"timeouts", timeouts}, {"signalled", signalled}, {"reset", reset},
@@ -1301,7 +1311,7 @@ static const struct { const char *name; void (*run)(int, int); } cases[] = {
     {"mixed", mixed}, {"room", room}, {"early", early}, {"set_forked", set_forked}, {"set_outlives", set_outlives},
     {"crew", crew}, {"two_waits", two_waits}, {"interrupted", interrupted}, {"endings", endings},
     {"killed_in_set", killed_in_set}, {"again", again}, {"again_order", again_order}, {"again_forked", again_forked},
-    {"again_polled", again_polled},
+    {"again_polled", again_polled}, {"held", held},
 };
 
 int main(int argc, char **argv)

@@ -8,9 +8,11 @@
 use std::sync::atomic::{AtomicI32, Ordering, fence};
 
 use crate::arena::control;
+use crate::budget::Share;
 use crate::slot::{ACCEPTED, ACTIVE, KERNEL, Slot};
+use crate::table::{self, Why};
 use crate::tcp::Ends;
-use crate::{meet, ready, recycle, settings, tcp, watch};
+use crate::{meet, ready, recycle, report, settings, tcp, watch};
 
 /// Calls after which the sides stop looking for each other.
 const LAST: u32 = 1 << 16;
@@ -44,7 +46,7 @@ pub fn consider(fd: i32, slot: &Slot) {
 #[cold]
 fn attempt(fd: i32, slot: &Slot, ops: u32) {
     if ops >= LAST || !in_process() {
-        return give_up(slot);
+        return give_up(slot, if ops >= LAST { Why::NoPeer } else { Why::Forked });
     }
     if slot.trying.swap(1, Ordering::Acquire) != 0 {
         return;
@@ -56,7 +58,8 @@ fn attempt(fd: i32, slot: &Slot, ops: u32) {
 }
 
 /// The connection stays with the kernel.
-pub fn give_up(slot: &Slot) {
+pub fn give_up(slot: &Slot, why: Why) {
+    report::why(slot, why);
     slot.never.store(1, Ordering::SeqCst);
     slot.stop_knocking();
 }
@@ -66,7 +69,7 @@ fn advance(fd: i32, slot: &Slot, ops: u32) {
     let after = settings::get().after;
     if slot.parts().is_none() {
         if ops == after && slot.knock.load(Ordering::Relaxed) < 0 && !begin(fd, slot) {
-            return give_up(slot);
+            return give_up(slot, Why::Unfit);
         }
         let knock = slot.knock.load(Ordering::Acquire);
         let met = if slot.me() == ACCEPTED {
@@ -75,17 +78,19 @@ fn advance(fd: i32, slot: &Slot, ops: u32) {
             if !(ops / after).is_power_of_two() || !ops.is_multiple_of(after) {
                 return;
             }
-            tcp::local_ends(fd).and_then(|ends| meet::offer(&ends, None))
+            let Some(share) = Share::take() else { return give_up(slot, Why::Memory) };
+            tcp::local_ends(fd).and_then(|ends| meet::offer(&ends, None)).map(|met| (met, share))
         } else if knock >= 0 && (ops - after < 64 || ops.is_multiple_of(16)) {
             // Not with each call, if the other side is in no hurry or has no library.
-            meet::take(knock)
+            let Some(share) = Share::take() else { return give_up(slot, Why::Memory) };
+            meet::take(knock).map(|met| (met, share))
         } else {
             None
         };
-        let Some(met) = met else { return };
+        let Some((met, share)) = met else { return };
         slot.stop_knocking();
-        if !recycle::install(slot, met, false) {
-            return give_up(slot);
+        if !recycle::install(slot, met, false, share) {
+            return give_up(slot, Why::Room);
         }
     }
     let Some((_, memory)) = slot.parts() else { return };
@@ -131,6 +136,7 @@ pub fn start(fd: i32, slot: &Slot) {
                     inward.tcp = bytes.received;
                     // What waits for it in a set looks at the ring from now on.
                     ready::tell(slot);
+                    report::state(slot, table::FAST);
                     control(memory).sides[slot.me()].ready.store(1, Ordering::SeqCst);
                 }
                 _ => slot.mode.store(KERNEL, Ordering::SeqCst),
@@ -138,6 +144,6 @@ pub fn start(fd: i32, slot: &Slot) {
         })
     });
     if !matches!(started, Some(Some(()))) {
-        give_up(slot);
+        give_up(slot, Why::Busy);
     }
 }

@@ -22,10 +22,12 @@
 //! | `own` | descriptors of the library's own |
 //! | `lock` | a lock for what one process keeps |
 //! | `arena` | what two sides share |
+//! | `budget` | how much memory connections may share |
+//! | `report`, `table` | what `fastsock status` is told |
 //! | `page` | what a side keeps for itself, and shares with its forks |
 //! | `buffers` | the program's buffers as one run of bytes |
 //! | `tcp` | what the kernel knows of a connection |
-//! | `settings` | the environment |
+//! | `config`, `settings` | what is switched off, and how much there may be: in files and the environment |
 //!
 //! # Why no byte is lost or out of order
 //!
@@ -36,8 +38,10 @@
 mod activate;
 mod arena;
 mod bell;
+mod budget;
 mod buffers;
 mod carry;
+mod config;
 mod fresh;
 mod hook;
 mod lock;
@@ -48,9 +52,12 @@ mod ready;
 mod real;
 mod receive;
 mod recycle;
+mod report;
 mod retire;
 mod settings;
 mod slot;
+#[allow(dead_code, reason = "the command reads what the library writes")]
+mod table;
 mod tcp;
 mod transmit;
 mod wait;

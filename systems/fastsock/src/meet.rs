@@ -16,7 +16,7 @@ use crate::tcp::Ends;
 use crate::{arena, bell, own, real};
 
 /// Version of everything that two libraries must agree on.
-const VERSION: u8 = 3;
+pub const VERSION: u8 = 3;
 /// Descriptors that change hands: the memory, the event descriptors of both sides, and the one of the accepting side's listener.
 const FILES: usize = 4;
 
@@ -24,7 +24,11 @@ const FILES: usize = 4;
 fn name(connected: &Ends) -> (libc::sockaddr_un, libc::socklen_t) {
     // SAFETY: integers only.
     let user = unsafe { libc::geteuid() };
-    let text = format!("fastsock/{VERSION}/{user}/{}/{}", connected.here, connected.there);
+    abstract_name(&format!("fastsock/{VERSION}/{user}/{}/{}", connected.here, connected.there))
+}
+
+/// A name in the abstract space, which is gone with its last holder.
+pub fn abstract_name(text: &str) -> (libc::sockaddr_un, libc::socklen_t) {
     // SAFETY: integers only, for which zero is a value.
     let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
     address.sun_family = libc::AF_UNIX as libc::sa_family_t;

@@ -3,7 +3,7 @@
 
 use std::cell::UnsafeCell;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use am::ring::{Reader, Writer};
 use libc::c_int;
@@ -35,13 +35,6 @@ pub struct In {
     pub error: i32,
 }
 
-/// Counters for people. Not under a lock.
-#[derive(Default)]
-pub struct Counters {
-    pub sent: AtomicU64,
-    pub received: AtomicU64,
-}
-
 /// A value and the lock of its direction, which outlives a thread or process that dies with it.
 pub struct Locked<T> {
     mutex: UnsafeCell<libc::pthread_mutex_t>,
@@ -58,7 +51,6 @@ pub struct Page {
     pub interest: [AtomicU32; 2],
     /// Not 0 once the peer broke the rules, or a process died within a lock.
     pub broken: AtomicU32,
-    pub counters: Counters,
 }
 
 impl Page {
@@ -110,7 +102,6 @@ pub fn new() -> Option<NonNull<Page>> {
             shared: AtomicU32::new(0),
             interest: [const { AtomicU32::new(0) }; 2],
             broken: AtomicU32::new(0),
-            counters: Counters::default(),
         });
         let page = page.as_ref();
         let mut attributes = std::mem::zeroed();

@@ -11,7 +11,7 @@ use crate::page::{In, Page};
 use crate::slot::{Held, Slot};
 use crate::tcp::{self, State};
 use crate::wait::{End, Wait};
-use crate::{ready, real, recycle};
+use crate::{ready, real, recycle, report};
 
 /// Flags that the ring knows. With another one the call goes to the kernel.
 const KNOWN: c_int =
@@ -110,6 +110,7 @@ fn nothing_wanted(fd: c_int, slot: &Held, page: &Page, memory: &Memory, flags: c
 
 /// Nothing is there: waits, if the call is one that waits.
 fn pause(fd: c_int, slot: &Held, page: &Page, memory: &Memory, flags: c_int, wait: &mut Wait) -> Result<(), c_int> {
+    report::waits(slot, false);
     let me = slot.me();
     let (way, sides) = (&control(memory).ways[1 - me], &control(memory).sides);
     // Where the other processes and threads of this side are does not matter: only what the peer wrote.
@@ -197,7 +198,7 @@ fn attempt(fd: c_int, slot: &Slot, page: &Page, memory: &Memory, buffers: &mut B
         .with(|inward| if slot.active() { take(fd, slot, inward, memory, buffers, flags) } else { Ok(Step::Kernel) });
     match taken {
         Some(Ok(Step::Done(len))) => {
-            page.counters.received.fetch_add(len as u64, Ordering::Relaxed);
+            report::received(slot, len);
             Step::Done(len)
         }
         Some(Ok(step)) => step,
@@ -250,7 +251,11 @@ fn take(
                         }
                         Ok(Step::Done(got as usize))
                     }
-                    0 => Ok(Step::Done(0)),
+                    // The kernel tells an error once, and then the end.
+                    0 => Ok(match std::mem::take(&mut inward.error) {
+                        0 | END => Step::Done(0),
+                        errno => Step::Failed(errno),
+                    }),
                     _ => match real::errno() {
                         libc::EAGAIN if way.phase.load(Ordering::Acquire) != phase => continue,
                         libc::EAGAIN => Ok(match std::mem::take(&mut inward.error) {

@@ -19,10 +19,12 @@ use am::ring::{Reader, Writer};
 use libc::{c_int, sockaddr, socklen_t};
 
 use crate::arena::{FAST, RING, TCP, TCP_AGAIN, control};
+use crate::budget::Share;
 use crate::hook::life;
 use crate::slot::{self, ACCEPTED, CONNECTED, Held, Slot};
+use crate::table::{self, Why};
 use crate::tcp::State;
-use crate::{activate, bell, meet, own, page, real, settings, tcp, transmit};
+use crate::{activate, bell, meet, own, page, real, report, settings, tcp, transmit};
 
 pub use hall::{accept, arm, listened, pending, watch, withdraw};
 pub use pool::{connect, connected, heard};
@@ -123,7 +125,7 @@ pub fn seek(fd: c_int, slot: &Slot, sends: bool, waits: bool) -> Option<c_int> {
 }
 
 /// Takes over what both sides share from now on. False if there is no room for it.
-pub fn install(slot: &Slot, met: meet::Met, again: bool) -> bool {
+pub fn install(slot: &Slot, met: meet::Met, again: bool, share: Share) -> bool {
     let Some(page) = page::new() else { return false };
     for (at, event) in slot.events.iter().zip(met.events) {
         let Some(event) = own::keep(event) else { return false };
@@ -137,6 +139,7 @@ pub fn install(slot: &Slot, met: meet::Met, again: bool) -> bool {
     control(&met.memory).turn.plain[slot.me()].store(u32::from(unfit), Ordering::SeqCst);
     slot.page.store(page.as_ptr(), Ordering::Release);
     slot.memory.store(Box::into_raw(Box::new(met.memory)), Ordering::SeqCst);
+    share.keep(slot);
     true
 }
 
@@ -247,6 +250,7 @@ fn keep(fd: c_int, slot: Held) -> bool {
         return true;
     }
     life::ring_peer(&parked.slot);
+    report::state(&parked.slot, table::KEPT);
     if me == ACCEPTED {
         hall::park(parked)
     } else {

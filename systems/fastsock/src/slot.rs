@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering, fe
 use am::memory::Memory;
 
 use crate::page::{self, Page};
-use crate::{own, tcp};
+use crate::{budget, own, report, table, tcp};
 
 /// Descriptors from this number on stay with the kernel.
 const FDS: usize = 1 << 16;
@@ -103,6 +103,8 @@ pub struct Slot {
     pub listens: AtomicU32,
     /// Event descriptor of the peer's listener; -1.
     pub door: AtomicI32,
+    /// Not 0: it has a share of the memory that connections may take.
+    pub share: AtomicU32,
     /// What both sides share, once there is such.
     pub memory: AtomicPtr<Memory>,
     pub page: AtomicPtr<Page>,
@@ -144,6 +146,7 @@ impl Slot {
             hall: AtomicU64::new(0),
             listens: AtomicU32::new(0),
             door: AtomicI32::new(-1),
+            share: AtomicU32::new(0),
             memory: AtomicPtr::new(std::ptr::null_mut()),
             page: AtomicPtr::new(std::ptr::null_mut()),
             next: AtomicU32::new(0),
@@ -240,6 +243,7 @@ impl Slot {
     }
 
     fn give_up(&'static self) {
+        report::state(self, 0);
         self.stop_knocking();
         for event in &self.events {
             own::close(event.swap(-1, Ordering::AcqRel));
@@ -253,6 +257,9 @@ impl Slot {
         if let Some(page) = NonNull::new(self.page.swap(std::ptr::null_mut(), Ordering::AcqRel)) {
             // SAFETY: nobody is counted in.
             unsafe { page::free(page) };
+        }
+        if self.share.swap(0, Ordering::AcqRel) != 0 {
+            budget::Share::give_back();
         }
         let number = self.number();
         let mut first = FREE.load(Ordering::Acquire);
@@ -370,6 +377,7 @@ pub fn track(fd: i32, me: usize) {
     slot.unlimited.ask_again();
     slot.fds.store(1, Ordering::Relaxed);
     slot.users.store(1, Ordering::SeqCst);
+    report::begin(fd, number);
     entry.store(number, Ordering::SeqCst);
 }
 
@@ -427,6 +435,8 @@ pub fn revive(held: &Held, fd: i32, nonblocking: bool) {
     held.slot.users.fetch_add(1, Ordering::SeqCst);
     held.slot.nonblocking.set(nonblocking);
     held.slot.unlimited.set(true);
+    report::state(held, table::FAST);
+    report::descriptor(held.number, fd);
     entry.store(held.number, Ordering::SeqCst);
 }
 

@@ -12,7 +12,7 @@ use crate::receive::Outcome;
 use crate::slot::{Held, Slot};
 use crate::tcp;
 use crate::wait::{End, Wait};
-use crate::{ready, real, recycle};
+use crate::{ready, real, recycle, report};
 
 /// Flags that the ring knows. (What `MSG_MORE` holds back in the kernel, the ring sends.)
 const KNOWN: c_int = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL | libc::MSG_MORE | libc::MSG_EOR;
@@ -96,6 +96,7 @@ fn pause(
     if flags & libc::MSG_DONTWAIT != 0 || slot.nonblocking(fd) {
         return Err(libc::EAGAIN);
     }
+    report::waits(slot, false);
     let me = slot.me();
     let (way, sides) = (&control(memory).ways[me], &control(memory).sides);
     let end = if ring {
@@ -132,7 +133,7 @@ fn attempt(fd: c_int, slot: &Slot, page: &Page, memory: &Memory, buffers: &mut B
         page.out.with(|out| if slot.active() { put(fd, slot, out, memory, buffers, flags) } else { Ok(Step::Kernel) });
     match put {
         Some(Ok(Step::Done(len))) => {
-            page.counters.sent.fetch_add(len as u64, Ordering::Relaxed);
+            report::sent(slot, len);
             Step::Done(len)
         }
         Some(Ok(step)) => step,

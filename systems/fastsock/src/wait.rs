@@ -167,6 +167,7 @@ impl Wait {
         if self.interrupted() {
             return End::Signal;
         }
+        crate::report::waits(slot, true);
         match bell.sleep(limit, ready) {
             Woken::Signal if self.interrupted() => End::Signal,
             Woken::Signal => End::Look,
@@ -214,6 +215,7 @@ impl Wait {
         if self.interrupted() {
             return End::Signal;
         }
+        crate::report::waits(slot, true);
         // SAFETY: as many entries.
         let found = unsafe { crate::real::poll(ask.as_mut_ptr(), N as libc::nfds_t, limit) };
         if found < 0 && self.interrupted() { End::Signal } else { End::Look }

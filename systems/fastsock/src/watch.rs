@@ -298,7 +298,7 @@ impl Set {
             }
             (entry.bell, entry.bell_is_copy) = (-1, false);
             self.fast.fetch_sub(1, Ordering::SeqCst);
-            retire::retire(held);
+            retire::for_sets(held);
             return;
         }
         entry.bell_flags = Some(flags);

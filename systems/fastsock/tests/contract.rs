@@ -18,6 +18,7 @@ fn start(built: &Built, library: bool, variable: Variable, arguments: &[&str]) -
     let mut command = Command::new(&built.program);
     command
         .args(arguments)
+        .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .env("FASTSOCK_AFTER", "4")
@@ -68,7 +69,7 @@ macro_rules! cases {
 cases! {
     echo stream lists half_close peek nonblocking timeouts signalled reset broken_pipe duplicates forks polled selected epolled
     files program spawned killed threads urgent streams passed linger changed edges once exclusive nested mixed room early set_forked
-    set_outlives crew two_waits interrupted endings killed_in_set again again_order again_forked again_polled
+    set_outlives crew two_waits interrupted endings killed_in_set again again_order again_forked again_polled held
 }
 
 #[test]

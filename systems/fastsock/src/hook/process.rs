@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering;
 use libc::{c_char, c_int, pid_t, posix_spawn_file_actions_t, posix_spawnattr_t};
 
 use crate::arena::control;
-use crate::{activate, real, recycle, retire, slot, watch};
+use crate::table::{self, Why};
+use crate::{activate, real, recycle, report, retire, slot, watch};
 
 /// Runs when the library is loaded.
 #[used]
@@ -56,7 +57,7 @@ fn after_fork() {
                 recycle::plain(fd, &slot);
                 page.shared.store(1, Ordering::Relaxed);
             }
-            _ => activate::give_up(&slot),
+            _ => activate::give_up(&slot, Why::Forked),
         }
     });
 }
@@ -73,10 +74,16 @@ extern "C" fn in_parent() {
 }
 
 extern "C" fn in_child() {
+    // First: what it wrote to is not here.
+    report::in_child();
     watch::after_fork(true);
     activate::note_process();
     recycle::after_fork(true);
     after_fork();
+    each_active(|fd, slot, _| {
+        report::begin(fd, slot.number());
+        report::state(slot, table::FAST);
+    });
 }
 
 // A child of vfork uses its parent's memory: what it closes, the parent would take for closed. A fork is what POSIX lets a vfork be.

@@ -164,6 +164,7 @@ pub fn listened(fd: c_int, backlog: c_int) {
     let Some(slot) = slot::of(fd) else { return hall.id.store(0, Ordering::SeqCst) };
     slot.never.store(1, Ordering::SeqCst);
     slot.listens.store(1, Ordering::SeqCst);
+    report::state(&slot, table::LISTENER);
     let id = NEXT.fetch_add(1, Ordering::Relaxed) * HALLS as u64 + at as u64;
     hall.listener.store(slot.number(), Ordering::Relaxed);
     hall.id.store(id, Ordering::SeqCst);
@@ -405,9 +406,13 @@ pub fn offer(fd: c_int, slot: &Slot, sends: bool) -> Option<c_int> {
     }
     let ends = tcp::local_ends(fd).filter(activate::allowed)?;
     let door = open(hall)?;
+    let Some(share) = Share::take() else {
+        activate::give_up(slot, Why::Memory);
+        return None;
+    };
     let met = meet::offer(&ends, Some(door))?;
-    if !install(slot, met, true) {
-        activate::give_up(slot);
+    if !install(slot, met, true, share) {
+        activate::give_up(slot, Why::Room);
         return None;
     }
     let (_, memory) = slot.parts()?;

@@ -177,10 +177,14 @@ pub fn await_offer(fd: c_int, slot: &Slot, sends: bool, waits: bool) -> Option<c
         return None;
     }
     slot.eager.store(0, Ordering::Relaxed);
+    let Some(share) = Share::take() else {
+        activate::give_up(slot, Why::Memory);
+        return None;
+    };
     let met = meet::take(knock);
     slot.stop_knocking();
     if let Some(met) = met
-        && install(slot, met, false)
+        && install(slot, met, false, share)
     {
         if let Some(key) = Key::of_peer(fd) {
             DESTINATIONS.with(|known| known.iter_mut().filter(|of| of.key == key).for_each(|of| of.unanswered = 0));
