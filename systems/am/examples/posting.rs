@@ -25,7 +25,13 @@ fn receive() -> Result<(), Error> {
     let listener = Listener::bind(&name, Options::default())?;
     let program = std::env::current_exe().expect("a program knows where it lies");
     let mut other = Command::new(program).arg(&name).spawn().expect("the same program starts again");
-    let mut connection = Posting::accept(&listener)?;
+    let outcome = take(&listener);
+    other.wait().expect("the other process ends");
+    outcome
+}
+
+fn take(listener: &Listener) -> Result<(), Error> {
+    let mut connection = Posting::accept(listener)?;
     let mut before = 0;
     for posted in [false, true] {
         if posted {
@@ -53,7 +59,6 @@ fn receive() -> Result<(), Error> {
         println!("  copied by the receiver: {:.2} times", (here - before) as f64 / (LEN * COUNT) as f64);
         before = here;
     }
-    other.wait().expect("the other process ends");
     Ok(())
 }
 
