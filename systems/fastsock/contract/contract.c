@@ -1194,6 +1194,12 @@ static void again(int fd, int server)
     }
     printf(" done\n");
     fprintf(stderr, "%s\n", fast >= 20 ? "fast" : "kernel");
+    if (!server) {
+        /* A socket of another family does not connect there. */
+        int other = socket(AF_INET6, SOCK_STREAM, 0);
+        printf("family %d\n", other < 0 || (connect(other, (struct sockaddr *)&a, sizeof a) != 0 && (errno == EAFNOSUPPORT || errno == EINVAL)));
+        close(other);
+    }
     if (!server) { sync_wait(fd); int s = socket(AF_INET, SOCK_STREAM, 0); printf("closed %d", connect(s, (struct sockaddr *)&a, sizeof a)); printf(" %d\n", errno == ECONNREFUSED); }
     else { close(l); sync_send(fd); }
 }

@@ -11,6 +11,8 @@ pub const CLOEXEC: u8 = 2;
 pub const NONBLOCK: u8 = 4;
 /// `TCP_NODELAY` was set since.
 pub const NODELAY: u8 = 8;
+/// Its family is `AF_INET6`.
+pub const V6: u8 = 16;
 
 static SOCKETS: [AtomicU8; 1 << 16] = [const { AtomicU8::new(0) }; 1 << 16];
 static ANY: AtomicBool = AtomicBool::new(false);
@@ -26,7 +28,8 @@ pub fn made(fd: c_int, family: c_int, kind: c_int, protocol: c_int) {
         && kind & !(libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK) == libc::SOCK_STREAM
         && matches!(protocol, 0 | libc::IPPROTO_TCP);
     let bit = |flag: c_int, bit| if kind & flag != 0 { bit } else { 0 };
-    let bits = if tcp { MADE | bit(libc::SOCK_CLOEXEC, CLOEXEC) | bit(libc::SOCK_NONBLOCK, NONBLOCK) } else { 0 };
+    let v6 = if family == libc::AF_INET6 { V6 } else { 0 };
+    let bits = if tcp { MADE | v6 | bit(libc::SOCK_CLOEXEC, CLOEXEC) | bit(libc::SOCK_NONBLOCK, NONBLOCK) } else { 0 };
     entry.store(bits, Ordering::Relaxed);
     if tcp {
         ANY.store(true, Ordering::Relaxed);

@@ -84,6 +84,10 @@ pub fn closed_by_peer(slot: &Slot, memory: &Memory) -> bool {
 
 /// From now on the end of the stream is the kernel's to tell. If the peer has told it already, the kernel learns it here.
 pub fn plain(fd: c_int, slot: &Slot) {
+    if slot.never_again.load(Ordering::Relaxed) != 0 {
+        // Said before both sides had anything to share, or since.
+        return;
+    }
     slot.never_again.store(1, Ordering::SeqCst);
     fence(Ordering::SeqCst);
     let Some((_, memory)) = slot.parts().filter(|_| slot.again.load(Ordering::Relaxed) != 0) else { return };

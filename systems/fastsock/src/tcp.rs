@@ -88,6 +88,11 @@ pub fn is_unconnected(fd: c_int) -> bool {
     option(fd, libc::IPPROTO_TCP, libc::TCP_INFO, &mut state) == Some(1) && state == [CLOSE]
 }
 
+/// Whether other sockets may listen on its port.
+pub fn shares_port(fd: c_int) -> bool {
+    number(fd, libc::SO_REUSEPORT).is_none_or(|shares| shares != 0)
+}
+
 /// Whether small segments are sent at once; none if it is no TCP socket.
 pub fn nodelay(fd: c_int) -> Option<bool> {
     let mut bytes = [0; 4];

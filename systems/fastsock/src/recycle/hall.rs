@@ -151,6 +151,10 @@ pub fn listened(fd: c_int, backlog: c_int) {
         return;
     }
     let Some(nodelay) = tcp::nodelay(fd).filter(|_| on() && activate::in_process()) else { return };
+    if tcp::shares_port(fd) {
+        // The kernel chooses among the processes that listen there, each time anew.
+        return;
+    }
     let free = |hall: &&Hall| hall.id.compare_exchange(0, u64::MAX, Ordering::SeqCst, Ordering::SeqCst).is_ok();
     let Some((at, hall)) = TABLE.iter().enumerate().find(|(_, hall)| free(hall)) else { return };
     for word in
@@ -248,7 +252,8 @@ pub unsafe fn accept(
     flags: c_int,
     kernel: impl Fn() -> c_int,
 ) -> c_int {
-    let held = slot::of(fd).filter(|slot| slot.listens.load(Ordering::Relaxed) != 0);
+    let known = flags & !(libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK) == 0;
+    let held = slot::of(fd).filter(|slot| known && slot.listens.load(Ordering::Relaxed) != 0);
     let Some((slot, hall)) = held.and_then(|slot| Some((of(&slot)?, slot))).map(|(hall, slot)| (slot, hall)) else {
         return accepted(kernel(), None);
     };

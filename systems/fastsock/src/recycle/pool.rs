@@ -33,6 +33,9 @@ pub unsafe fn connect(fd: c_int, made: u8, address: *const sockaddr, len: sockle
     }
     // SAFETY: the caller's promise.
     let Some(key) = (unsafe { Key::new(address, len) }) else { return false };
+    if (key.family == libc::AF_INET6) != (made & fresh::V6 != 0) {
+        return false;
+    }
     // One that the kernel has connected may still wait to be accepted, and is not to be overtaken.
     let overtakes = |known: &mut Vec<Destination>| known.iter().any(|of| of.key == key && of.heard != of.made);
     if DESTINATIONS.with(overtakes) != Some(false) {
