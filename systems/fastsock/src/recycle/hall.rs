@@ -73,6 +73,16 @@ impl Hall {
         self.on.load(Ordering::SeqCst) != 0 && self.off.load(Ordering::SeqCst) == 0
     }
 
+    /// Spins, where that has paid of late, for the next turn of whoever closed last. True if one has begun.
+    fn spin(&self, wait: &mut Wait) -> bool {
+        let begun = || self.parked.with(|parked| parked.iter().any(Parked::begun)) == Some(true);
+        let last = self.parked.with(|parked| parked.last().map(|parked| parked.slot.number())).flatten();
+        let Some(last) = last.and_then(slot::numbered) else { return false };
+        let Some((_, memory)) = last.parts() else { return false };
+        let sides = &control(memory).sides;
+        wait.spin(&sides[ACCEPTED], &sides[CONNECTS], begun)
+    }
+
     /// Somebody waits by a poll or a set.
     fn by_others(&self) {
         if self.others.swap(1, Ordering::SeqCst) == 0 {
@@ -291,6 +301,9 @@ pub unsafe fn accept(
         }
         if slot.nonblocking(fd) {
             return real::fail(libc::EAGAIN) as c_int;
+        }
+        if hall.spin(&mut wait) {
+            continue;
         }
         hall.waiting.fetch_add(1, Ordering::SeqCst);
         let end = wait.poll_both(&slot);
