@@ -1297,6 +1297,51 @@ static void again_polled(int fd, int server)
     fprintf(stderr, "%s\n", fast >= 5 ? "fast" : "kernel");
 }
 
+/* Threads that connect, and threads that accept. */
+enum { EACH = 150, CALLERS = 6, ACCEPTERS = 3 };
+struct caller { struct sockaddr_in a; unsigned number; };
+static void *calls(void *p)
+{
+    struct caller *c = p;
+    for (unsigned i = 0; i < EACH; i++) {
+        unsigned out = c->number * 1000 + i, in;
+        int s = connected(&c->a);
+        all_out(s, &out, sizeof out);
+        all_in(s, &in, sizeof in);
+        MUST(in == ~out);
+        close(s);
+    }
+    return NULL;
+}
+static void *accepts(void *p)
+{
+    int *share = p;
+    for (int i = 0; i < share[1]; i++) {
+        unsigned word, answer;
+        char c;
+        int s = accept(share[0], NULL, NULL);
+        MUST(s >= 0);
+        all_in(s, &word, sizeof word);
+        answer = ~word;
+        all_out(s, &answer, sizeof answer);
+        if (word % 3 == 0) MUST(read(s, &c, 1) == 0);
+        close(s);
+    }
+    return NULL;
+}
+static void again_threads(int fd, int server)
+{
+    struct sockaddr_in a;
+    int l = door(fd, server, 50, &a), share[2] = {l, CALLERS * EACH / ACCEPTERS};
+    struct caller c[CALLERS];
+    pthread_t t[CALLERS];
+    int n = server ? ACCEPTERS : CALLERS;
+    for (int i = 0; i < CALLERS; i++) { c[i].a = a; c[i].number = (unsigned)i; }
+    for (int i = 0; i < n; i++) MUST(pthread_create(&t[i], NULL, server ? accepts : calls, server ? (void *)share : (void *)&c[i]) == 0);
+    for (int i = 0; i < n; i++) pthread_join(t[i], NULL);
+    printf("all %d\n", n);
+}
+
 /* As long as whoever started the client wishes. */
 static void held(int fd, int server)
 {
@@ -1317,7 +1362,7 @@ static const struct { const char *name; void (*run)(int, int); } cases[] = {
     {"mixed", mixed}, {"room", room}, {"early", early}, {"set_forked", set_forked}, {"set_outlives", set_outlives},
     {"crew", crew}, {"two_waits", two_waits}, {"interrupted", interrupted}, {"endings", endings},
     {"killed_in_set", killed_in_set}, {"again", again}, {"again_order", again_order}, {"again_forked", again_forked},
-    {"again_polled", again_polled}, {"held", held},
+    {"again_polled", again_polled}, {"again_threads", again_threads}, {"held", held},
 };
 
 int main(int argc, char **argv)

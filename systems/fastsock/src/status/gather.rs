@@ -110,7 +110,9 @@ fn process(number: u32, at: &Path, wanted: &HashMap<u64, ()>, status: &mut Statu
         }
     }
     let maps = fs::read(at.join("maps")).unwrap_or_default();
-    let library = String::from_utf8_lossy(&maps).lines().any(|line| line.ends_with("libfastsock.so"));
+    let library = String::from_utf8_lossy(&maps)
+        .lines()
+        .any(|line| line.ends_with("/libfastsock.so") || line.ends_with("/libfastsock.so (deleted)"));
     let program = fs::read_link(at.join("exe")).ok();
     let program = program.and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned())).unwrap_or_default();
     let config = of_process(at, &program);
