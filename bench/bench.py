@@ -5,10 +5,11 @@ Every comparison interleaves what it compares (A B B A ...) at like settings of 
 median of the paired ratios with a bootstrap 95% interval (bench/pairs.py): machines are shared and noisy, and a single run
 can't rank two tools. An interval with 1 in it is parity. Writes bench/RESULTS.md.
 
-    bench/bench.py [--quick] [PART ...]      parts: floor steps module latency throughput flows pairs load cost fabrics mpi fastsock mpi honesty curve repeat same vs dip start analysis
+    bench/bench.py [--quick] [PART ...]            --help names the parts
 
 KEEP=DIR OVER=3600 bench/bench.py repeat      ten runs spread over an hour; again without OVER's wait from the files in DIR
 """
+import argparse
 import glob
 import json
 import os
@@ -475,7 +476,12 @@ def keep(target, head):
 
 
 def main():
-    wanted = [a for a in sys.argv[1:] if not a.startswith("--")] or list(PARTS)
+    options = argparse.ArgumentParser(description="Measures all parts, or those named, and replaces their tables in bench/RESULTS.md.")
+    options.add_argument("part", nargs="*", help=f"one of: {', '.join(PARTS)}")
+    options.add_argument("--quick", action="store_true", help="few and short rounds, printed and not kept")
+    wanted = options.parse_args().part or list(PARTS)
+    if unknown := [part for part in wanted if part not in PARTS]:
+        options.error(f"no such part: {', '.join(unknown)}; there are {', '.join(PARTS)}")
     begin = time.monotonic()
     head = ("# Measured by `make bench`\n\nEach part says when it was measured and on which machine, all of them shared virtual ones; those that "
             "name none had 2 CPUs, too. `bench/bench.py PART` measures one again and replaces it here.\n")

@@ -16,9 +16,9 @@ ROOT = Path(__file__).resolve().parent.parent / "crates"
 KNOWN = {
     "transport": [
         (
-            "am any exec exec::echoed greet http http::link ip ip_stream local meet memcpy module::library module::link mptcp multicast "
+            "am any exec exec::echoed greet http http::link invite ip ip_stream local meet memcpy module::library module::link mptcp multicast "
             "multicast::link multicast::meeting multicast::sockets name packet pipe quic::config quic::datagrams quic::link "
-            "quic::meeting quic::pump quic::sockets registry seqpacket shm shm::link shm::region shm::wait stream tcp "
+            "quic::meeting quic::pump quic::sockets registry seqpacket shm shm::link shm::region shm::wait strata::meeting stream tcp "
             "theory tls tls::duct udp unbuilt unix unixgram uring websocket websocket::duct"
         ).split(),
     ],

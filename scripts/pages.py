@@ -214,7 +214,7 @@ def renewed(sample, output):
 
 def shortened(arguments, budget):
     """The arguments of the program without progress and, where a real path is measured, with the budget in place of theirs."""
-    if not arguments or arguments[0] not in ("run", "live", "hint", "explain", "sweep"):
+    if not arguments or arguments[0] not in ("run", "live", "group", "hint", "explain", "sweep"):
         return arguments
     arguments = list(arguments)
     soak = "--duration" in arguments

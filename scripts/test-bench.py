@@ -1,6 +1,7 @@
 """Tests of `make bench` without measuring: like settings on both sides of every pair, and no lead told where there is none.
 Closes with "N passed, N failed"."""
 
+import subprocess
 import sys
 import tempfile
 import traceback
@@ -39,6 +40,12 @@ def both_sides_of_every_pair_have_like_settings():
             assert mine[2] == theirs, (peer.name, wanted, mine)
             if flag and wanted:
                 assert theirs == "cubic", (peer.name, client)
+
+
+def help_and_unknown_parts_measure_nothing():
+    for words, code, said in (["--help"], 0, "fastsock"), (["flor"], 2, "no such part: flor"):
+        ended = subprocess.run([sys.executable, ROOT / "bench" / "bench.py", *words], capture_output=True, text=True, timeout=20)
+        assert ended.returncode == code and said in ended.stdout + ended.stderr, ended
 
 
 def both_sides_write_blocks_of_one_size():
@@ -271,7 +278,7 @@ def every_place_of_fast_sockets_has_like_flags_for_all_of_its_paths():
 
 
 passed = failed = 0
-for test in [both_sides_of_every_pair_have_like_settings, both_sides_write_blocks_of_one_size,
+for test in [both_sides_of_every_pair_have_like_settings, help_and_unknown_parts_measure_nothing, both_sides_write_blocks_of_one_size,
              trials_of_throughput_are_sustained, figures_are_read_from_what_the_tools_print,
              pairs_take_turns_and_each_side_begins_as_often, a_pair_without_a_figure_is_made_again_but_not_for_ever,
              an_interval_with_one_in_it_is_parity_and_nothing_else_is, only_pairs_at_like_settings_are_quoted,

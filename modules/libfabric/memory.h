@@ -4,6 +4,8 @@
 
 #include "open.h"
 
+#include "exposed.h"
+
 #include <stdatomic.h>
 
 /* What the peer is told of it. */
@@ -37,25 +39,6 @@ static int expose(pipegauge_link *link, size_t len, error *e)
     const int virtual = (link->info->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
     const struct exposure exposure = {virtual ? (uint64_t)(uintptr_t)link->exposed : 0, len, fi_mr_key(link->memory)};
     return tell(link->peer.fd, EXPOSED, &exposure, sizeof exposure, link->peer.terms, e);
-}
-
-static int fill(pipegauge_link *link, size_t at, const void *from, size_t len, error *e)
-{
-    (void)e;
-    memcpy(link->exposed + at, from, len);
-    return PIPEGAUGE_OK;
-}
-
-static int read_exposed(pipegauge_link *link, size_t at, void *into, size_t len, error *e)
-{
-    (void)e;
-    memcpy(into, link->exposed + at, len);
-    return PIPEGAUGE_OK;
-}
-
-static int withdraw(pipegauge_link *link, double seconds, int *left, error *e)
-{
-    return wait_for_leave(link, LEFT, seconds, left, e);
 }
 
 static int reach(pipegauge_link *link, size_t len, error *e)

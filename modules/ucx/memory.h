@@ -4,6 +4,8 @@
 
 #include "open.h"
 
+#include "exposed.h"
+
 /* What the peer is told of it, before the key. */
 struct exposure {
     uint64_t at, len;
@@ -53,25 +55,6 @@ static int expose(pipegauge_link *link, size_t len, error *e)
     }
     ucp_rkey_buffer_release(key);
     return code;
-}
-
-static int fill(pipegauge_link *link, size_t at, const void *from, size_t len, error *e)
-{
-    (void)e;
-    memcpy(link->exposed + at, from, len);
-    return PIPEGAUGE_OK;
-}
-
-static int read_exposed(pipegauge_link *link, size_t at, void *into, size_t len, error *e)
-{
-    (void)e;
-    memcpy(into, link->exposed + at, len);
-    return PIPEGAUGE_OK;
-}
-
-static int withdraw(pipegauge_link *link, double seconds, int *left, error *e)
-{
-    return wait_for_leave(link, LEFT, seconds, left, e);
 }
 
 static int reach(pipegauge_link *link, size_t len, error *e)

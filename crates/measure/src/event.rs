@@ -283,13 +283,13 @@ impl Plan {
     /// Whether no other flow, member or direction shares the path of this number with what is measured. What all members of a group do together is one
     /// thing.
     pub fn alone(&self, path: u32) -> bool {
-        let together = self.pattern.facts().collective;
+        let together = self.pattern.facts().together;
         !self.both && self.paths.get(path as usize).is_none_or(|path| together || path.alone())
     }
 
     /// What a connection of the path of this number stands for, in words. Members of a collective are not told apart as receivers.
     pub fn one(&self, path: u32) -> &'static str {
-        if self.pattern.facts().collective { "member" } else { self.topology(path).one() }
+        if self.pattern.facts().together { "member" } else { self.topology(path).one() }
     }
 
     /// Whether messages leave by a schedule: then the path is idle between them.
@@ -574,6 +574,10 @@ pub enum TimeKind {
     Answer,
     /// From the call of a one-sided access until it is complete: a put and its fence, or a get.
     Completion,
+    /// From a member's first cast of a round until it has delivered the messages of all (group).
+    Round,
+    /// From a member's first cast of a round until the slowest other member has delivered its last message (one-sender).
+    Delivery,
     /// From entering an operation of all members of a group to leaving it, of the member that takes longest (collectives).
     Slowest,
 }
@@ -643,7 +647,7 @@ pub struct Figures {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sender_throughput: Option<f64>,
     /// Mean rate: transactions a second that were achieved, one after another, pauses included (request, connect: connections a
-    /// second). `throughput` and times are the median's, which pauses leave alone.
+    /// second; group, one-sender: messages that a member delivers). `throughput` and times are the median's, which pauses leave alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transactions: Option<f64>,
     /// Quality of an answer: the whole over what its bounds leave open (HINT).

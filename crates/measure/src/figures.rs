@@ -260,7 +260,7 @@ pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> O
     let score = facts.score.and_then(|score| score(&used, median));
     let near_seconds: f64 = used.iter().map(|t| t.report.seconds).sum();
     // What all members do together none of them does faster than another.
-    let flows = of_flows(&used, bits(plan, sample) / median).filter(|_| !facts.collective);
+    let flows = of_flows(&used, bits(plan, sample) / median).filter(|_| !facts.together);
     Some(Figures {
         blocks: seen.len() as u32,
         trials: used.len() as u32,
@@ -280,7 +280,9 @@ pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> O
         throughput: bits(plan, sample) / median,
         sender_throughput: (facts.unanswered && near_seconds > 0.0 && flows.is_none())
             .then(|| sample.size as f64 * 8.0 * iterations as f64 / near_seconds),
-        transactions: (facts.responds && near_seconds > 0.0).then(|| iterations as f64 / near_seconds),
+        transactions: (facts.rates)(sample)
+            .filter(|_| near_seconds > 0.0)
+            .map(|each| each as f64 * iterations as f64 / near_seconds),
         quality: score.map(|(quality, _)| quality),
         quips: score.map(|(_, quips)| quips),
         loss: share(lost, sent),

@@ -13,7 +13,7 @@ use crate::workspace::{Halt, Workspace};
 use crate::{SessionError, Tcp, TrialReport, TrialSpec};
 
 /// Successive lost datagrams after which a trial is given up: the far side is gone, or nothing gets through.
-const LOST_IN_A_ROW: u32 = 10;
+pub(crate) const LOST_IN_A_ROW: u32 = 10;
 
 /// Most late answers that are discarded at once: a peer that sends for ever must not hold this side.
 const LATE_MOST: u32 = 10_000;

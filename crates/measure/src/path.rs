@@ -30,6 +30,9 @@ const MOST: u64 = 1 << 22;
 const MOST_MEAN: f64 = 3.0;
 /// A single trial or opening counts as at most so many times the average.
 const MOST_BEYOND: f64 = 4.0;
+/// A trial that its members can end together takes at most so many times as long as it was to, or a share of the budget where that is longer.
+const LONGER: f64 = 4.0;
+const LONGEST: f64 = 0.05;
 /// Weight of the last trial in what an iteration takes on average.
 const LAST: f64 = 0.3;
 
@@ -237,7 +240,7 @@ impl<'a> PathRun<'a> {
         if !self.announced {
             self.announced = true;
             self.leaves = bucket::leaves_the_host(party.near_effective.addresses.as_deref());
-            let crowd = crowd(&party).filter(|_| self.plan.pattern.facts().collective);
+            let crowd = crowd(&party).filter(|_| self.plan.pattern.facts().together);
             self.tell(&Event::Path(PathOpened {
                 path: self.number,
                 transport: self.kind,
@@ -308,7 +311,8 @@ impl<'a> PathRun<'a> {
     ) -> Result<Option<Trial>, RunError> {
         let chunk = self.chunk(self.estimate(size));
         let flows = self.flows();
-        let spec = TrialSpec { chunk, flows, ..TrialSpec::of(self.plan, size, repeats) };
+        let within = self.ends_after(size, repeats);
+        let spec = TrialSpec { chunk, flows, within, ..TrialSpec::of(self.plan, size, repeats) };
         let at = self.at();
         let begin = self.session.now();
         let report = match self.session.trial(&spec) {
@@ -350,6 +354,13 @@ impl<'a> PathRun<'a> {
         }
         let (path, response, burst) = (self.number, spec.response, spec.burst);
         Ok(Some(Trial { path, block, at, size, response, burst, warmup, report }))
+    }
+
+    /// Nanoseconds after which a trial ends whose members end it together; none of any other, and of one whose iterations were asked for.
+    fn ends_after(&self, size: u64, repeats: u64) -> Option<u64> {
+        let ends = self.facts().collective && self.plan.repeats.is_none();
+        let seconds = (LONGER * repeats as f64 * self.estimate(size)).max(self.plan.budget * LONGEST);
+        ends.then_some((seconds * 1e9) as u64)
     }
 
     /// The largest size below `size` of which something arrived, where nothing of `size` ever did.

@@ -50,6 +50,10 @@ pub struct TrialSpec {
     pub pool: u64,
     /// Seed of the contents.
     pub seed: u64,
+    /// A collective: nanoseconds after which it ends with the iterations that it has, at least one; none lets it do all. Its members find that
+    /// together, since they tell each other their times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<u64>,
 }
 
 impl TrialSpec {
@@ -79,6 +83,7 @@ impl TrialSpec {
             flows: 1,
             pool: plan.pool,
             seed: plan.seed,
+            within: None,
         }
     }
 
@@ -103,6 +108,7 @@ impl TrialSpec {
             flows: 1,
             pool: 0,
             seed: 0,
+            within: None,
         }
     }
 

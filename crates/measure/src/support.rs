@@ -79,7 +79,7 @@ pub fn check(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Result<(), Uns
     if let Some(why) = (facts.refuses)(can) {
         return refuse(why);
     }
-    if facts.collective && plan.soaks() {
+    if facts.together && plan.soaks() {
         return refuse("a soak measures between two ends (leave out --duration)");
     }
     if !facts.sized && (plan.sizes.is_some() || plan.step.is_some()) {
@@ -355,7 +355,7 @@ mod tests {
         }
         for pattern in [Pattern::PingPong, Pattern::Burst, Pattern::Bidirectional, Pattern::Request] {
             let why = said(pattern, true, Topology::Group, Plan::default());
-            assert!(why.contains("--pattern stream and cast"), "{why}");
+            assert!(why.contains("--pattern stream, cast, group and one-sender"), "{why}");
         }
         for turned in [Plan { reverse: true, ..Plan::default() }, Plan { both: true, ..Plan::default() }] {
             assert!(said(Pattern::Stream, true, Topology::Group, turned).contains("one member casts"));

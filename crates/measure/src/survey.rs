@@ -110,10 +110,12 @@ impl PathRun<'_> {
             let elapsed = (self.session.now() - begin) as f64 * 1e-9;
             let block = self.one_block(size);
             let alone = elapsed + self.takes(size) * FEWEST as f64;
-            if reached > 0 && (block > TOO_SLOW || alone > self.plan.budget || elapsed > self.plan.budget * MOST_SURVEY)
-            {
+            // Sizes that were named have no end but that of the time, and all of it where their trials are counted.
+            let slow = self.plan.sizes.is_none() && block > TOO_SLOW;
+            let looks_for = if self.plan.trials.is_some() { 1.0 } else { MOST_SURVEY };
+            if reached > 0 && (slow || alone > self.plan.budget || elapsed > self.plan.budget * looks_for) {
                 self.ceiling = reached;
-                let stop = if block > TOO_SLOW { judge::Stop::Slow } else { judge::Stop::Budget { looked: elapsed } };
+                let stop = if slow { judge::Stop::Slow } else { judge::Stop::Budget { looked: elapsed } };
                 // Sizes that were left out below one that ends the survey lie beyond the last size, too.
                 thinned -= place - after;
                 self.warn(judge::stopped_short(self.plan, all[after], size, block, stop))?;
@@ -160,14 +162,20 @@ impl PathRun<'_> {
     }
 
     /// Where a size lies so far above those measured that a prediction in proportion to size would leave it out, sizes between are tried:
-    /// each a few times as large as the one before, at least twice, and itself predicted to be quick. They are no points, and are not
+    /// each a few times as large as the one before, at least twice, and itself predicted to be quick, or twice where the survey has time for
+    /// what that may take: where a message of a byte has to wait for a CPU, a larger one takes hardly longer. They are no points, and are not
     /// written to the file.
     fn feel(&mut self, size: u64) -> Result<(), RunError> {
         let quick = TOO_SLOW.min(self.plan.budget) * SURVEY;
+        let begin = self.session.now();
         while self.one_block(size) > quick && size <= self.ceiling {
             let Some(below) = self.reached_below(size).max(self.felt.keys().next_back().copied()) else { break };
             // On a path that takes long for the smallest message the steps are smaller, and may take more of the time.
             let times = ((TOO_SLOW / 2.0).min(self.plan.budget * SURVEY) / (FEWEST as f64 * self.takes(below))) as u64;
+            let took = (self.session.now() - begin) as f64 * 1e-9;
+            let iterations = self.fewest_looked(below) as f64 + 1.0;
+            let twice = took + 2.0 * iterations * self.takes(below) <= self.plan.budget * SURVEY;
+            let times = if twice { times.max(2) } else { times };
             let stone = below.max(1).saturating_mul(times.min(STONES));
             if stone >= size || times < 2 {
                 break;

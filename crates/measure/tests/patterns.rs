@@ -51,6 +51,7 @@ struct Wire {
     posted: u64,
     exposed: bool,
     casts: u32,
+    delivered: u32,
     /// Whether it is rank 0, and whether what it gets in a group arrives changed.
     near: bool,
     changes: bool,
@@ -71,6 +72,7 @@ impl Wire {
                 posted: 0,
                 exposed: false,
                 casts: 0,
+                delivered: 0,
                 near,
                 changes: false,
             })
@@ -164,15 +166,15 @@ impl Group for Wire {
         2
     }
     fn rank(&self) -> u32 {
-        panic!("no pattern asks for its own")
+        u32::from(!self.near)
     }
     fn cast(&mut self, block: &[u8]) -> Result<u32, LinkError> {
         self.casts += 1;
         self.send(block).map(|()| self.casts)
     }
     fn deliver(&mut self, block: &mut [u8]) -> Result<Delivered, LinkError> {
-        self.casts += 1;
-        self.recv(block).map(|()| Delivered { from: 0, number: self.casts })
+        self.delivered += 1;
+        self.recv(block).map(|()| Delivered { from: u32::from(self.near), number: self.delivered })
     }
     fn answer(&mut self, to: u32, block: &[u8]) -> Result<(), LinkError> {
         assert_eq!(to, 0);
@@ -217,7 +219,8 @@ impl Collective for Wire {
         let theirs = self.swap(mine)?;
         let both = if self.near { [mine, &theirs] } else { [&theirs, mine] };
         all.copy_from_slice(&both.concat());
-        if mine.len() > WORD {
+        // Their times, which members tell each other.
+        if mine.len() > 2 * WORD {
             self.together("allgather", all);
         }
         Ok(())
@@ -305,6 +308,13 @@ fn filled(len: u64, number: u64, writer: Writer) -> Vec<u8> {
     block
 }
 
+/// A message of a member of a group of two.
+fn numbered(rank: u64, number: u64) -> Vec<u8> {
+    let mut block = filled(SIZE, number * 2 + rank, Writer::Near);
+    block[..8].copy_from_slice(&number.to_le_bytes());
+    block
+}
+
 /// An operation of all members; with its contents checked they wait for each other first.
 fn together(what: &'static str, got: Vec<u8>) -> Vec<Did> {
     vec![Did::Together("barrier", Vec::new()), Did::Together(what, got)]
@@ -325,6 +335,15 @@ fn must(pattern: Pattern, i: u64) -> Option<Vec<Did>> {
         Pattern::Request => vec![Received(near), Sent(own(RESPONSE))],
         // The answer says which cast it answers, from 1.
         Pattern::Cast => vec![Received(near), Sent((i as u32 + 1).to_le_bytes().to_vec())],
+        // What is told has a time, too.
+        Pattern::OneSender => {
+            let round = (i * BURST..(i + 1) * BURST).map(|number| Received(numbered(0, number)));
+            round.chain([Sent(i.to_le_bytes().to_vec())]).collect()
+        }
+        Pattern::Group => {
+            let (message, round) = (numbered, i * BURST..(i + 1) * BURST);
+            round.clone().map(|n| Sent(message(1, n))).chain(round.map(|n| Received(message(0, n)))).collect()
+        }
         Pattern::Barrier => vec![Did::Together("barrier", Vec::new()); 2],
         Pattern::Broadcast => together("broadcast", filled(SIZE, i * 4, Writer::Near)),
         Pattern::Allreduce => {
@@ -364,7 +383,11 @@ fn each_runs_as_itself() {
             assert!(near::run(&mut wire, &Monotonic, &spec, &mut Workspace::new(true)).is_err(), "{pattern:?}");
             continue;
         };
-        let (did, report, far) = both(&spec);
+        let (mut did, report, far) = both(&spec);
+        if *pattern == Pattern::OneSender {
+            let told = did.iter_mut().filter_map(|did| if let Did::Sent(block) = did { Some(block) } else { None });
+            told.for_each(|told| told.truncate(8));
+        }
         assert_eq!(did, script.concat(), "{pattern:?}");
         assert_eq!(report.repeats, REPEATS, "{pattern:?}");
         assert_eq!(far.received, pattern.facts().sends(&spec) * (WARMUP + REPEATS), "{pattern:?}");
@@ -386,6 +409,19 @@ fn a_collective_costs_every_member() {
         }
         let can = Capabilities { semantics: Semantics::Message, ..Capabilities::plain() };
         measure::credible::credible(&far, &spec(*pattern), &can, Duration::from_secs(60)).unwrap();
+    }
+}
+
+#[test]
+fn members_of_a_collective_end_a_trial_together_that_takes_too_long() {
+    for pattern in Pattern::ALL.iter().filter(|p| p.facts().collective) {
+        let all = spec(*pattern);
+        for (within, done) in [(Some(0), 1), (Some(u64::MAX), REPEATS)] {
+            let (_, near, far) = both(&TrialSpec { within, check: false, ..all.clone() });
+            assert_eq!((near.repeats, far.received), (done, WARMUP + done), "{pattern:?} {within:?}");
+            let costs = [near.cost, far.cost].map(|cost| cost.map(|cost| cost.iterations));
+            assert_eq!(costs, [Some(done); 2], "{pattern:?} {within:?}");
+        }
     }
 }
 
@@ -438,7 +474,10 @@ fn what_is_said_of_a_patterns_blocks_is_what_travels() {
             }
         }
         assert_eq!(received, (WARMUP + REPEATS) * pattern.facts().sends(&spec), "{pattern:?}");
-        assert_eq!(sent, if pattern.facts().unanswered { 0 } else { WARMUP + REPEATS }, "{pattern:?}");
+        // Where all members cast, the far end sends as much as the near one.
+        let answers = if *pattern == Pattern::Group { pattern.facts().sends(&spec) } else { 1 };
+        let answers = if pattern.facts().unanswered { 0 } else { (WARMUP + REPEATS) * answers };
+        assert_eq!(sent, answers, "{pattern:?}");
     }
 }
 
@@ -535,8 +574,8 @@ fn each_takes_its_own_time_on_the_modelled_link() {
         let mut session = Solo::new(&path, Arc::new(AtomicBool::new(false))).unwrap();
         session.open(1).unwrap();
         let spec = TrialSpec { check: false, ..spec(*pattern) };
-        if pattern.facts().collective {
-            assert!(session.trial(&spec).is_err(), "{pattern:?}: the model has no collectives");
+        if pattern.facts().together {
+            assert!(session.trial(&spec).is_err(), "{pattern:?}: the model's other members only answer");
             continue;
         }
         let report = session.trial(&spec).unwrap();
@@ -556,7 +595,13 @@ fn each_takes_its_own_time_on_the_modelled_link() {
             Pattern::Burst => {
                 2.0 * theory.latency + (BURST as f64 * (way(SIZE) - theory.latency)) + way(1) - theory.latency
             }
-            Pattern::Barrier | Pattern::Broadcast | Pattern::Allreduce | Pattern::Allgather | Pattern::AllToAll => {
+            Pattern::Group
+            | Pattern::OneSender
+            | Pattern::Barrier
+            | Pattern::Broadcast
+            | Pattern::Allreduce
+            | Pattern::Allgather
+            | Pattern::AllToAll => {
                 continue;
             }
             Pattern::Stream | Pattern::Post => {
@@ -609,7 +654,7 @@ fn each_has_its_facts() {
     assert_eq!(Pattern::those(|f| f.netpipe.is_some()), "ping-pong, stream and bidirectional");
     assert_eq!(Pattern::those(|f| f.unanswered), "stream and post");
     assert_eq!(Pattern::those(|f| f.one_sided), "put and get");
-    assert_eq!(Pattern::those(|f| f.in_group.is_some() && !f.collective), "stream and cast");
+    assert_eq!(Pattern::those(|f| f.in_group.is_some() && !f.collective), "stream, cast, group and one-sender");
     assert_eq!(Pattern::those(|f| f.collective), "barrier, broadcast, allreduce, allgather and all-to-all");
     for pattern in Pattern::ALL.iter().filter(|p| p.facts().one_sided) {
         let reliable = |reliable| Capabilities { one_sided: true, reliable, ..plain.clone() };

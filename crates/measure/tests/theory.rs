@@ -202,6 +202,18 @@ fn two_sizes_that_lie_far_apart_are_both_measured() {
 }
 
 #[test]
+fn named_sizes_are_measured_where_any_message_takes_long() {
+    // In step with size one byte's 60 ms would make 64 KiB last an hour; and each message takes longer than the rule allows that ends other curves.
+    for (latency, sizes) in [(0.06, vec![1, 4095, 65_536]), (1.2, vec![64, 100])] {
+        let theory = Theory { latency, rate: 1e10, ..Theory::default() };
+        let plan = plan(Pattern::PingPong, theory);
+        let named = Plan { sizes: Some(sizes.clone()), budget: 120.0, trials: Some(2), repeats: Some(5), ..plan };
+        let (events, points) = run(&named);
+        assert_eq!(points.iter().map(|p| p.size).collect::<Vec<_>>(), sizes, "{events:?}");
+    }
+}
+
+#[test]
 fn a_far_larger_size_that_really_takes_too_long_is_left_out_at_little_cost() {
     let slow = Theory { latency: 1e-3, rate: 1e6, ..Theory::default() };
     let sizes = Some(vec![1, 1 << 20]);

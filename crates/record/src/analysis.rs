@@ -1,15 +1,12 @@
 //! What `model` computes from a finished run. Terminal, page, pictures, tables and exports all read it, so that no two of them can
 //! contradict each other, and nothing is computed twice.
 
-use std::num::NonZero;
 use std::ops::Deref;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use model::{Breaks, CurvePoint, Fits, Jitter, Summary};
 
-use crate::{Hint, RunFile};
+use crate::{Hint, RunFile, parallel};
 
 /// A run and what is computed from it: each part once, when it is first asked for (a summary and fits resample the curve thousands of
 /// times). The run's own seed drives the bootstraps, so the same file always gives the same intervals.
@@ -135,16 +132,9 @@ impl<'a> Analysis<'a> {
         ];
         let paths = runs.iter().flat_map(|run| (0..run.paths.len()).map(move |p| (*run, p)));
         let jobs: Vec<_> = paths.flat_map(|(run, p)| parts.map(|part| (part, run, p))).collect();
-        let next = AtomicUsize::new(0);
-        let workers = thread::available_parallelism().map_or(1, NonZero::get).min(jobs.len());
-        thread::scope(|scope| {
-            for _ in 0..workers {
-                scope.spawn(|| {
-                    while let Some((part, run, path)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        part(run, *path);
-                    }
-                });
-            }
+        parallel::each(jobs.len(), usize::MAX, |n| {
+            let (part, run, path) = jobs[n];
+            part(run, path);
         });
     }
 }

@@ -72,7 +72,7 @@ impl<'a> At<'a> {
     /// Whether it is the rate of several flows at once, or of processes whose number is compared, a single one included. What all members of a group do
     /// together is no rate of theirs.
     fn rated(self) -> bool {
-        let together = self.run.run.plan.pattern.facts().collective;
+        let together = self.run.run.plan.pattern.facts().together;
         !together && (self.f.flows.is_some() || self.members().is_some())
     }
 
@@ -360,7 +360,7 @@ columns! {
         Some("pipegauge_throughput_bits_per_second");
     /// The sender's own rate, bits a second (stream).
     sender_throughput_bits_per_s: Option<f64> = |a| a.f.sender_throughput, BITS, shown(51, "sender"), None;
-    /// Mean rate: transactions a second that were achieved, pauses included (request; connect: connections a second).
+    /// Mean rate: transactions a second that were achieved, pauses included (request; connect: connections a second; group, one-sender: messages that a member delivers).
     transactions_per_s: Option<f64> = |a| a.f.transactions, Some(Unit::PerSecond), shown(52, "mean rate"), None;
     /// Share of messages lost.
     loss_share: f64 = |a| a.f.loss, SHARE, shown(70, "lost"), Some("pipegauge_loss_ratio");

@@ -39,6 +39,7 @@
 //! | `extent` | [`Extent`]: how far a run is |
 //! | `differences` | [`differences()`]: what was not the same in two runs but their figures |
 //! | `machine` | [`RunFile::circumstances`], [`same_machines`]: what of a difference may be the machine's |
+//! | [`sides`] | two sides compared as their runs allow: in turns, in one run, or apart |
 //! | `repeat` | [`RunFile::between`]: how far runs lie apart, and where a repeat falls |
 //! | [`columns`] | every figure of a point, declared once for all exports and tables |
 //! | [`codec`] | how an event's line is written and read |
@@ -51,6 +52,7 @@
 //! | [`rates`] | [`Analysis::over_rates`]: lost messages over the offered rate, and the highest rate without loss |
 //! | [`load`] | [`Analysis::under_load`]: what a path takes idle and under load, side by side |
 //! | [`soak`] | [`RunFile::soak`]: the worst interval of a soak, and its stalls |
+//! | [`parallel`] | work on all CPUs |
 //! | [`schema`](mod@schema) | JSON Schema of the lines and of the JSON export |
 //! | [`export`] | NetPIPE, CSV, JSON, OpenMetrics, Parquet |
 //! | [`history`] | earlier runs on this host: what runs read and add to |
@@ -75,6 +77,7 @@ pub mod input;
 pub mod load;
 mod machine;
 mod moments;
+pub mod parallel;
 pub mod rates;
 pub mod read;
 mod repeat;
@@ -82,6 +85,7 @@ mod run;
 #[cfg(test)]
 mod sample;
 pub mod schema;
+pub mod sides;
 pub mod soak;
 pub mod write;
 

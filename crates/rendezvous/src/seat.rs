@@ -26,8 +26,8 @@ use transport::{Name, Settings};
 
 /// The variable that tells a process that a launcher started of which transport it is, and with which settings: a name, a space, and JSON.
 pub(crate) const PREPARE: &str = "PIPEGAUGE_PREPARE";
-/// How long a seat waits for a rank, and a rank for a seat: launchers take their time.
-const MEETS: Duration = Duration::from_secs(20);
+/// How long a seat waits for a rank, and a rank for a seat: launchers take their time, the more the more processes they start.
+const MEETS: Duration = Duration::from_secs(120);
 /// How often a rank looks for a free seat.
 const LOOK: Duration = Duration::from_millis(2);
 /// Most bytes of a seat's words.

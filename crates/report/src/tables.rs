@@ -84,7 +84,7 @@ pub fn layers(runs: &[(String, Analysis<'_>)]) -> Vec<Layer> {
 }
 
 /// What stands below all tables.
-const HOW_TO_READ: &str = "In brackets: 95% intervals. ! marks a model that has the wrong shape for the path.";
+const HOW_TO_READ: &str = "In brackets: 95% intervals. ! marks a model of the wrong shape for the path.";
 
 /// The tables as text.
 pub fn text(layers: &[Layer]) -> String {
@@ -146,7 +146,7 @@ fn startup(title: &str, layers: &[&Layer]) -> Option<Table> {
         ("time", Left),
         ("per byte", Right),
         ("t0", Right),
-        ("actual start-up", Right),
+        ("measured t0", Right),
         ("misfit", Right),
     ]);
     (!rows.is_empty()).then(|| Table { title: title.to_owned(), head, rows, notes: vec![] })
@@ -209,7 +209,7 @@ fn tuned(layers: &[Layer]) -> Option<Table> {
             row
         })
         .collect();
-    let mut titles = vec![("layer", Left), ("pattern", Left), ("send buffer", Right), ("segment", Right)];
+    let mut titles = vec![("layer", Left), ("pattern", Left), ("buffer", Right), ("segment", Right)];
     titles.extend([("max throughput", Right), ("at size", Right)].into_iter().filter(|_| any));
     titles.extend([("latency", Right), ("time", Left)]);
     let title = if any { "Highest throughput and latency" } else { "Latency" };

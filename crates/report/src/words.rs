@@ -17,6 +17,8 @@ pub fn time_label(time: TimeKind) -> &'static str {
         TimeKind::Spacing => "spacing of transfers",
         TimeKind::Answer => "an answer",
         TimeKind::Completion => "completion",
+        TimeKind::Delivery => "one way to the slowest member",
+        TimeKind::Round => "a round of all members",
         TimeKind::Slowest => "the slowest member's",
     }
 }

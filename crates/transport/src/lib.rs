@@ -23,9 +23,9 @@
 //! | [`proof`] | both ends show that they belong to this measurement |
 //! | `ip` `ip_stream` `local` | what transports over IP, streams among them, and what those of one host share of meeting |
 //! | [`folder`] | folders for temporary sockets that go with their process, and what killed ones left |
-//! | `meet` `door` `greet` | meeting places, turning strangers away, meeting by datagrams |
+//! | `meet` `door` `greet` `invite` | meeting places, turning strangers away, meeting by datagrams, groups that do |
 //! | `any` | [`AnyLink`] |
-//! | [`memcpy`] [`pipe`] [`shm`] [`am`](mod@am) [`unix`] [`seqpacket`] [`unixgram`] [`tcp`] [`mptcp`] [`tls`] [`uring`] [`websocket`] [`http`] [`udp`] [`quic`] [`multicast`] [`theory`] [`exec`] | one transport each |
+//! | [`memcpy`] [`pipe`] [`shm`] [`am`](mod@am) [`unix`] [`seqpacket`] [`unixgram`] [`tcp`] [`mptcp`] [`tls`] [`uring`] [`websocket`] [`http`] [`udp`] [`quic`] [`multicast`] [`strata`](mod@strata) [`theory`] [`exec`] | one transport each |
 //! | [`module`] | transports that are found at run time: shared libraries behind `include/pipegauge.h` |
 //! | `last_words` | how a process that was started here ended, and the last it said |
 //! | [`preload`] | a library that the loader puts below the processes of a path |
@@ -50,6 +50,7 @@ pub mod exec;
 pub mod folder;
 mod greet;
 pub mod http;
+mod invite;
 mod ip;
 mod ip_stream;
 pub mod last_words;
@@ -74,6 +75,7 @@ pub mod seqpacket;
 mod sequence;
 pub mod settings;
 pub mod shm;
+pub mod strata;
 mod stream;
 mod sys;
 pub mod tcp;
@@ -81,7 +83,7 @@ mod tcp_state;
 pub mod theory;
 pub mod tls;
 pub mod udp;
-#[cfg(not(all(feature = "websocket", feature = "http", feature = "quic")))]
+#[cfg(not(all(feature = "websocket", feature = "http", feature = "quic", feature = "strata")))]
 mod unbuilt;
 pub mod unix;
 pub mod unixgram;
@@ -100,7 +102,8 @@ pub use name::{BadName, Name};
 pub use options::OptionSpec;
 pub use patience::Patience;
 pub use port::{
-    Collective, Delivered, Group, Link, OneSided, Queued, VisitCollective, VisitGroup, VisitOneSided, VisitQueued, WORD,
+    Collective, Delivered, Group, Link, OneSided, Order, Queued, VisitCollective, VisitGroup, VisitOneSided,
+    VisitQueued, WORD,
 };
 pub use proof::Proof;
 pub use registry::{Acceptor, Address, AnyLink, Connector, Ends, Transport};

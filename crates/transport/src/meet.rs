@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 use rustix::net::{
-    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
-    SendFlags, SocketAddrUnix, SocketFlags, SocketType,
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketFlags, SocketType,
 };
 
 use crate::folder::{Folder, MEET};
@@ -62,7 +62,7 @@ pub(crate) fn connect(path: &Path, of: SocketType) -> Result<OwnedFd, LinkError>
 
 /// Sends 32 bytes, such as a proof, and descriptors over a connected UNIX socket.
 pub(crate) fn hand_over(fd: BorrowedFd<'_>, proof: &[u8; 32], give: &[BorrowedFd<'_>]) -> Result<(), LinkError> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_GIVEN))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     if !control.push(SendAncillaryMessage::ScmRights(give)) {
         return Err(LinkError::Protocol(format!("{} descriptors are more than a meeting hands over", give.len())));
@@ -73,6 +73,10 @@ pub(crate) fn hand_over(fd: BorrowedFd<'_>, proof: &[u8; 32], give: &[BorrowedFd
         Err(e) => Err(sys::fault(e, SENDING)),
     }
 }
+
+/// Most descriptors that come with a proof.
+const MOST_GIVEN: usize = 2;
+const TAKING: &str = "taking over the peer's descriptors (ulimit -n)";
 
 /// Receives a proof, which must be `proof`, and `N` descriptors from a connected UNIX socket.
 pub(crate) fn take_over<const N: usize>(
@@ -105,6 +109,10 @@ pub(crate) fn received(fd: BorrowedFd<'_>, patience: &Patience) -> Result<([u8; 
                     if let RecvAncillaryMessage::ScmRights(fds) = message {
                         given.extend(fds);
                     }
+                }
+                // The system leaves out those for which this process has no place.
+                if m.flags.contains(ReturnFlags::CTRUNC) && given.len() < MOST_GIVEN {
+                    return Err(sys::fault(Errno::MFILE, TAKING));
                 }
             }
             Err(Errno::AGAIN) => idle.waited(patience, RECEIVING, LOOK)?,

@@ -110,6 +110,8 @@ pub enum Form {
     OneOf(&'static [&'static str]),
     /// A text of this sort, which the function tells from others.
     Text(&'static str, fn(&str) -> bool),
+    /// A text of this sort that the function can read; its error says what is wrong with it.
+    Read(&'static str, fn(&str) -> Result<(), String>),
     /// Any number of texts that the function can read.
     Many(fn(&str) -> Result<(), String>),
 }
@@ -128,7 +130,7 @@ impl Form {
             Form::Whole => "a whole number".to_owned(),
             Form::Word(most) => format!("a word of at most {most} letters, digits, - and _"),
             Form::OneOf(words) => words.join(", "),
-            Form::Text(what, _) => (*what).to_owned(),
+            Form::Text(what, _) | Form::Read(what, _) => (*what).to_owned(),
             Form::Many(_) => "a text, as often as wanted".to_owned(),
         }
     }
@@ -149,7 +151,7 @@ impl Form {
             Form::Share => Value::Real(of::<Share>(text)?.0),
             Form::Rate => Value::Real(of::<BitRate>(text)?.0),
             Form::Whole => Value::Whole(text.parse().map_err(|_| self.wanted())?),
-            Form::Word(_) | Form::OneOf(_) | Form::Text(..) => Value::Text(text.to_owned()),
+            Form::Word(_) | Form::OneOf(_) | Form::Text(..) | Form::Read(..) => Value::Text(text.to_owned()),
             Form::Many(_) => Value::Many(vec![text.to_owned()]),
         };
         self.check(&value)?;
@@ -170,6 +172,7 @@ impl Form {
             (Form::Word(most), Value::Text(t)) => !t.is_empty() && t.len() <= *most && t.chars().all(plain),
             (Form::OneOf(words), Value::Text(text)) => words.contains(&text.as_str()),
             (Form::Text(_, fits), Value::Text(text)) => fits(text),
+            (Form::Read(_, read), Value::Text(text)) => return read(text),
             (Form::Many(read), Value::Many(all)) => return all.iter().try_for_each(|text| read(text)),
             _ => false,
         };
@@ -183,7 +186,9 @@ impl Form {
             Form::Share => "a share lies between 0% and 100%".to_owned(),
             Form::Rate => format!("{} is wanted, such as 10Gbit/s", self.words()),
             Form::Whole => format!("{} is wanted, such as 100", self.words()),
-            Form::Seconds(..) | Form::Word(_) | Form::Text(..) => format!("{} is wanted", self.words()),
+            Form::Seconds(..) | Form::Word(_) | Form::Text(..) | Form::Read(..) => {
+                format!("{} is wanted", self.words())
+            }
             Form::OneOf(_) => format!("it is one of {}", self.words()),
             Form::Switch | Form::Many(_) => format!("it is {}", self.words()),
         }

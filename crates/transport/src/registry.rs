@@ -11,7 +11,7 @@ use crate::any::links;
 use crate::{Capabilities, LinkError, Name, OptionSpec, Patience, Proof, Settings};
 
 /// Every transport, in the order in which they are listed.
-static ALL: [&dyn Transport; 18] = [
+static ALL: [&dyn Transport; 19] = [
     &crate::memcpy::TRANSPORT,
     &crate::pipe::TRANSPORT,
     &crate::shm::TRANSPORT,
@@ -28,6 +28,7 @@ static ALL: [&dyn Transport; 18] = [
     &crate::udp::TRANSPORT,
     &crate::quic::TRANSPORT,
     &crate::multicast::TRANSPORT,
+    &crate::strata::TRANSPORT,
     &crate::exec::TRANSPORT,
     &crate::theory::TRANSPORT,
 ];
@@ -52,6 +53,8 @@ links! {
     #[cfg(feature = "quic")]
     Quic(crate::quic::Quic),
     Multicast(crate::multicast::Multicast),
+    #[cfg(feature = "strata")]
+    Strata(crate::strata::Strata),
     Exec(crate::exec::Echoed),
     Theory(crate::theory::TheoryLink),
     Module(crate::module::ModuleLink),

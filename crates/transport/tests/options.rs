@@ -31,6 +31,9 @@ fn tried(option: &str) -> (Value, fn(&str) -> bool) {
         "mode" => ("datagram".into(), |said| said == "datagram"),
         "window" => (65_536u64.into(), |said| said == "65536"),
         "suite" => ("aes128-gcm".into(), |said| said == "aes128-gcm"),
+        "stack" => ("SEQ:MBRSHIP:FRAG*2:NAK:COM:multicast".into(), |said| said.ends_with("FRAG*2:NAK:COM:multicast")),
+        "bind" => ("127.0.0.2".into(), |_| true),
+        "datagram" => (4000u64.into(), |said| said == "4000"),
         "loss-timeout" => (0.05.into(), |_| true),
         "address" => ("239.192.80.72".into(), |_| true),
         "port" => ("40771".into(), |_| true),
@@ -52,7 +55,10 @@ fn each_option_takes_effect_on_both_ends() {
             let what = format!("{} {}", t.name(), option.name);
             let (value, holds) = tried(option.name);
             assert_eq!(option.form.check(&value), Ok(()), "{what}");
-            let asked = Settings::default().with(option.name, value);
+            let mut asked = Settings::default().with(option.name, value);
+            if t.name() == transport::strata::NAME && option.name == "address" {
+                asked = asked.with("stack", "MBRSHIP:FRAG:NAK:COM:multicast");
+            }
             let (near, far) = pair(t.name(), &asked, &patience(20.0).0);
             for effective in [near.effective(), far.effective()] {
                 for answer in option.answers {
@@ -60,7 +66,8 @@ fn each_option_takes_effect_on_both_ends() {
                     assert!(holds(&said), "{what}{}: {said}", answer.part);
                 }
                 let shown = match option.name {
-                    "address" => "239.192.80.72:",
+                    "address" => "239.192.80.72",
+                    "bind" => "127.0.0.2:",
                     "port" => ":40771 ",
                     "ttl" => "ttl 1,",
                     "interface" => "by lo,",
@@ -130,6 +137,7 @@ fn bounds_are_held_for_every_option() {
                     .into_iter()
                     .filter(|v| option.form.check(v).is_err())
                     .collect(),
+                transport::options::Form::Read(..) => ["", "nonsense", &"x:".repeat(200)].map(Value::from).into(),
                 transport::options::Form::Many(_) => vec![vec!["nonsense".to_owned()].into()],
                 _ => Vec::new(),
             };

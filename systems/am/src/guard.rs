@@ -14,6 +14,8 @@ pub const BUDGET: Duration = Duration::from_micros(20);
 const JUMP: Duration = Duration::from_micros(200);
 /// How long nobody spins after such a jump: the first time, and at most.
 const CONTENDED: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(640));
+/// How long nobody spins after a yield that gave the CPU to somebody else: the first time, and at most. An interrupt looks like one, so the first is short.
+const CROWDED: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(256));
 /// How long until a spin is tried again where spins fail: the first time, and at most.
 const PROBE: (Duration, Duration) = (Duration::from_micros(2500), Duration::from_millis(40));
 /// Of 256: the share of spins that must have paid of late for spinning to go on.
@@ -39,6 +41,8 @@ pub struct Guard {
     contended_until: Duration,
     /// For how long next time.
     contended_for: Duration,
+    /// For how long next time, where a yield said so.
+    crowded_for: Duration,
     /// No spinning before this moment, because spins failed.
     probe_at: Duration,
     /// For how long next time.
@@ -51,6 +55,7 @@ impl Default for Guard {
             paid: 256,
             contended_until: Duration::ZERO,
             contended_for: CONTENDED.0,
+            crowded_for: CROWDED.0,
             probe_at: Duration::ZERO,
             probe_after: PROBE.0,
         }
@@ -73,6 +78,7 @@ impl Guard {
         if self.paid >= PAYS {
             self.probe_after = PROBE.0;
             self.contended_for = CONTENDED.0;
+            self.crowded_for = CROWDED.0;
         }
     }
 
@@ -83,6 +89,22 @@ impl Guard {
             self.probe_at = now + self.probe_after;
             self.probe_after = (self.probe_after * 2).min(PROBE.1);
         }
+    }
+
+    /// This thread yielded its CPU, and somebody else than its peer took it: others want it. Nobody spins or yields for a while from `now` on.
+    pub fn crowd(&mut self, now: Duration) {
+        self.contended_until = now + self.crowded_for;
+        self.crowded_for = (self.crowded_for * 2).min(CROWDED.1);
+    }
+
+    /// A yield let the peer run, and nobody else.
+    pub fn handed(&mut self) {
+        self.crowded_for = CROWDED.0;
+    }
+
+    /// Whether this CPU is known to be wanted by others.
+    pub fn crowded(&self, now: Duration) -> bool {
+        now < self.contended_until
     }
 
     /// The clock went from `before` to `now` between two looks of a spin. True if this thread lost its CPU meanwhile: it is to stop.
@@ -139,6 +161,19 @@ mod tests {
             }
         }
         assert!(guard.may_spin(at(1_000_000)) && guard.may_spin(at(1_000_001)));
+    }
+
+    #[test]
+    fn a_crowded_cpu_is_left_alone_for_longer_each_time_until_a_yield_lets_the_peer_alone_run() {
+        let mut guard = Guard::default();
+        let ms = Duration::from_millis;
+        guard.crowd(ms(10));
+        assert!(guard.crowded(ms(10)) && !guard.crowded(ms(11)));
+        guard.crowd(ms(20));
+        assert!(guard.crowded(ms(21)) && !guard.may_spin(at(21_000)) && !guard.crowded(ms(22)));
+        guard.handed();
+        guard.crowd(ms(30));
+        assert!(!guard.crowded(ms(31)));
     }
 
     #[test]

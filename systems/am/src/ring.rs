@@ -149,6 +149,12 @@ impl Writer {
         lane.head.0.load(Ordering::Relaxed) != self.head
     }
 
+    /// How far the reader has read, by what it says now: not to be relied on.
+    #[inline(always)]
+    pub fn read(&self, lane: &Lane) -> u64 {
+        lane.head.0.load(Ordering::Relaxed)
+    }
+
     /// Whether the reader has read everything, by what it says now.
     #[inline(always)]
     pub fn all_read(&self, lane: &Lane) -> bool {

@@ -575,13 +575,15 @@ static unsigned long fill_up(int fd, unsigned long from)
 {
     unsigned char buffer[5000];
     unsigned long total = 0;
+    struct pollfd p = {fd, POLLOUT, 0};
     ssize_t w;
     do {
         fill(buffer, sizeof buffer, from + total);
         w = send(fd, buffer, sizeof buffer, MSG_NOSIGNAL);
         if (w > 0) total += (unsigned long)w;
-    } while (w > 0);
-    MUST(errno == EAGAIN);
+        MUST(w > 0 || errno == EAGAIN);
+        /* What is on its way in the kernel may make room yet. */
+    } while (w > 0 || poll(&p, 1, 50) == 1);
     return total;
 }
 static void changed(int fd, int server)

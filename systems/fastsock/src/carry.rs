@@ -156,7 +156,7 @@ fn restore(fd: i32, file: i32, before: u64, len: usize) -> Option<()> {
     // SAFETY: just made.
     let of_page = unsafe { page.as_ref() };
     of_page.out.with(|out| out.phase = TCP_AGAIN);
-    of_page.shared.store(1, Ordering::Relaxed);
+    of_page.share();
     slot.never.store(1, Ordering::SeqCst);
     slot.events[me].store(event, Ordering::Release);
     slot.page.store(page.as_ptr(), Ordering::Release);

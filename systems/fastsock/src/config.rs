@@ -30,6 +30,21 @@ pub enum Off {
     Secure,
 }
 
+/// How a call waits before it sleeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Policy {
+    /// It does not.
+    Sleep,
+    /// It always spins for the whole budget.
+    Blind,
+    /// It spins where that has paid of late and the peer is on another CPU.
+    Guarded,
+    /// The same, but it yields as it spins, and sleeps once that has given the CPU to somebody else.
+    Yielding,
+    /// As guarded, but it yields to a peer on its own CPU before it sleeps, where that has let the peer run and nobody else.
+    Handing,
+}
+
 /// What was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
@@ -39,6 +54,8 @@ pub struct Config {
     pub off_ports: Vec<u16>,
     /// Calls that move data before a connection may become fast.
     pub after: u32,
+    /// How calls wait: all but the default are there to be measured.
+    pub wait: Policy,
     /// Connections that both sides have closed may be used again.
     pub again: bool,
     /// Connections to one address after which some look for their peer at once.
@@ -57,6 +74,7 @@ impl Default for Config {
             off_ports: Vec::new(),
             // What that costs is then less than a twentieth of what the connection has cost already.
             after: 1024,
+            wait: Policy::Handing,
             again: true,
             again_after: 32,
             memory: 256 << 20,
@@ -67,12 +85,13 @@ impl Default for Config {
 }
 
 /// The variables of the environment, and the lines that they stand for.
-pub const VARIABLES: [(&str, &str); 10] = [
+pub const VARIABLES: [(&str, &str); 11] = [
     ("FASTSOCK", ""),
     ("FASTSOCK_OFF_PROGRAMS", "off program"),
     ("FASTSOCK_OFF_PORTS", "off port"),
     ("FASTSOCK_OFF_USERS", "off user"),
     ("FASTSOCK_AFTER", "after"),
+    ("FASTSOCK_WAIT", "wait"),
     ("FASTSOCK_RECYCLE", "recycle"),
     ("FASTSOCK_RECYCLE_AFTER", "recycle-after"),
     ("FASTSOCK_MEMORY", "memory"),
@@ -129,6 +148,16 @@ fn one(config: &mut Config, line: &str, who: &Who) -> Result<(), String> {
         "off" if rest.is_empty() => config.off = config.off.or(Some(Off::Everything)),
         "off" => return off(config, rest, who),
         "after" => config.after = count(rest)?,
+        "wait" => {
+            config.wait = match rest {
+                "sleep" => Policy::Sleep,
+                "blind" => Policy::Blind,
+                "guarded" => Policy::Guarded,
+                "yielding" => Policy::Yielding,
+                "handing" => Policy::Handing,
+                _ => return Err("'wait' is followed by sleep, blind, guarded, yielding or handing".to_owned()),
+            }
+        }
         "recycle-after" => config.again_after = count(rest)?,
         "recycle" => {
             config.again = match rest {
@@ -140,7 +169,7 @@ fn one(config: &mut Config, line: &str, who: &Who) -> Result<(), String> {
         "memory" => config.memory = bytes(rest)?,
         "memory-user" => config.memory_of_user = bytes(rest)?,
         _ => {
-            return Err("a line begins with off, after, recycle, recycle-after, memory or memory-user".to_owned());
+            return Err("a line begins with off, after, wait, recycle, recycle-after, memory or memory-user".to_owned());
         }
     }
     Ok(())
@@ -216,10 +245,11 @@ mod tests {
     #[test]
     fn every_setting_is_read_and_comments_are_not() {
         let read = config(
-            "# all\n\nafter 5 # calls\nrecycle off\nrecycle-after 9\nmemory 3 MiB\nmemory-user 2GiB\noff port 80,443\n",
+            "# all\n\nafter 5 # calls\nwait sleep\nrecycle off\nrecycle-after 9\nmemory 3 MiB\nmemory-user 2GiB\noff port 80,443\n",
         );
         let expected = Config {
             after: 5,
+            wait: Policy::Sleep,
             again: false,
             again_after: 9,
             memory: 3 << 20,

@@ -20,6 +20,7 @@
 //! | `ready` | whether a connection can be read or written, for who waits for several things |
 //! | `watch` | connections in sets of epoll |
 //! | `own` | descriptors of the library's own |
+//! | `solo` | what a process with one thread is spared |
 //! | `lock` | a lock for what one process keeps |
 //! | `arena` | what two sides share |
 //! | `budget` | how much memory connections may share |
@@ -56,6 +57,7 @@ mod report;
 mod retire;
 mod settings;
 mod slot;
+mod solo;
 #[allow(dead_code, reason = "the command reads what the library writes")]
 mod table;
 mod tcp;

@@ -3,13 +3,13 @@
 
 use std::cell::UnsafeCell;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering, compiler_fence};
 
 use am::ring::{Reader, Writer};
 use libc::c_int;
 
 use crate::arena::RING;
-use crate::real;
+use crate::{real, solo};
 
 /// What the sending direction needs. Under its lock.
 pub struct Out {
@@ -17,8 +17,10 @@ pub struct Out {
     /// Bytes sent over TCP.
     pub tcp: u64,
     pub phase: u32,
-    /// Sends since the kernel was last asked whether the peer still is there.
+    /// Sends since it was last asked whether the peer still is there.
     pub unasked: u32,
+    /// How far the peer had read then, by what it says.
+    pub read: u64,
     /// The peer's `leaving` when it was last asked.
     pub left: u32,
 }
@@ -35,9 +37,13 @@ pub struct In {
     pub error: i32,
 }
 
-/// A value and the lock of its direction, which outlives a thread or process that dies with it.
+/// A value and the lock of its direction, which outlives a thread or process that dies with it. A process that has the connection to itself, and one
+/// thread, only marks that it is within: for its signal handlers.
 pub struct Locked<T> {
     mutex: UnsafeCell<libc::pthread_mutex_t>,
+    /// Not 0 once another process may hold the connection, too.
+    shared: AtomicU32,
+    within: AtomicU32,
     value: UnsafeCell<T>,
 }
 
@@ -54,6 +60,13 @@ pub struct Page {
 }
 
 impl Page {
+    /// Another process is about to hold the connection, too.
+    pub fn share(&self) {
+        for shared in [&self.shared, &self.out.shared, &self.inward.shared] {
+            shared.store(1, Ordering::Relaxed);
+        }
+    }
+
     /// The peer broke the rules, or a process died in the midst: nothing is believed any more, and the connection of this descriptor ends.
     pub fn break_off(&self, fd: c_int) {
         self.broken.store(1, Ordering::Relaxed);
@@ -64,7 +77,29 @@ impl Page {
 
 impl<T> Locked<T> {
     /// Runs `work` with the value. None if a holder died meanwhile: the value may be half changed.
+    #[inline(always)]
     pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> Option<R> {
+        if solo::alone() && self.shared.load(Ordering::Relaxed) == 0 {
+            if self.within.load(Ordering::Relaxed) != 0 {
+                return None;
+            }
+            self.within.store(1, Ordering::Relaxed);
+            compiler_fence(Ordering::SeqCst);
+            // SAFETY: no other thread or process has the value, and a signal handler that comes meanwhile sees the mark.
+            let done = work(unsafe { &mut *self.value.get() });
+            compiler_fence(Ordering::SeqCst);
+            self.within.store(0, Ordering::Relaxed);
+            return Some(done);
+        }
+        self.with_lock(work)
+    }
+
+    fn new(value: T) -> Self {
+        let mutex = UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER);
+        Self { mutex, shared: AtomicU32::new(0), within: AtomicU32::new(0), value: UnsafeCell::new(value) }
+    }
+
+    fn with_lock<R>(&self, work: impl FnOnce(&mut T) -> R) -> Option<R> {
         // SAFETY: the mutex was made by `Page::new` and lives as long as `self`.
         let taken = unsafe { libc::pthread_mutex_lock(self.mutex.get()) };
         if taken != 0 {
@@ -92,13 +127,13 @@ pub fn new() -> Option<NonNull<Page>> {
         return None;
     }
     let page = NonNull::new(start.cast::<Page>())?;
-    let out = Out { writer: Writer::new(RING, 0), tcp: 0, phase: 0, unasked: 0, left: 0 };
+    let out = Out { writer: Writer::new(RING, 0), tcp: 0, phase: 0, unasked: 0, read: 0, left: 0 };
     let inward = In { reader: Reader::new(RING, 0), tcp: 0, phase: 0, moved_at: None, error: 0 };
     // SAFETY: fresh memory of this size, aligned to a page; each part is written before it is used.
     unsafe {
         page.write(Page {
-            out: Locked { mutex: UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER), value: UnsafeCell::new(out) },
-            inward: Locked { mutex: UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER), value: UnsafeCell::new(inward) },
+            out: Locked::new(out),
+            inward: Locked::new(inward),
             shared: AtomicU32::new(0),
             interest: [const { AtomicU32::new(0) }; 2],
             broken: AtomicU32::new(0),

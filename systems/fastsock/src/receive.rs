@@ -1,16 +1,17 @@
 //! Receiving on an active connection.
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use am::memory::Memory;
 use libc::{c_int, iovec};
 
-use crate::arena::{self, FAST, RING, TCP, TCP_AGAIN, control};
+use crate::arena::{self, FAST, PART, RING, TCP, TCP_AGAIN, control};
 use crate::buffers::Buffers;
 use crate::page::{In, Page};
 use crate::slot::{Held, Slot};
 use crate::tcp::{self, State};
-use crate::wait::{End, Wait};
+use crate::wait::{End, GATHER, Wait};
 use crate::{ready, real, recycle, report};
 
 /// Flags that the ring knows. With another one the call goes to the kernel.
@@ -77,6 +78,7 @@ pub unsafe fn receive(fd: c_int, slot: &Held, buffers: &[iovec], flags: c_int) -
             }
             Step::Done(0) => return Outcome::Result(total as isize),
             Step::Done(len) => {
+                slot.received();
                 total += len;
                 if !all || buffers.left() == 0 {
                     return Outcome::Result(total as isize);
@@ -124,8 +126,9 @@ fn pause(fd: c_int, slot: &Held, page: &Page, memory: &Memory, flags: c_int, wai
             || recycle::closed_by_peer(slot, memory)
     };
     let waits = flags & libc::MSG_DONTWAIT == 0;
+    let gather = if slot.streams() { GATHER } else { Duration::ZERO };
     let ready = sides[1 - me].ready.load(Ordering::SeqCst) != 0;
-    if waits && ready && !slot.nonblocking(fd) && wait.spin(&sides[me], &sides[1 - me], news) {
+    if waits && ready && !slot.nonblocking(fd) && wait.spin(&sides[me], &sides[1 - me], gather, news) {
         return Ok(());
     }
     // The end of the stream and errors are the kernel's to tell: asked, or by the sleep.
@@ -193,14 +196,14 @@ fn attempt(fd: c_int, slot: &Slot, page: &Page, memory: &Memory, buffers: &mut B
     if page.broken.load(Ordering::Relaxed) != 0 {
         return Step::Failed(libc::ECONNRESET);
     }
-    let taken = page
-        .inward
-        .with(|inward| if slot.active() { take(fd, slot, inward, memory, buffers, flags) } else { Ok(Step::Kernel) });
-    match taken {
-        Some(Ok(Step::Done(len))) => {
+    let taken = page.inward.with(|inward| {
+        let taken = if slot.active() { take(fd, slot, inward, memory, buffers, flags) } else { Ok(Step::Kernel) };
+        if let Ok(Step::Done(len)) = taken {
             report::received(slot, len);
-            Step::Done(len)
         }
+        taken
+    });
+    match taken {
         Some(Ok(step)) => step,
         Some(Err(())) | None => {
             page.break_off(fd);
@@ -218,7 +221,7 @@ fn take(
     flags: c_int,
 ) -> Result<Step, ()> {
     let way = &control(memory).ways[1 - slot.me()];
-    let peek = flags & libc::MSG_PEEK != 0;
+    let peeks = flags & libc::MSG_PEEK != 0;
     for _ in 0..LOOKS {
         // Before the ring's end, so that what was written before a change of phase is seen with it.
         let phase = way.phase.load(Ordering::Acquire);
@@ -241,7 +244,7 @@ fn take(
                 let got = unsafe { real::recvmsg(fd, &raw mut message, flags) };
                 return match got {
                     1.. => {
-                        if !peek {
+                        if !peeks {
                             inward.tcp += got as u64;
                             if got as u64 == most {
                                 // The ring's first byte is next.
@@ -268,21 +271,22 @@ fn take(
             }
             FAST => {
                 let there = inward.reader.ready(&way.lane, 1).map_err(drop)?;
+                // What was written before the end is seen with it.
+                let closed = there == 0 && phase != TCP_AGAIN && recycle::closed_by_peer(slot, memory);
+                let there = if closed { inward.reader.ready(&way.lane, 1).map_err(drop)? } else { there };
                 if there > 0 {
-                    return Ok(Step::Done(copy(inward, slot, memory, buffers, there, peek)));
+                    return Ok(Step::Done(if peeks {
+                        peek(inward, slot, memory, &mut { *buffers }, there)
+                    } else {
+                        copy(inward, slot, memory, buffers)?
+                    }));
                 }
                 if phase == TCP_AGAIN {
                     inward.phase = TCP_AGAIN;
                     continue;
                 }
-                if recycle::closed_by_peer(slot, memory) {
-                    // What was written before the end is seen with it.
-                    let there = inward.reader.ready(&way.lane, 1).map_err(drop)?;
-                    return Ok(Step::Done(if there > 0 {
-                        copy(inward, slot, memory, buffers, there, peek)
-                    } else {
-                        0
-                    }));
+                if closed {
+                    return Ok(Step::Done(0));
                 }
                 return Ok(match std::mem::take(&mut inward.error) {
                     0 => Step::Nothing,
@@ -302,31 +306,47 @@ fn take(
     Err(())
 }
 
-/// Copies out of the ring.
-fn copy(inward: &mut In, slot: &Slot, memory: &Memory, buffers: &mut Buffers<'_>, there: usize, peek: bool) -> usize {
+/// Copies out of the ring what is there, and what comes meanwhile; tells of room as it goes, so that the peer copies in while this side
+/// copies out.
+fn copy(inward: &mut In, slot: &Slot, memory: &Memory, buffers: &mut Buffers<'_>) -> Result<usize, ()> {
     let sender = 1 - slot.me();
     let way = &control(memory).ways[sender];
     let mut copied = 0;
-    let mut view = *buffers;
+    loop {
+        let (start, most) = buffers.piece(PART);
+        // Not looked at where nothing is wanted: the line that tells is dear.
+        let len = if most == 0 { 0 } else { most.min(inward.reader.ready(&way.lane, 1).map_err(drop)?) };
+        if len == 0 {
+            return Ok(copied);
+        }
+        let span = inward.reader.place(0, len);
+        // SAFETY: a piece of the program's buffers, which it lends for the call.
+        let into = unsafe { std::slice::from_raw_parts_mut(start, len) };
+        memory.get_span(arena::ring(sender), span, into);
+        buffers.pass(len);
+        copied += len;
+        inward.reader.consume(len);
+        // News of room for a quarter at once: a line that moves between CPUs is dear.
+        if inward.reader.tell(&way.lane, RING.bytes() / 4) {
+            way.room.ring(slot.peers_event());
+        }
+    }
+}
+
+/// Copies what is in the ring, and leaves it there.
+fn peek(inward: &In, slot: &Slot, memory: &Memory, buffers: &mut Buffers<'_>, there: usize) -> usize {
+    let mut copied = 0;
     while copied < there {
-        let (start, len) = view.piece(there - copied);
+        let (start, len) = buffers.piece(there - copied);
         if len == 0 {
             break;
         }
         let span = inward.reader.place(copied, len);
         // SAFETY: a piece of the program's buffers, which it lends for the call.
         let into = unsafe { std::slice::from_raw_parts_mut(start, len) };
-        memory.get_span(arena::ring(sender), span, into);
-        view.pass(len);
+        memory.get_span(arena::ring(1 - slot.me()), span, into);
+        buffers.pass(len);
         copied += len;
-    }
-    if !peek {
-        *buffers = view;
-        inward.reader.consume(copied);
-        // News of room for a quarter at once, or of all: a line that moves between CPUs is dear.
-        if inward.reader.tell(&way.lane, RING.bytes() / 4) {
-            way.room.ring(slot.peers_event());
-        }
     }
     copied
 }

@@ -30,7 +30,7 @@ pub use hall::{accept, arm, listened, pending, watch, withdraw};
 pub use pool::{connect, connected, heard};
 
 /// Connections that a process keeps at most: of those it made, and of each listener.
-const MOST: usize = 32;
+const MOST: usize = 16;
 
 /// A namespace of another network was entered: what was connected before can't be taken for what is connected now.
 static MOVED: AtomicBool = AtomicBool::new(false);
@@ -172,7 +172,7 @@ fn renew(slot: &Slot) -> bool {
     let (mine, peers) = (&control(memory).ways[me], &control(memory).ways[1 - me]);
     let left = control(memory).sides[1 - me].leaving.load(Ordering::Acquire);
     let out = page.out.with(|out| {
-        (out.writer, out.unasked, out.left) = (Writer::new(RING, 0), 0, left);
+        (out.writer, out.unasked, out.read, out.left) = (Writer::new(RING, 0), 0, 0, left);
         out.phase == FAST && mine.phase.load(Ordering::Relaxed) == FAST
     });
     let inward = page.inward.with(|inward| {

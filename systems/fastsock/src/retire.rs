@@ -26,7 +26,7 @@ pub fn retire(slot: &Slot) {
         fence(Ordering::SeqCst);
         // A send that may not have seen the wish ends soon; one whose process died within never does.
         for _ in 0..10_000 {
-            if control.ways[1 - me].busy.load(Ordering::Acquire) == 0 {
+            if control.ways[1 - me].busy.0.load(Ordering::Acquire) == 0 {
                 break;
             }
             std::thread::yield_now();

@@ -9,12 +9,15 @@ use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering, fe
 use am::memory::Memory;
 
 use crate::page::{self, Page};
-use crate::{budget, own, report, table, tcp};
+use crate::{budget, own, report, solo, table, tcp};
 
 /// Descriptors from this number on stay with the kernel.
 const FDS: usize = 1 << 16;
 /// Connections of a process beyond these stay with the kernel.
 const SLOTS: usize = 1 << 14;
+
+/// So many receives without a send between them are a stream.
+const STREAM: u32 = 8;
 
 /// Where a connection's calls go.
 pub const KERNEL: u32 = 0;
@@ -71,6 +74,8 @@ pub struct Slot {
     pub me: AtomicU32,
     /// Calls that moved data, up to now.
     pub ops: AtomicU32,
+    /// Receives since the last send, at most [`STREAM`]. Only a hint.
+    streak: AtomicU32,
     /// Threads in the kernel's receive and send.
     pub receiving: AtomicU32,
     pub sending: AtomicU32,
@@ -128,6 +133,7 @@ impl Slot {
             never: AtomicU32::new(0),
             me: AtomicU32::new(0),
             ops: AtomicU32::new(0),
+            streak: AtomicU32::new(0),
             receiving: AtomicU32::new(0),
             sending: AtomicU32::new(0),
             trying: AtomicU32::new(0),
@@ -167,14 +173,7 @@ impl Slot {
     /// Counts the caller in, only where somebody is still: a slot with none is being given up.
     #[inline(always)]
     fn hold(&self) -> bool {
-        let mut users = self.users.load(Ordering::Acquire);
-        while users != 0 {
-            match self.users.compare_exchange_weak(users, users + 1, Ordering::SeqCst, Ordering::Acquire) {
-                Ok(_) => return true,
-                Err(other) => users = other,
-            }
-        }
-        false
+        solo::add_unless_zero(&self.users)
     }
 
     /// Page and memory of a connection that has them.
@@ -189,6 +188,27 @@ impl Slot {
     #[inline(always)]
     pub fn active(&self) -> bool {
         self.mode.load(Ordering::SeqCst) == ACTIVE
+    }
+
+    /// A receive brought something.
+    #[inline(always)]
+    pub fn received(&self) {
+        let streak = self.streak.load(Ordering::Relaxed);
+        if streak < STREAM {
+            self.streak.store(streak + 1, Ordering::Relaxed);
+        }
+    }
+
+    /// A send took something.
+    #[inline(always)]
+    pub fn sent(&self) {
+        self.streak.store(0, Ordering::Relaxed);
+    }
+
+    /// Whether this side receives a stream: nothing that it sends waits for an answer.
+    #[inline(always)]
+    pub fn streams(&self) -> bool {
+        self.streak.load(Ordering::Relaxed) == STREAM
     }
 
     /// Closes the listening socket under which it may be found.
@@ -297,7 +317,7 @@ impl std::ops::Deref for Held {
 impl Drop for Held {
     #[inline(always)]
     fn drop(&mut self) {
-        if self.slot.users.fetch_sub(1, Ordering::AcqRel) == 1 {
+        if solo::take_one(&self.slot.users) {
             self.slot.give_up();
         }
     }
@@ -357,7 +377,7 @@ pub fn track(fd: i32, me: usize) {
     let Some(number) = take_free() else { return };
     let slot = &TABLE[number as usize];
     slot.mode.store(KERNEL, Ordering::Relaxed);
-    let words = [&slot.never, &slot.ops, &slot.receiving, &slot.sending, &slot.trying];
+    let words = [&slot.never, &slot.ops, &slot.streak, &slot.receiving, &slot.sending, &slot.trying];
     for word in words.into_iter().chain([
         &slot.again,
         &slot.never_again,

@@ -1,11 +1,12 @@
 //! Sending on an active connection.
 
 use std::sync::atomic::{Ordering, fence};
+use std::time::Duration;
 
 use am::memory::Memory;
 use libc::{c_int, iovec};
 
-use crate::arena::{self, FAST, RING, TCP, TCP_AGAIN, control};
+use crate::arena::{self, FAST, PART, RING, TCP, TCP_AGAIN, control};
 use crate::buffers::Buffers;
 use crate::page::{Out, Page};
 use crate::receive::Outcome;
@@ -16,7 +17,7 @@ use crate::{ready, real, recycle, report};
 
 /// Flags that the ring knows. (What `MSG_MORE` holds back in the kernel, the ring sends.)
 const KNOWN: c_int = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL | libc::MSG_MORE | libc::MSG_EOR;
-/// Sends through the ring after which the kernel is asked whether the peer still is there.
+/// Sends through the ring after which the kernel is asked whether the peer still is there, if that has read nothing meanwhile.
 const ASK: u32 = 64;
 
 /// What came of an attempt.
@@ -49,6 +50,7 @@ pub unsafe fn send(fd: c_int, slot: &Held, buffers: &[iovec], flags: c_int) -> O
     loop {
         let error = match attempt(fd, slot, page, memory, &mut buffers, flags) {
             Step::Done(len) => {
+                slot.sent();
                 total += len;
                 wait.moved();
                 if buffers.left() == 0 {
@@ -108,7 +110,7 @@ fn pause(
                 || sides[1 - me].wants_tcp.load(Ordering::Acquire) != 0
                 || recycle::closed_by_peer(slot, memory)
         };
-        if wait.spin(&sides[me], &sides[1 - me], news) {
+        if wait.spin(&sides[me], &sides[1 - me], Duration::ZERO, news) {
             return Ok(());
         }
         wait.sleep(slot, &way.room, news)
@@ -129,13 +131,14 @@ fn attempt(fd: c_int, slot: &Slot, page: &Page, memory: &Memory, buffers: &mut B
     if page.broken.load(Ordering::Relaxed) != 0 {
         return Step::Kernel;
     }
-    let put =
-        page.out.with(|out| if slot.active() { put(fd, slot, out, memory, buffers, flags) } else { Ok(Step::Kernel) });
-    match put {
-        Some(Ok(Step::Done(len))) => {
+    let put = page.out.with(|out| {
+        let put = if slot.active() { put(fd, slot, out, memory, buffers, flags) } else { Ok(Step::Kernel) };
+        if let Ok(Step::Done(len)) = put {
             report::sent(slot, len);
-            Step::Done(len)
         }
+        put
+    });
+    match put {
         Some(Ok(step)) => step,
         Some(Err(())) | None => {
             page.break_off(fd);
@@ -172,7 +175,7 @@ fn put(
         return Ok(Step::Kernel);
     }
     // Said before asking: the peer waits for the end of what may not have seen its wish (`retire`).
-    way.busy.store(1, Ordering::Relaxed);
+    way.busy.0.store(1, Ordering::Relaxed);
     fence(Ordering::SeqCst);
     let leave = peer.wants_tcp.load(Ordering::Relaxed) != 0
         || mine.shut.load(Ordering::Relaxed) != 0
@@ -191,9 +194,9 @@ fn put(
         } else {
             Step::NoRoom
         }),
-        Ok(room) => Ok(Step::Done(copy(out, memory, me, buffers, room))),
+        Ok(room) => Ok(Step::Done(copy(out, slot, memory, buffers, room))),
     };
-    way.busy.store(0, Ordering::Release);
+    way.busy.0.store(0, Ordering::Release);
     way.bytes.ring(slot.peers_event());
     step
 }
@@ -203,7 +206,16 @@ fn put(
 fn gone(fd: c_int, out: &mut Out, memory: &Memory, me: usize) -> bool {
     out.unasked += 1;
     let left = control(memory).sides[1 - me].leaving.load(Ordering::Acquire);
-    (out.unasked >= ASK || left != out.left) && gone_now(fd, out, memory, me)
+    if left == out.left && out.unasked < ASK {
+        return false;
+    }
+    // Who has read since then was there.
+    let read = out.writer.read(&control(memory).ways[me].lane);
+    if left == out.left && read != out.read {
+        (out.unasked, out.read) = (0, read);
+        return false;
+    }
+    gone_now(fd, out, memory, me)
 }
 
 fn gone_now(fd: c_int, out: &mut Out, memory: &Memory, me: usize) -> bool {
@@ -214,21 +226,26 @@ fn gone_now(fd: c_int, out: &mut Out, memory: &Memory, me: usize) -> bool {
     tcp::peer_ended(fd) && (peer.shut.load(Ordering::Acquire) == 0 || out.left != 0)
 }
 
-fn copy(out: &mut Out, memory: &Memory, me: usize, buffers: &mut Buffers<'_>, room: usize) -> usize {
-    let mut copied = 0;
+/// Copies into the ring, at most `room` bytes, and tells the peer of each part, so that it copies out while this side copies in.
+fn copy(out: &mut Out, slot: &Slot, memory: &Memory, buffers: &mut Buffers<'_>, room: usize) -> usize {
+    let (me, mut copied) = (slot.me(), 0);
+    let way = &control(memory).ways[me];
     while copied < room {
-        let (start, len) = buffers.piece(room - copied);
+        let (start, len) = buffers.piece((room - copied).min(PART));
         if len == 0 {
             break;
         }
-        let span = out.writer.place(copied, len);
+        let span = out.writer.place(0, len);
         // SAFETY: a piece of the program's buffers, which it lends for the call.
         let from = unsafe { std::slice::from_raw_parts(start, len) };
         memory.put_span(arena::ring(me), span, from);
+        out.writer.publish(&way.lane, len);
         buffers.pass(len);
         copied += len;
+        if copied < room && buffers.left() > 0 {
+            way.bytes.ring(slot.peers_event());
+        }
     }
-    out.writer.publish(&control(memory).ways[me].lane, copied);
     copied
 }
 

@@ -8,13 +8,24 @@ use am::guard::{BUDGET, Guard, Scene};
 
 use crate::arena::{Side, control};
 use crate::bell::{Bell, Woken};
+use crate::config::Policy;
 use crate::hook::signals;
 use crate::ready::{self, Armed, Seen};
+use crate::settings;
 use crate::slot::{Held, Slot};
 use crate::watch::Set;
 
 /// The sleeps after which the kernel is asked again, nanoseconds: the first, and the longest.
 const SLEEP: (i64, i64) = (1_000_000, 64_000_000);
+/// How long who receives a stream lets come together what comes, before it looks. Each look fetches the line that the sender writes next, so that
+/// who looks at once moves every message's lines between the CPUs by themselves.
+pub const GATHER: Duration = Duration::from_micros(2);
+/// With [`Policy::Yielding`], how long a call spins before it yields: longer than an answer takes of a peer that does nothing else.
+const ALONE: Duration = Duration::from_micros(3);
+/// Who yields and has its CPU back sooner was alone on it.
+const SHARED: Duration = Duration::from_micros(5);
+/// Who hands its CPU to a peer and has it back later has handed it to somebody else.
+const AWAY: Duration = Duration::from_micros(50);
 /// Looks between two looks at the clock.
 const POLLS: u32 = 64;
 
@@ -44,8 +55,8 @@ pub struct Wait {
     until: Option<Option<Instant>>,
     slice: i64,
     spun: bool,
-    /// Signal handlers that had run when the call began.
-    ran: signals::Ran,
+    /// Signal handlers that had run when it first waited.
+    ran: Option<signals::Ran>,
 }
 
 pub fn now() -> Duration {
@@ -67,14 +78,42 @@ fn publish<'a>(sides: impl Iterator<Item = &'a Side>) -> u32 {
     cpu
 }
 
-/// Spins as long as the guard allows, looking at the clock after `polls` looks. True if there is news.
-fn spin(guard: &Cell<Guard>, polls: u32, same_cpu: impl Fn() -> bool, news: impl Fn() -> bool) -> bool {
-    let (cell, begun) = (guard, now());
-    let mut guard = cell.get();
-    if !guard.may_spin(Scene { now: begun, same_cpu: same_cpu(), peer_waits: false }) {
+/// Lets a moment pass, if it has not.
+fn pause_until(moment: Duration) {
+    while now() < moment {
+        std::hint::spin_loop();
+    }
+}
+
+/// Gives the CPU to whoever else wants it; how long that took, from `from` to the moment that it returns.
+fn give_way(from: Duration) -> (Duration, Duration) {
+    // SAFETY: takes nothing, touches nothing.
+    unsafe { libc::sched_yield() };
+    let back = now();
+    (back.saturating_sub(from), back)
+}
+
+/// Spins as long as policy and guard allow, looking at the clock after `polls` looks, `before` having passed. True if there is news.
+fn spin(
+    guard: &Cell<Guard>,
+    polls: u32,
+    before: Duration,
+    same_cpu: impl Fn() -> bool,
+    news: impl Fn() -> bool,
+) -> bool {
+    let policy = settings::get().wait;
+    if policy == Policy::Sleep {
         return news();
     }
+    let (cell, begun) = (guard, now());
+    let mut guard = cell.get();
+    let scene = Scene { now: begun, same_cpu: policy != Policy::Blind && same_cpu(), peer_waits: false };
+    if policy != Policy::Blind && !guard.may_spin(scene) {
+        let hands = policy == Policy::Handing && scene.same_cpu && !guard.crowded(begun);
+        return if hands { hand_over(cell, begun, news) } else { news() };
+    }
     let mut time = begun;
+    pause_until(begun + before);
     let found = loop {
         if (0..polls).any(|_| {
             std::hint::spin_loop();
@@ -83,12 +122,37 @@ fn spin(guard: &Cell<Guard>, polls: u32, same_cpu: impl Fn() -> bool, news: impl
             guard.paid();
             break true;
         }
-        let before = std::mem::replace(&mut time, now());
-        if guard.jumped(before, time) || same_cpu() || time - begun >= BUDGET {
+        let last = std::mem::replace(&mut time, now());
+        if policy == Policy::Blind && time - begun < BUDGET {
+            continue;
+        }
+        if guard.jumped(last, time) || same_cpu() || time - begun >= BUDGET {
             guard.failed(time);
             break news();
         }
+        if policy == Policy::Yielding && time - begun >= ALONE {
+            let (away, back) = give_way(time);
+            if away >= SHARED {
+                guard.failed(back);
+                break news();
+            }
+            time = back;
+        }
     };
+    cell.set(guard);
+    found
+}
+
+/// Lets a peer on this CPU run. True if there is news. If the CPU went to somebody else, or stayed away for long, nobody does so for a while.
+fn hand_over(cell: &Cell<Guard>, begun: Duration, news: impl Fn() -> bool) -> bool {
+    let (away, back) = give_way(begun);
+    let found = news();
+    let mut guard = cell.get();
+    if !found || away > AWAY {
+        guard.crowd(back);
+    } else {
+        guard.handed();
+    }
     cell.set(guard);
     found
 }
@@ -104,7 +168,8 @@ pub fn spin_for_any(hot: &[(Held, Seen)]) -> bool {
     let cpu = publish(sides(|held| held.me()));
     let same_cpu = || cpu != 0 && sides(|held| 1 - held.me()).any(|side| side.cpu.load(Ordering::Relaxed) == cpu);
     let polls = (POLLS / hot.len() as u32).max(1);
-    SEVERAL.with(|guard| spin(guard, polls, same_cpu, || hot.iter().any(|(held, seen)| seen.news(held))))
+    SEVERAL
+        .with(|guard| spin(guard, polls, Duration::ZERO, same_cpu, || hot.iter().any(|(held, seen)| seen.news(held))))
 }
 
 /// Spins until an entry of a set that was told of lately has news.
@@ -120,7 +185,7 @@ pub fn spin_for(set: &Set) -> bool {
 impl Wait {
     /// `limit_name` is the socket's option that limits the wait.
     pub fn new(fd: i32, limit_name: i32) -> Self {
-        Self { fd, limit_name, until: None, slice: SLEEP.0, spun: false, ran: signals::ran() }
+        Self { fd, limit_name, until: None, slice: SLEEP.0, spun: false, ran: None }
     }
 
     /// Whether it has not slept yet, or only before something moved.
@@ -133,14 +198,15 @@ impl Wait {
         (self.slice, self.spun) = (SLEEP.0, false);
     }
 
-    /// Spins, once for each thing that it waits for. True if there is news.
-    pub fn spin(&mut self, mine: &Side, peers: &Side, news: impl Fn() -> bool) -> bool {
+    /// Spins, once for each thing that it waits for, `before` having passed. True if there is news.
+    pub fn spin(&mut self, mine: &Side, peers: &Side, before: Duration, news: impl Fn() -> bool) -> bool {
+        self.ran.get_or_insert_with(signals::ran);
         if self.spun {
             return news();
         }
         self.spun = true;
         let cpu = publish([mine].into_iter());
-        GUARD.with(|guard| spin(guard, POLLS, || cpu != 0 && peers.cpu.load(Ordering::Relaxed) == cpu, news))
+        GUARD.with(|guard| spin(guard, POLLS, before, || cpu != 0 && peers.cpu.load(Ordering::Relaxed) == cpu, news))
     }
 
     /// How long the next sleep may take; none if the time is up.
@@ -175,10 +241,11 @@ impl Wait {
         }
     }
 
-    /// Whether a handler ran since the call began that ends it. With a time limit any does (signal(7)).
-    fn interrupted(&self) -> bool {
-        let ran = signals::ran();
-        ran.interrupting != self.ran.interrupting || (self.until.flatten().is_some() && ran.any != self.ran.any)
+    /// Whether a handler ran since it first waited that ends it. With a time limit any does (signal(7)).
+    fn interrupted(&mut self) -> bool {
+        let now = signals::ran();
+        let ran = *self.ran.get_or_insert(now);
+        now.interrupting != ran.interrupting || (self.until.flatten().is_some() && now.any != ran.any)
     }
 
     /// Sleeps in the kernel until the socket or the ring has bytes, or the stream ends.

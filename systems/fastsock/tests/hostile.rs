@@ -14,11 +14,11 @@ use common::{Built, built};
 
 /// Where the connecting side says that it is ready, and where its direction's end lies.
 const READY: usize = 256;
-const TAIL: usize = 384 + 640;
+const TAIL: usize = 384 + 768;
 /// Where the turns of a connection that is used again are told.
-const TURN: usize = 384 + 2 * 640;
+const TURN: usize = 384 + 2 * 768;
 /// Bytes of the whole memory.
-const LEN: usize = 4096 + 2 * 65_536;
+const LEN: usize = 4096 + 2 * 262_144;
 
 fn random(state: &mut u64) -> u64 {
     // splitmix64 (Steele, Lea and Flood, 2014).
@@ -29,12 +29,12 @@ fn random(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Listens where the library of the accepting side looks.
-fn knock(stream: &TcpStream) -> OwnedFd {
+/// Listens where the library of the accepting side looks. None if the connection has ended.
+fn knock(stream: &TcpStream) -> Option<OwnedFd> {
     // SAFETY: plain system calls on descriptors and an address of this function's own.
     unsafe {
-        let (here, there) = (stream.local_addr().unwrap(), stream.peer_addr().unwrap());
-        let name = format!("fastsock/3/{}/{here}/{there}", libc::geteuid());
+        let (here, there) = (stream.local_addr().ok()?, stream.peer_addr().ok()?);
+        let name = format!("fastsock/4/{}/{here}/{there}", libc::geteuid());
         let socket = libc::socket(libc::AF_UNIX, libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC, 0);
         let mut address: libc::sockaddr_un = std::mem::zeroed();
         address.sun_family = libc::AF_UNIX as libc::sa_family_t;
@@ -44,7 +44,7 @@ fn knock(stream: &TcpStream) -> OwnedFd {
         let len = (2 + 1 + name.len()) as libc::socklen_t;
         assert_eq!(libc::bind(socket, (&raw const address).cast(), len), 0);
         assert_eq!(libc::listen(socket, 1), 0);
-        OwnedFd::from_raw_fd(socket)
+        Some(OwnedFd::from_raw_fd(socket))
     }
 }
 
@@ -87,7 +87,7 @@ fn attack(built: &Built, seed: u64) -> std::process::ExitStatus {
     let mut port = String::new();
     out.read_line(&mut port).unwrap();
     let mut stream = TcpStream::connect(("127.0.0.1", port.trim().parse().unwrap())).unwrap();
-    let knock = knock(&stream);
+    let knock = knock(&stream).unwrap();
     let mut state = seed;
     let exchange = |stream: &mut TcpStream, byte: u8| {
         let mut back = [0];
@@ -100,10 +100,10 @@ fn attack(built: &Built, seed: u64) -> std::process::ExitStatus {
     for round in 0..2000 {
         let word = random(&mut state);
         match random(&mut state) % 8 {
-            0..3 => memory.set_word(TAIL, memory.word(TAIL).wrapping_add(word % 70_000)),
+            0..3 => memory.set_word(TAIL, memory.word(TAIL).wrapping_add(word % 280_000)),
             3 => memory.set_word(8 * (word % 512) as usize, random(&mut state) >> (word % 64)),
-            4 => memory.set_word(1024 + 8 * (word % 80) as usize, random(&mut state) % 4),
-            _ => memory.set_word(4096 + 8 * (word % 8192) as usize, random(&mut state)),
+            4 => memory.set_word(384 + 768 + 8 * (word % 96) as usize, random(&mut state) % 4),
+            _ => memory.set_word(4096 + 8 * (word % 65_536) as usize, random(&mut state)),
         }
         if round % 100 == 0 {
             let _ = stream.set_nonblocking(true).and_then(|()| stream.write_all(&[round as u8]));
@@ -165,7 +165,7 @@ fn attack_turns(built: &Built, seed: u64) -> (usize, Option<std::process::ExitSt
     for _ in 0..100 {
         let Ok(mut stream) = TcpStream::connect(("127.0.0.1", door)) else { break };
         stream.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
-        let knock = knock(&stream);
+        let Some(knock) = knock(&stream) else { break };
         // What is sent is the first byte of the server's pattern.
         if stream.write_all(&[0]).is_err() {
             break;

@@ -157,7 +157,7 @@ fn beyond_the_cap_on_memory_connections_are_the_kernels() {
         pair.let_go();
     }
     // Room for one connection is room for one.
-    let pair = Pair::start(built, true, true, &[("FASTSOCK_MEMORY", "160 KiB")]);
+    let pair = Pair::start(built, true, true, &[("FASTSOCK_MEMORY", "600 KiB")]);
     assert_eq!(pair.server().0, "fast");
     pair.let_go();
 }

@@ -175,6 +175,11 @@ fn casts_go_by_multicast() {
         list
     };
     assert_eq!(given(&a), given(&b));
+    // Who joins is told of the view with the others, whatever else there is to tell.
+    let c = Handle::join(options(vec![a.me().addr])).unwrap();
+    while !matches!(c.next_within(group::PATIENCE).expect("the view of all comes"), Event::View(view) if view.members.len() == 3)
+    {
+    }
 }
 
 /// Whether a datagram to this group comes back.

@@ -42,8 +42,9 @@ fn main() -> ExitCode {
     let chosen = |name: &str| flags.noise.as_deref().is_none_or(|text| name.contains(text));
     let Flags { runs, rounds, seed, threads, .. } = flags;
     let of = |all: &[Noise]| all.iter().copied().filter(|n| chosen(&n.name())).collect();
-    let (noises, of_sizes, of_each) = (of(&noise::ALL), of(&noise::OF_SIZES), of(&noise::OF_EACH));
-    let job = Job { noises, of_sizes, of_each, runs, rounds, seed, threads, program: flags.program.clone() };
+    let (noises, of_sizes) = (of(&noise::ALL), of(&noise::OF_SIZES));
+    let (of_each, of_sides) = (of(&noise::OF_EACH), of(&noise::OF_SIDES));
+    let job = Job { noises, of_sizes, of_each, of_sides, runs, rounds, seed, threads, program: flags.program.clone() };
     let mut text = String::new();
     // A file is written whole; on the standard output each section shows as it is done.
     let mut tell = |part: &str| match flags.output {

@@ -92,6 +92,10 @@ pub const OF_SIZES: [Noise; 3] = [Noise::Large(0.05), Noise::Large(0.5), Noise::
 /// Noises of which each size feels its own: of comparisons, and of sides in turns. The levels of one run cancel in turns.
 pub const OF_EACH: [Noise; 3] = [Noise::Runs(0.05), Noise::Runs(0.08), Noise::Sizes(0.8)];
 
+/// Noises that each side of a run in turns has of its own, as where a neighbour hits the CPU of one.
+pub const OF_SIDES: [Noise; 4] =
+    [Noise::Correlated(0.5), Noise::Correlated(0.8), Noise::Rounds(3.0), Noise::Rounds(10.0)];
+
 /// All noises that every size feels alike: those of all tables.
 pub const ALL: [Noise; 27] = [
     Noise::Independent,

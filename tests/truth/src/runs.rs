@@ -69,9 +69,9 @@ pub fn measure(world: &World, shape: &Shape, noisy: bool, seed: u64, number: u64
 }
 
 /// Two sides of one run on one machine, whose rounds take turns as those of `run --vs` do: in each round chance says whose comes first.
-/// Each side has the shape's rounds. Where each size of each side has levels of its own, each side has a machine of its own.
-pub fn measure_in_turns(world: &World, shape: &Shape, seed: u64, number: u64) -> (Measured, Measured) {
-    if matches!(world.noise, Noise::Sizes(_)) {
+/// Each side has the shape's rounds. Sides that feel one machine `apart`, or whose sizes have levels of their own, have a machine each.
+pub fn measure_in_turns(world: &World, shape: &Shape, apart: bool, seed: u64, number: u64) -> (Measured, Measured) {
+    if apart || matches!(world.noise, Noise::Sizes(_)) {
         let side = |side| measure(world, shape, true, seed, 2 * number + side);
         return (side(0), side(1));
     }

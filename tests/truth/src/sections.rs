@@ -53,6 +53,8 @@ pub struct Job {
     pub of_sizes: Vec<Noise>,
     /// Noises of which each size feels its own, for the tables of comparisons.
     pub of_each: Vec<Noise>,
+    /// Noises that each side has of its own, for the table of sides in turns.
+    pub of_sides: Vec<Noise>,
     /// Runs of a row.
     pub runs: u64,
     /// Only runs of so many rounds.
@@ -296,10 +298,11 @@ fn in_turns(job: &Job) -> String {
     );
     for shape in job.shapes([(9, 40), (30, 40), (30, 155)]) {
         let runs = job.runs(&shape);
-        let row = |noise: &Noise| turns::row(*noise, &shape, runs, job.seed, job.threads);
+        let row = |(noise, apart): (&Noise, bool)| turns::row(*noise, apart, &shape, runs, job.seed, job.threads);
         // What a run does to each of its sizes cancels in turns.
-        let of_sides = job.of_each.iter().filter(|noise| !matches!(noise, Noise::Runs(_)));
-        let rows: Vec<_> = job.noises.iter().chain(&job.of_sizes).chain(of_sides).map(row).collect();
+        let of_each = job.of_each.iter().filter(|noise| !matches!(noise, Noise::Runs(_)));
+        let together = job.noises.iter().chain(&job.of_sizes).chain(of_each).map(|noise| (noise, false));
+        let rows: Vec<_> = together.chain(job.of_sides.iter().map(|noise| (noise, true))).map(row).collect();
         let _ = write!(text, "### {}\n\n{}\n", heading(&shape, runs), table::turns(&rows));
     }
     text

@@ -154,7 +154,7 @@ pub fn turns(rows: &[turns::Row]) -> String {
             0 => said.slower.to_string(),
             wrong => format!("{} ({wrong})", said.slower),
         });
-        let front = [row.noise.name(), verdict(met), count(same.differ(), met), holds];
+        let front = [row.name(), verdict(met), count(same.differ(), met), holds];
         front.into_iter().chain(found).chain([same.none.to_string()]).collect()
     };
     table(&header, &rows.iter().map(row).collect::<Vec<_>>())

@@ -41,6 +41,8 @@ impl Said {
 pub struct Row {
     /// Noise.
     pub noise: Noise,
+    /// Each side has the noise for itself.
+    pub apart: bool,
     /// By factor.
     pub said: [Said; FACTORS.len()],
     /// Pairs of each factor.
@@ -48,17 +50,22 @@ pub struct Row {
 }
 
 impl Row {
+    /// Its name in the tables.
+    pub fn name(&self) -> String {
+        format!("{}{}", self.noise.name(), if self.apart { ", each side its own" } else { "" })
+    }
+
     /// Whether as few pairs of the same are said to differ as may be.
     pub fn met(&self) -> bool {
         few(self.said[0].differ(), FALSE, self.runs)
     }
 }
 
-/// Compares `runs` pairs of sides, each pair measured in turns over so many rounds a side.
-pub fn row(noise: Noise, shape: &Shape, runs: u64, seed: u64, threads: usize) -> Row {
+/// Compares `runs` pairs of sides, each pair measured in turns over so many rounds a side; the sides may feel the noise `apart`.
+pub fn row(noise: Noise, apart: bool, shape: &Shape, runs: u64, seed: u64, threads: usize) -> Row {
     let world = World::plain(noise);
     let found = pool::map(runs, threads, |i| {
-        let (first, second) = measure_in_turns(&world, shape, seed, i + 1);
+        let (first, second) = measure_in_turns(&world, shape, apart, seed, i + 1);
         FACTORS.map(|factor| compared_in_turns(&first, &second, factor))
     });
     let mut said = [Said::default(); FACTORS.len()];
@@ -76,5 +83,5 @@ pub fn row(noise: Noise, shape: &Shape, runs: u64, seed: u64, threads: usize) ->
         sums.faster += u64::from(differs && high < 1.0);
         sums.parts += u64::from(differs && low <= 1.0 && high >= 1.0);
     }
-    Row { noise, said, runs }
+    Row { noise, apart, said, runs }
 }

@@ -156,7 +156,7 @@ fn sides_of_one_thing_in_turns_do_not_differ_whatever_states_the_machine_has() {
     for rounds in [9, 30] {
         let (mut differ, mut pairs) = (0, 0);
         for noise in [Noise::Independent, Noise::Seconds(0.5), Noise::Rounds(3.0), Noise::Correlated(0.5)] {
-            let row = turns::row(noise, &Shape::of(rounds, 40), 15, SEED, 2);
+            let row = turns::row(noise, false, &Shape::of(rounds, 40), 15, SEED, 2);
             println!("{}, {rounds} rounds: {:?}", noise.name(), row.said);
             assert!(
                 row.said.iter().all(|said| said.faster <= 1 && said.bounded == row.runs),
@@ -203,7 +203,7 @@ fn sides_in_series_do_not_differ_by_what_the_machine_drifts_from_run_to_run() {
 #[test]
 fn states_that_each_size_of_each_side_has_of_its_own_are_no_difference_in_turns() {
     for rounds in [9, 30] {
-        let row = turns::row(Noise::Sizes(0.8), &Shape::of(rounds, 40), 40, SEED, 2);
+        let row = turns::row(Noise::Sizes(0.8), false, &Shape::of(rounds, 40), 40, SEED, 2);
         println!("{rounds} rounds: {:?}", row.said[0]);
         // Of 40, 5% and a standard error.
         assert!(row.said[0].bounded == row.runs && row.met(), "{rounds} rounds: {:?}", row.said[0]);

@@ -31,9 +31,10 @@ fn each(spec: &TrialSpec, near: TrialReport, far: Vec<FarReport>, told: Option<F
     TrialReport { cost, ..joined(spec, halves, far, told) }
 }
 
-/// The casting member timed iterations of all: its times are the trial's. A receiver reports how many casts came.
+/// The near member timed iterations of all: its times are the trial's. Every other one reports how many casts came; where several cast, of that one of
+/// which fewest did.
 fn whole(spec: &TrialSpec, near: TrialReport, far: Vec<FarReport>) -> TrialReport {
-    let made = spec.repeats.saturating_add(spec.warmup);
+    let made = spec.repeats.saturating_add(spec.warmup).saturating_mul(spec.pattern.facts().sends(spec));
     let each: Vec<FlowReport> = far
         .iter()
         .map(|far| FlowReport {

@@ -5,6 +5,9 @@
 //! After each operation the members tell each other their times by an allgather, which is outside of the time. So all enter the next one together, as far
 //! as they leave that allgather together: what they leave it apart is in the time of the next operation. What an operation costs a member is read before
 //! the first and after the last that is timed, so that those allgathers are in it.
+//!
+//! How long the trial has gone on by each member's clock goes along in that allgather, so that all end a trial together that takes longer than it may
+//! (`TrialSpec::within`): members that share CPUs may take a thousand times as long for an operation as they did in the trial before.
 
 use transport::clock::{Clock, Monotonic};
 use transport::theory::FarRole;
@@ -31,6 +34,7 @@ pub(super) const fn facts(help: &'static str) -> Facts {
         refuses: |can: &Capabilities| one_process(can).or((!can.collective).then_some(LACKS)),
         in_group: Some(InGroup::Whole),
         collective: true,
+        together: true,
         undecorated: true,
         ways: |_| 1,
         paused: Some((
@@ -97,7 +101,9 @@ struct Member<'a, L, C> {
     clock: &'a C,
     spec: &'a TrialSpec,
     halt: Halt,
-    /// The times of all, as they tell each other.
+    /// When the trial began.
+    began: u64,
+    /// The times of all, as they tell each other: of the operation, and since the beginning.
     told: Vec<u8>,
     meter: Meter,
     /// First wrong byte: iteration, offset.
@@ -111,19 +117,26 @@ impl<'a, L: Collective, C: Clock> Member<'a, L, C> {
             let why = format!("a group of {} members is measured, and this one has {members}", self::members(spec));
             return Err(LinkError::Protocol(why));
         }
-        let (told, meter) = (vec![0; members as usize * WORD], Meter::new(clock, spec));
-        Ok(Self { link, clock, spec, halt, told, meter, wrong: None })
+        let (told, meter) = (vec![0; 2 * members as usize * WORD], Meter::new(clock, spec));
+        Ok(Self { link, clock, spec, halt, began: clock.now(), told, meter, wrong: None })
     }
 
-    /// The longest of all members' times.
-    fn slowest(&mut self, own: u64) -> Result<u64, LinkError> {
-        self.link.allgather(&own.to_ne_bytes(), &mut self.told)?;
-        let times = self.told.chunks_exact(WORD).filter_map(|time| time.try_into().ok());
-        Ok(times.map(u64::from_ne_bytes).max().unwrap_or(own))
+    /// The longest of all members' times of an operation, and the longest since the beginning: the same to all.
+    fn slowest(&mut self, own: u64) -> Result<(u64, u64), LinkError> {
+        let passed = self.clock.now().saturating_sub(self.began);
+        let mut mine = [0; 2 * WORD];
+        mine[..WORD].copy_from_slice(&own.to_ne_bytes());
+        mine[WORD..].copy_from_slice(&passed.to_ne_bytes());
+        self.link.allgather(&mine, &mut self.told)?;
+        let word = |word: &[u8]| word.try_into().map_or(0, u64::from_ne_bytes);
+        let longest = |(slowest, passed): (u64, u64), times: &[u8]| {
+            (slowest.max(word(&times[..WORD])), passed.max(word(&times[WORD..])))
+        };
+        Ok(self.told.chunks_exact(2 * WORD).fold((0, 0), longest))
     }
 
-    /// Does all operations of the trial; `each` is told the number and the time of every one. What those that are timed cost this member; none where
-    /// it can't be told.
+    /// Does the operations of the trial, all or those that it has time for; `each` is told the number and the time of every one. What those that are timed
+    /// cost this member; none where it can't be told.
     fn run<O: Operation>(
         &mut self,
         out: &mut Slots<'_>,
@@ -133,9 +146,11 @@ impl<'a, L: Collective, C: Clock> Member<'a, L, C> {
         let (rank, members) = (u64::from(self.link.rank()), u64::from(self.link.members()));
         // Members begin at different moments; from here on none is ahead.
         self.slowest(0)?;
-        for iteration in 0..self.spec.warmup + self.spec.repeats {
+        let (warmup, most) = (self.spec.warmup, self.spec.within.unwrap_or(u64::MAX));
+        let mut done = 0;
+        for iteration in 0..warmup + self.spec.repeats {
             self.halt.check()?;
-            if iteration == self.spec.warmup {
+            if iteration == warmup {
                 self.meter.begin();
             }
             let (give, get) = (out.slot(), into.slot());
@@ -152,9 +167,14 @@ impl<'a, L: Collective, C: Clock> Member<'a, L, C> {
             if self.spec.check && self.wrong.is_none() {
                 self.wrong = O::wrong(get, place).map(|at| (iteration, at));
             }
-            each(iteration, self.slowest(took)?);
+            let (slowest, passed) = self.slowest(took)?;
+            each(iteration, slowest);
+            done = (iteration + 1).saturating_sub(warmup);
+            if done > 0 && passed > most {
+                break;
+            }
         }
-        self.meter.end(self.spec.repeats);
+        self.meter.end(done);
         Ok(self.meter.cost())
     }
 }
@@ -174,16 +194,17 @@ impl<C: Clock, O: Operation> VisitCollective for Near<'_, C, O> {
 
     fn visit<L: Collective>(mut self, link: &mut L) -> Timed {
         let Self { clock, spec, halt, .. } = self;
-        let (mut samples, mut total) = (Samples::new(spec.repeats, 1), 0);
+        let (mut samples, mut total, mut done) = (Samples::new(spec.repeats, 1), 0, 0);
         let mut member = Member::new(link, clock, spec, halt)?;
         let cost = member.run::<O>(&mut self.out, &mut self.into, |iteration, slowest| {
             if iteration >= spec.warmup {
                 samples.push(slowest, 1);
                 total += slowest;
+                done += 1;
             }
         })?;
         match member.wrong {
-            None => Ok(TrialReport { cost, ..near::sampled(samples, spec.repeats, total) }),
+            None => Ok(TrialReport { cost, ..near::sampled(samples, done, total) }),
             Some((iteration, offset)) => {
                 Err(SessionError::Corrupt { side: "the near side", size: spec.size, iteration, offset })
             }

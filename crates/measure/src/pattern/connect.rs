@@ -28,6 +28,7 @@ pub(super) const FACTS: Facts = Facts {
     }),
     flows: false,
     responds: true,
+    rates: |_| Some(1),
     blocks: |spec| (spec.size, spec.response),
     modelled: |link, spec, _, workspace| {
         let (clock, halt) = (link.clock(), workspace.halt());

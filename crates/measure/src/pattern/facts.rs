@@ -36,6 +36,8 @@ pub struct Facts {
     pub in_group: Option<InGroup>,
     /// Whether all members of a group do it together, through the path's collectives.
     pub collective: bool,
+    /// Whether its figures are those of a group as a whole, so that no member of it is told apart as caster or receiver.
+    pub together: bool,
     /// Whether it moves messages that have a size. What does not is measured as one size of 1 byte, and its time is all that is told of it.
     pub sized: bool,
     /// Whether it can be measured while other flows load the path (`--load`): each of its messages waits for an answer, whose time the load
@@ -88,6 +90,8 @@ pub struct Facts {
     pub drain: fn(&TrialSpec) -> Duration,
     /// Bytes that cross the path in one of the point's times: what throughput counts.
     pub bytes: fn(&Trial, rated: bool) -> u64,
+    /// Transactions or messages of an iteration that the mean rate counts; none where there is no such rate.
+    pub rates: fn(&Trial) -> Option<u64>,
     /// Whether the shortest trial of a round stands for it, not the median.
     pub keeps_best: bool,
     /// The score of a pattern that measures a program and so has no throughput; else none.
@@ -121,6 +125,7 @@ impl Facts {
             flows: true,
             in_group: None,
             collective: false,
+            together: false,
             sized: true,
             under_load: false,
             responds: false,
@@ -149,6 +154,7 @@ impl Facts {
             agree: |_, _| Ok(()),
             drain: |_| Duration::ZERO,
             bytes: |trial, _| trial.size,
+            rates: |_| None,
             keeps_best: false,
             score: None,
             size: Sizes::BYTES,

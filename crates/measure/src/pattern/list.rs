@@ -27,6 +27,10 @@ macro_rules! patterns {
             Post "post" post;
             /// A block to all other members of a group, each of which answers it.
             Cast "cast" cast;
+            /// Each member of a group casts blocks, then waits for those of all (`seeds/002`, figure 3).
+            Group "group" group;
+            /// One member of a group casts blocks, and the others tell when the last was there.
+            OneSender "one-sender" one_sender;
             /// All members of a group wait for each other.
             Barrier "barrier" barrier;
             /// A block of one member goes to all others.

@@ -17,9 +17,14 @@ mod collective;
 mod connect;
 mod facts;
 mod get;
+mod group;
 mod hint;
+mod member;
+mod one_sender;
 mod one_sided;
 mod ping_pong;
+#[cfg(test)]
+mod played;
 mod post;
 mod put;
 mod request;

@@ -16,6 +16,7 @@ pub(super) const FACTS: Facts = Facts {
     on_schedule: Some(TimeKind::RoundTrip),
     under_load: true,
     responds: true,
+    rates: |_| Some(1),
     blocks: |spec| (spec.size, spec.response),
     bytes: |trial, _| trial.size + trial.response,
     startup: Some("requests and answers"),

@@ -6,17 +6,17 @@ use anyhow::{Result, anyhow, bail};
 use measure::event::TimeKind;
 use measure::figures::cost::End;
 use record::{PathRun, RunFile};
-use report::compare::{Basis, CpuRatio, Gated, Named, Outcome, junit, markdown, table, verdict};
+use report::compare::{Basis, CpuRatio, Judged, Named, Outcome, junit, markdown, table, verdict};
 use report::words::on_one_cpu;
 
 use super::alike::alike;
-use super::sides::{Compared, compared};
-use super::{files, sides};
-use crate::config::gate::Gate;
+use super::files;
+use super::limits::Limit;
 use crate::document::CompareDocument;
 use crate::exit::Exit;
 use crate::flags::CompareFlags;
 use crate::out;
+use record::sides::{self, Compared, compared};
 
 /// Repeats of one thing.
 struct Repeats {
@@ -28,7 +28,7 @@ struct Repeats {
 
 /// Compares runs, size by size and in words.
 pub fn compare(flags: &CompareFlags, json: bool) -> Result<Exit> {
-    let gates: Vec<Gate> = flags.fail_if.iter().map(|g| Gate::parse(g)).collect::<Result<_>>()?;
+    let limits: Vec<Limit> = flags.fail_if.iter().map(|l| Limit::parse(l)).collect::<Result<_>>()?;
     let sides: Vec<Repeats> = flags.sides.iter().map(|s| read(s)).collect::<Result<_>>()?;
     let mut all = Vec::new();
     let left_out = match &sides[..] {
@@ -41,17 +41,17 @@ pub fn compare(flags: &CompareFlags, json: bool) -> Result<Exit> {
         }
         [] => bail!("nothing to compare: name at least one run file"),
     };
-    if !gates.is_empty() && all.iter().any(|named| named.pattern.facts().score.is_some()) {
+    if !limits.is_empty() && all.iter().any(|named| named.pattern.facts().score.is_some()) {
         bail!(
             "--fail-if sets limits on message sizes, and these are HINT runs: their verdict and --json say what changed"
         );
     }
     for named in &mut all {
-        named.gates = gates.iter().map(|g| g.hold(named)).collect::<Result<_>>()?;
+        named.limits = limits.iter().map(|l| l.judge(named)).collect::<Result<_>>()?;
         let apart = named.beside_a_limit();
-        named.gates.iter_mut().filter(|g| g.failed).for_each(|g| g.found.push_str(apart));
+        named.limits.iter_mut().filter(|g| g.failed).for_each(|g| g.found.push_str(apart));
     }
-    let exit = exit(all.iter().flat_map(|n| &n.gates).map(Gated::outcome));
+    let exit = exit(all.iter().flat_map(|n| &n.limits).map(Judged::outcome));
     if let Some(file) = &flags.markdown {
         files::write(file, markdown(&all).as_bytes())?;
     }
@@ -211,7 +211,7 @@ fn named(a: &Repeats, x: &str, b: &Repeats, y: &str, names: (String, String)) ->
         cpu: cpu((a, x), (b, y), turns)?,
         comparison,
         differences: record::differences((run_a, path_a), (run_b, path_b)),
-        gates: Vec::new(),
+        limits: Vec::new(),
     })
 }
 
@@ -281,13 +281,13 @@ fn cpu((a, x): (&Repeats, &str), (b, y): (&Repeats, &str), turns: bool) -> Resul
 /// What is printed of one comparison.
 pub fn section(named: &Named) -> String {
     let mut text = format!("{}\n", verdict(named));
-    for gate in &named.gates {
-        let outcome = match gate.outcome() {
+    for limit in &named.limits {
+        let outcome = match limit.outcome() {
             Outcome::Passed => "passed",
             Outcome::Failed => "FAILED",
             Outcome::NotJudged => "not judged",
         };
-        text.push_str(&format!("{outcome}: {}: {}\n", gate.limit, gate.found));
+        text.push_str(&format!("{outcome}: {}: {}\n", limit.limit, limit.found));
     }
     if !named.differences.is_empty() {
         text.push_str("\nWhat else differs, and might explain it:\n");

@@ -115,23 +115,34 @@ fn cut(word: &str) -> String {
     word.chars().take(40).collect()
 }
 
+/// When the first and the last run began: minutes where both did on one day, else days.
+fn between(first: Option<&str>, last: Option<&str>) -> String {
+    let parts =
+        |at: &str| at.split_once('T').map(|(day, time)| (day.to_owned(), time.chars().take(5).collect::<String>()));
+    match (first.and_then(parts), last.and_then(parts)) {
+        (Some(a), Some(b)) if a == b => format!("{} {}", a.0, a.1),
+        (Some(a), Some(b)) if a.0 == b.0 => format!("{} {} to {}", a.0, a.1, b.1),
+        (Some(a), Some(b)) => format!("{} to {}", a.0, b.0),
+        _ => "-".to_owned(),
+    }
+}
+
 fn table(paths: &[Listed], at: &str) -> String {
     if paths.is_empty() {
         return format!("No earlier run is kept in {at}.\n");
     }
     let mut text =
-        format!("{:<ID$}  {:<10} {:<13} {:>4}  {:<31}  apart\n", "id", "path", "pattern", "runs", "from, to");
+        format!("{:<ID$}  {:<10} {:<13} {:>4}  {:<25}  apart\n", "id", "path", "pattern", "runs", "from, to");
     let common = common(paths);
     for found in paths.iter().map(|p| of(p, &common)) {
-        let day = |started: &Option<String>| started.as_ref().map_or("-".to_owned(), |s| s.chars().take(16).collect());
         let spread = found.spread.map_or("-".to_owned(), |s| Share(s).to_string());
         text.push_str(&format!(
-            "{:<ID$}  {:<10} {:<13} {:>4}  {:<31}  {spread}\n",
+            "{:<ID$}  {:<10} {:<13} {:>4}  {:<25}  {spread}\n",
             &found.id[..ID],
             cut(&found.transport),
             cut(&found.pattern),
             found.runs,
-            format!("{} {}", day(&found.from), day(&found.to)).trim(),
+            between(found.from.as_deref(), found.to.as_deref()),
         ));
         if !found.unlike.is_empty() {
             text.push_str(&format!("{:<ID$}  {}\n", "", found.unlike.join(", ")));
@@ -142,4 +153,19 @@ fn table(paths: &[Listed], at: &str) -> String {
         false => "",
     };
     format!("{text}Apart: standard deviation of whole curves' levels{unknown}. Kept in {at}.\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::between;
+
+    #[test]
+    fn times_of_runs_are_as_exact_as_their_column_is_wide() {
+        let of = |a, b| between(Some(a), Some(b));
+        assert_eq!(of("2026-11-26T08:55:01Z", "2026-11-26T08:55:44Z"), "2026-11-26 08:55");
+        assert_eq!(of("2026-11-26T08:55:01Z", "2026-11-26T09:10:44Z"), "2026-11-26 08:55 to 09:10");
+        assert_eq!(of("2026-11-25T08:55:01Z", "2026-11-26T09:10:44Z"), "2026-11-25 to 2026-11-26");
+        // A file of somebody else may hold anything.
+        assert_eq!((of("yesterday", "2026-11-26T09:10:44Z"), between(None, None)), ("-".into(), "-".into()));
+    }
 }

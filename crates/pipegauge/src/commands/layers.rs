@@ -11,11 +11,11 @@ use super::alike::alike;
 use super::files;
 use super::plot::PNG_SCALE;
 use super::show::GRAPH_HEIGHT;
-use super::sides::{Compared, Repeat, compared};
 use crate::document::LayersDocument;
 use crate::exit::Exit;
 use crate::flags::LayersFlags;
 use crate::out;
+use record::sides::{Compared, Repeat, compared};
 
 /// Says what each layer adds to the one below it.
 pub fn layers(flags: &LayersFlags, json: bool) -> Result<Exit> {

@@ -64,7 +64,7 @@ pub fn loggp(flags: &LoggpFlags, json: bool) -> Result<Exit> {
         out::json(&LoggpDocument::new(found))?;
     } else {
         let rows: Vec<(&str, &LogGp)> = found.iter().map(|f| (f.path.as_str(), &f.parameters)).collect();
-        out::text(&table::loggp(&rows))?;
+        out::text(&report::text::folded(&table::loggp(&rows), out::prose()))?;
     }
     Ok(Exit::Ok)
 }

@@ -9,6 +9,7 @@ mod echo;
 mod explain;
 mod export;
 mod files;
+mod group;
 mod hint;
 mod history;
 mod import;
@@ -16,6 +17,7 @@ mod jitter;
 mod lab;
 mod layers;
 mod lead;
+mod limits;
 mod list;
 mod live;
 mod loggp;
@@ -28,7 +30,6 @@ mod scale;
 mod schema;
 mod serve;
 mod show;
-mod sides;
 mod sweep;
 mod tables;
 mod wires;
@@ -51,6 +52,7 @@ pub fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Sweep(flags) => sweep::sweep(&flags, json),
         Command::Lab(flags) => lab::lab(&flags),
         Command::LabInside => lab::inside(),
+        Command::Group(flags) => group::group(&flags, json),
         Command::Hint(flags) => hint::hint(&flags, json),
         Command::List { names } => list::list(&names, json),
         Command::Module(flags) => module::module(&flags, json),

@@ -30,7 +30,7 @@ pub fn tables(flags: &TablesFlags, json: bool) -> Result<Exit> {
     if json {
         out::json(&TablesDocument::new(layers))?;
     } else {
-        out::text(&tables::text(&layers))?;
+        out::text(&report::text::folded(&tables::text(&layers), out::prose()))?;
     }
     Ok(Exit::Ok)
 }

@@ -101,7 +101,8 @@ fn pattern(plan: &Plan, flags: &RunFlags) -> Result<()> {
         bail!("{flag} changes a connection that is kept, and the pattern {name} keeps none; choose another pattern");
     }
     if flags.burst.is_some() && !facts.bursts {
-        bail!("--burst is the number of messages of the pattern burst; add --pattern burst");
+        let those = Pattern::those(|facts| facts.bursts);
+        bail!("--burst (--messages) is the number of messages of the patterns {those}; choose one with --pattern");
     }
     if plan.burst == 0 {
         bail!("--burst 0: a burst has at least 1 message");

@@ -4,7 +4,6 @@
 mod check;
 mod command_line;
 mod far;
-pub mod gate;
 pub mod history;
 pub mod lab;
 mod load;
@@ -162,7 +161,10 @@ fn plan(flags: &RunFlags, paths: Vec<PathPlan>, far: &Far, elsewhere: bool, note
         }),
         every: flags.duration.map(|all| flags.every.unwrap_or(soak::EVERY.min(all))),
         response: flags.response.unwrap_or(1),
-        burst: flags.burst.unwrap_or(DEFAULT_BURST),
+        burst: flags.burst.unwrap_or(match Pattern::from(flags.pattern()).facts() {
+            facts if facts.bursts && facts.in_group.is_some() => 1,
+            _ => DEFAULT_BURST,
+        }),
         rate: rates::messages(flags),
         offered: rates::bits(flags),
         check: flags.check,
@@ -212,7 +214,7 @@ fn range(flags: &RunFlags, paths: &[PathPlan], notes: &mut Vec<String>) -> (u64,
             }
         }
     }
-    (flags.from, flags.to.unwrap_or(DEFAULT_TO))
+    (flags.from.unwrap_or(1), flags.to.unwrap_or(DEFAULT_TO))
 }
 
 fn cache(flags: &RunFlags) -> Cache {

@@ -254,21 +254,34 @@ fn checked_label(text: &str, transport: &str) -> Result<String> {
     Ok(text.to_owned())
 }
 
-/// What is set on a path other than its transport would have it.
+/// What is set on a path other than its transport would have it; all of it where the transport is a module that is not here.
 pub fn beyond_defaults(path: &PathPlan) -> Settings {
-    registry::find(path.transport).map_or_else(Settings::default, |t| path.settings.beyond_defaults(t.options()))
+    registry::find(path.transport).map_or_else(|| path.settings.clone(), |t| path.settings.beyond_defaults(t.options()))
 }
 
 /// A transport with options as they are typed: those of `settings` that are wanted. A value that a file made up is left out: the text
-/// may end up on somebody's command line.
+/// may end up on somebody's command line. The options of a module that is not here are not known: of those, words and numbers are taken as they are.
 pub fn typed(transport: Name, settings: &Settings, wanted: impl Fn(&str) -> bool) -> String {
-    let options = registry::find(transport).map_or(&[][..], Transport::options);
     let text = |o: &OptionSpec| {
         let value = settings.get(o.name).filter(|value| o.form.check(value).is_ok())?;
         Some(format!("{}={}", o.name, o.form.text(value)))
     };
-    let parts: Vec<String> = options.iter().filter(|o| wanted(o.name)).filter_map(text).collect();
+    let parts: Vec<String> = match registry::find(transport) {
+        Some(found) => found.options().iter().filter(|o| wanted(o.name)).filter_map(text).collect(),
+        None => {
+            settings.iter().filter(|(name, _)| wanted(name)).filter_map(|(name, value)| plain(name, value)).collect()
+        }
+    };
     if parts.is_empty() { transport.to_string() } else { format!("{transport}:{}", parts.join(",")) }
+}
+
+/// An option of which nothing is known, where a shell takes its name and value as they are.
+fn plain(name: &str, value: &Value) -> Option<String> {
+    let text = value.to_string();
+    let all = |text: &str, more: &str| {
+        (1..=200).contains(&text.len()) && text.chars().all(|c| c.is_ascii_alphanumeric() || more.contains(c))
+    };
+    (all(name, "-_") && all(&text, "-_.:/%+")).then(|| format!("{name}={text}"))
 }
 
 /// A size as it is typed: exactly, and without what has a meaning of its own there.
@@ -474,6 +487,8 @@ mod tests {
     fn nothing_that_a_file_makes_up_is_typed() {
         let evil = Settings::default().with("congestion", "x; rm -rf ~").with("colour", "$(id)").with("mss", 1000u64);
         assert_eq!(typed(transport::tcp::NAME, &evil, |_| true), "tcp:mss=1000");
+        assert_eq!(typed(Name::new("a-module").unwrap(), &evil, |_| true), "a-module:mss=1000");
+        let evil = Settings::default().with("$(id)", 1u64).with("a b", true).with("c", "").with("d", "x,label=y");
         assert_eq!(typed(Name::new("a-module").unwrap(), &evil, |_| true), "a-module");
     }
 

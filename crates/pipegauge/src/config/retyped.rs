@@ -190,6 +190,16 @@ mod tests {
     }
 
     #[test]
+    fn what_is_set_on_a_module_that_is_not_here_is_typed_as_it_stands() {
+        let settings =
+            transport::Settings::default().with("eager-limit", 4096u64).with("wait", "yield").with("on", true);
+        let module = transport::Name::new("no-such-module").unwrap();
+        let path = measure::event::PathPlan { settings, ..module.into() };
+        let plan = Plan { paths: vec![path], ..Plan::default() };
+        assert_eq!(super::path(&plan, 0, true), "no-such-module:eager-limit=4096,on=on,wait=yield");
+    }
+
+    #[test]
     fn what_tells_round_trips_is_a_pattern_that_the_path_has() {
         for (line, pattern) in [
             ("multicast --pattern stream --rate 1Mbit/s --sizes 64", "cast"),

@@ -30,6 +30,16 @@ pub fn check(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
             "--perturb changes nothing here: it adds sizes to a schedule's own, and --sizes and --step name them all"
         );
     }
+    if !plan.pattern.facts().sized {
+        let given =
+            [("--from", flags.from.is_some()), ("--to", flags.to.is_some()), ("--perturb", flags.perturb.is_some())];
+        if let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) {
+            bail!(
+                "{flag} changes nothing here: with the pattern {} nothing is sent that has a size; leave it out",
+                plan.pattern.name()
+            );
+        }
+    }
     let modelled = plan.transports().all(|t| t.ends() == Ends::Modelled);
     if plan.check && modelled && !plan.pattern.facts().echoes {
         bail!(

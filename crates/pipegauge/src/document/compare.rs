@@ -4,7 +4,7 @@ use std::path::Path;
 
 use model::{Comparison, Finding};
 use record::Difference;
-use report::compare::{CpuRatio, Gated, Named, verdict};
+use report::compare::{CpuRatio, Judged, Named, verdict};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -62,7 +62,8 @@ struct Compared {
     /// What differs in the circumstances.
     differences: Vec<Difference>,
     /// The limits and what they say.
-    gates: Vec<Gated>,
+    #[serde(rename = "gates")]
+    limits: Vec<Judged>,
 }
 
 impl CompareDocument {
@@ -78,7 +79,7 @@ impl CompareDocument {
             comparison: n.comparison.clone(),
             cpu: n.cpu.clone(),
             differences: n.differences.clone(),
-            gates: n.gates.clone(),
+            limits: n.limits.clone(),
         });
         Self { schema: "pipegauge-compare/1", comparisons: comparisons.collect(), left_out, run: None, exit }
     }

@@ -31,7 +31,7 @@ impl HintFlags {
         RunFlags {
             hint: Some(HintWork { alone, to: self.to, memory: self.memory }),
             transports: self.transports.clone(),
-            from: 1,
+            from: None,
             no_html: true,
             common: self.common.clone(),
             ..RunFlags::default()

@@ -6,6 +6,7 @@ mod common;
 mod compare;
 mod echo;
 mod explain;
+mod group;
 mod hint;
 mod hint_work;
 mod history;
@@ -26,6 +27,7 @@ pub use common::CommonFlags;
 pub use compare::{CompareFlags, LayersFlags, TablesFlags};
 pub use echo::EchoFlags;
 pub use explain::{ExplainFlags, JitterFlags, LoggpFlags};
+pub use group::GroupFlags;
 pub use hint::HintFlags;
 pub use hint_work::HintWork;
 pub use history::{HistoryFlags, HistoryWish};
@@ -63,6 +65,7 @@ static BUILT: LazyLock<String> = LazyLock::new(|| {
         ("live", cfg!(feature = "live")),
         ("parquet", cfg!(feature = "parquet")),
         ("quic", cfg!(feature = "quic")),
+        ("strata", cfg!(feature = "strata")),
         ("websocket", cfg!(feature = "websocket")),
     ];
     let names = |wanted: bool| {
@@ -113,6 +116,7 @@ impl Command {
         match self {
             Command::Run(flags) => Some(flags),
             Command::Live(flags) => Some(flags.run),
+            Command::Group(flags) => Some(flags.run()),
             _ => None,
         }
     }
@@ -130,6 +134,8 @@ pub enum Command {
     Sweep(SweepFlags),
     /// Hosts on this machine, joined by links with a rate, MTU and offloads of your choice, for one command
     Lab(LabFlags),
+    /// Group communication: each member casts messages, then waits for those of all
+    Group(GroupFlags),
     /// HINT over paths: how soon does a program that adds up two numbers come up to speed?
     Hint(HintFlags),
     /// List the transports: what each can do and, if it can't be used here, why

@@ -59,7 +59,7 @@ impl RunFlags {
         Ok(Self {
             transports: Vec::new(),
             replayed: Some(replayed),
-            from: 1,
+            from: None,
             to: None,
             step: None,
             sizes: None,

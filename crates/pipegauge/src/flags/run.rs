@@ -19,9 +19,9 @@ pub struct RunFlags {
           hide_possible_values = true, help_heading = None)]
     pub transports: Vec<String>,
 
-    /// Smallest message
-    #[arg(long, value_name = "SIZE", value_parser = value::bytes, default_value = "1", help_heading = "Sizes")]
-    pub from: u64,
+    /// Smallest message [default: 1]
+    #[arg(long, value_name = "SIZE", value_parser = value::bytes, help_heading = "Sizes")]
+    pub from: Option<u64>,
     /// Largest message [default: 8MiB, or what the transports can carry]
     #[arg(long, value_name = "SIZE", value_parser = value::bytes, help_heading = "Sizes")]
     pub to: Option<u64>,
@@ -79,8 +79,8 @@ pub struct RunFlags {
     /// Size of the answer, for request and connect [default: 1]
     #[arg(long, value_name = "SIZE", value_parser = value::bytes, help_heading = "Pattern")]
     pub response: Option<u64>,
-    /// Messages in a burst [default: 500]
-    #[arg(long, value_name = "N", help_heading = "Pattern")]
+    /// Messages in a burst, or of each member in a round of the pattern group [default: 500, of a group 1]
+    #[arg(long, visible_alias = "messages", value_name = "N", help_heading = "Pattern")]
     pub burst: Option<u64>,
     /// Send on a schedule: messages a second, whether or not answers came (10k/s, ping-pong and request), or bits a second (100Mbit/s,
     /// stream); of several of these (10Mbit/s,1Gbit/s) or a range (10Mbit/s..10Gbit/s: 1, 2, 5 of each decade) each is a path of its own, and what is

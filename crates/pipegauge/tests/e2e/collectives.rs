@@ -13,7 +13,7 @@ use super::support::{LONG, Running, Said, Scratch, json, until};
 const STAR: &str = include_str!("collectives/star.c");
 const PATTERNS: [&str; 5] = ["barrier", "broadcast", "allreduce", "allgather", "all-to-all"];
 const COUNTED: [&str; 12] =
-    ["--trials", "2", "--repeats", "5", "--budget", "120s", "--pin", "none", "--no-html", "-q", "-o", "x.run.jsonl"];
+    ["--trials", "2", "--repeats", "5", "--budget", "3600s", "--pin", "none", "--no-html", "-q", "-o", "x.run.jsonl"];
 
 /// The module that a new one begins with, with collectives.
 fn star(dir: &Scratch, change: impl Fn(&str) -> String) -> PathBuf {
@@ -158,6 +158,25 @@ fn every_member_has_a_cost_and_those_that_share_a_cpu_are_warned_of_it() {
     }
 }
 
+/// Members that share CPUs may take a thousand times as long as they did in the trial before: here an operation takes 20 ms once 5,000 were quick.
+#[test]
+fn a_group_whose_operations_become_slow_ends_with_its_budget() {
+    let dir = Scratch::new();
+    let slow = "static int barrier(pipegauge_link *link, error *e)\n{\n    static unsigned quick;\n    \
+                if (++quick > 5000)\n        usleep(20000);\n";
+    let modules = star(&dir, |text| changed(text, "static int barrier(pipegauge_link *link, error *e)\n{\n", slow));
+    let args = ["run", "star", "--pattern", "barrier", "--budget", "2s", "--pin", "none", "--no-html", "-q"];
+    let said = with(&dir, &modules, &[&args[..], &["-o", "x.run.jsonl"]].concat());
+    assert_eq!(said.code(), 0, "{said}");
+    let lines = lines(&dir);
+    assert_eq!(points(&lines).len(), 1);
+    // By what the last trial took, thousands were to follow, which take minutes.
+    let slow = |trial: &&Value| trial["event"] == "trial" && trial["seconds"].as_f64() > Some(1.0);
+    for trial in lines.iter().filter(slow) {
+        assert!(trial["repeats"].as_u64() < Some(6000), "{trial}");
+    }
+}
+
 #[test]
 fn members_are_an_axis() {
     let dir = Scratch::new();
@@ -195,6 +214,8 @@ fn what_has_no_collectives_is_refused_before_anything_is_measured() {
     for (more, says) in [
         (&["--pattern", "barrier", "--pairs", "2"][..], "--topology group"),
         (&["--pattern", "barrier", "--sizes", "64"], "leave out --sizes"),
+        (&["--pattern", "barrier", "--from", "64"], "--from changes nothing here"),
+        (&["--pattern", "barrier", "--to", "64"], "--to changes nothing here"),
         (&["--topology", "group", "--members", "3", "--pattern", "stream"], "--pattern barrier"),
         (&["--pattern", "allreduce", "--fault", "drop=1%"], "leave out --fault"),
     ] {

@@ -242,3 +242,23 @@ fn a_far_side_that_cannot_be_started_is_said() {
     let shown = dir.run(&["show", "x.run.jsonl"]);
     assert!(shown.code() == 0 && shown.out.contains("Too many open files"), "the file tells why it is empty: {shown}");
 }
+
+#[test]
+fn a_process_without_room_for_a_descriptor_does_not_blame_its_peer() {
+    let dir = Scratch::new();
+    // Few enough that somewhere on the way one is missing, whatever the process that started this one left open.
+    for most in 8..16 {
+        let mut command = std::process::Command::new("sh");
+        let line =
+            format!("ulimit -n {most}; exec \"$0\" run shm --sizes 64 --trials 1 --no-html -q -o {most}.run.jsonl");
+        command.arg("-c").arg(line).arg(super::support::binary());
+        command.env(super::support::HISTORY.0, super::support::HISTORY.1);
+        command.current_dir(dir.path("."));
+        let said = Running::start(command).end();
+        assert!(!said.err.contains("broke the protocol"), "{most}: {said}");
+        assert!(
+            said.code() == 0 || said.err.contains("Too many open files") || said.err.contains("ulimit -n"),
+            "{most}: {said}"
+        );
+    }
+}

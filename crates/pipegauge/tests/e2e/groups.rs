@@ -7,7 +7,11 @@ use super::processes::{children, send, under_way};
 use super::support::{LONG, Running, Said, Scratch, binary, skip, until};
 
 fn measured(dir: &Scratch, sizes: &str, repeats: &str, more: &[&str]) -> Said {
-    let mut args = vec!["run", "multicast:loss-timeout=5s", "--check", "--sizes", sizes, "--repeats", repeats];
+    over("multicast:loss-timeout=5s", dir, sizes, repeats, more)
+}
+
+fn over(path: &str, dir: &Scratch, sizes: &str, repeats: &str, more: &[&str]) -> Said {
+    let mut args = vec!["run", path, "--check", "--sizes", sizes, "--repeats", repeats];
     args.extend(["--trials", "2", "--budget", "60s", "--pin", "none", "--no-html", "--quiet", "-o", "x.run.jsonl"]);
     args.extend(more);
     let said = dir.run(&args);
@@ -18,6 +22,11 @@ fn measured(dir: &Scratch, sizes: &str, repeats: &str, more: &[&str]) -> Said {
 fn events(dir: &Scratch) -> Vec<serde_json::Value> {
     let text = std::fs::read_to_string(dir.path("x.run.jsonl")).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Its trials after the survey.
+fn trials(lines: &[serde_json::Value]) -> impl Iterator<Item = &serde_json::Value> {
+    lines.iter().filter(|line| line["event"] == "trial" && line["warmup"] != true)
 }
 
 #[test]
@@ -71,7 +80,7 @@ fn what_is_no_group_and_what_no_group_does_is_refused_before_anything_is_measure
     let dir = Scratch::new();
     for (args, says) in [
         (&["tcp", "--topology", "group", "--members", "3"][..], "it has no group"),
-        (&["multicast", "--pattern", "ping-pong"], "--pattern stream and cast"),
+        (&["multicast", "--pattern", "ping-pong"], "--pattern stream, cast, group and one-sender"),
         (&["multicast", "--pairs", "2"], "--topology group --members N"),
         (&["multicast", "--pattern", "stream", "--reverse"], "one member casts"),
         (&["multicast", "--to", "1MiB"], "messages of at most 65,491 B"),
@@ -79,6 +88,15 @@ fn what_is_no_group_and_what_no_group_does_is_refused_before_anything_is_measure
         (&["multicast:group=1"], "2 to 129 members"),
         (&["multicast:interface=nosuch0"], "interface 'nosuch0'"),
         (&["theory:members=3", "--pattern", "stream"], "only answer"),
+        (
+            &["strata:stack=TOTAL:FRAG:NAK:COM:udp"],
+            "TOTAL needs P8 (semi-synchronous), which nothing below it provides: add MBRSHIP",
+        ),
+        (&["strata:stack=TOTALLY:MBRSHIP:FRAG:NAK:COM:udp"], "a layer \"TOTALLY\", which there is none of"),
+        (&["strata:stack=FRAG:NAK:COM:udp"], "add MBRSHIP"),
+        (&["strata:bind=nowhere"], "an IPv4 address of this host"),
+        (&["strata", "--pattern", "ping-pong"], "--pattern stream, cast, group and one-sender"),
+        (&["strata", "--to", "32MiB"], "messages of at most 16 MiB"),
     ] {
         let said = dir.run(&[&["run"], args, &["--no-html", "-o", "x.run.jsonl"]].concat());
         assert!(said.code() == 2, "{args:?}: {said}");
@@ -106,13 +124,16 @@ fn an_interface_that_does_no_multicast_is_refused() {
 
 #[test]
 fn a_killed_member_ends_the_run_is_named_and_leaves_none() {
-    for (command, pattern, says) in [
+    for (path, (command, pattern, says)) in [
         ("member", "cast", "the near process ended"),
         ("peer", "cast", "receiving member"),
         ("peer", "stream", "receiving member"),
-    ] {
+    ]
+    .into_iter()
+    .flat_map(|case| ["multicast", "strata"].map(|path| (path, case)))
+    {
         let dir = Scratch::new();
-        let mut args = vec!["run", "multicast", "--pattern", pattern, "-o", "x.run.jsonl"];
+        let mut args = vec!["run", path, "--pattern", pattern, "-o", "x.run.jsonl"];
         args.extend(LONG);
         let mut run = Running::start(dir.command(&args));
         under_way(&mut run, &dir.path("x.run.jsonl"));
@@ -139,4 +160,92 @@ fn a_modelled_group_takes_exactly_its_time() {
     // 10 us and 1 us there, 10 us back, and three answers of 4 ns one after another.
     assert_eq!(trial["median"].as_f64().map(|median| (median * 1e9).round()), Some(21_012.0), "{trial}");
     assert_eq!(trial["flows"]["each"].as_array().map(Vec::len), Some(3));
+}
+
+#[test]
+fn strata_is_a_group_over_the_stack_that_is_written_down() {
+    let dir = Scratch::new();
+    over(
+        "strata:stack=TOTAL:MBRSHIP:FRAG:NAK:COM:udp",
+        &dir,
+        "1,20KiB",
+        "100",
+        &["--topology", "group", "--members", "2,3,5"],
+    );
+    let lines = events(&dir);
+    let paths = lines[0]["plan"]["paths"].as_array().unwrap();
+    assert_eq!(paths.len(), 3);
+    for trial in trials(&lines) {
+        assert!(trial.get("lost").is_none(), "{trial}");
+        let received = [2, 3, 5][trial["path"].as_u64().unwrap() as usize] - 1;
+        let each = trial["flows"]["each"].as_array().map_or(1, Vec::len);
+        assert_eq!(each, received, "{trial}");
+    }
+    let shown = dir.run(&["show", "x.run.jsonl"]);
+    assert!(shown.out.contains("stack=TOTAL:MBRSHIP:FRAG:NAK:COM:udp"), "{shown}");
+    let dir = Scratch::new();
+    over(
+        "strata:stack=FC:SEQ:MBRSHIP:FRAG*10:NAK:CRYPT:COM:multicast,wait=spin",
+        &dir,
+        "1KiB",
+        "100",
+        &["--pattern", "stream"],
+    );
+    let listed = dir.run(&["list", "strata"]);
+    assert!(listed.out.contains("groups") && listed.out.contains("FRAG*10"), "{listed}");
+}
+
+#[test]
+fn two_groups_of_strata_measure_beside_each_other() {
+    let dirs = [Scratch::new(), Scratch::new()];
+    let stack = "strata:stack=TOTAL:MBRSHIP:FRAG:NAK:COM:multicast";
+    std::thread::scope(|s| {
+        for dir in &dirs {
+            s.spawn(|| over(stack, dir, "64", "200", &[]));
+        }
+    });
+    assert!(dirs.iter().all(|dir| events(dir).iter().any(|line| line["event"] == "trial")));
+}
+
+#[test]
+fn the_group_pattern_measures_rounds_of_all_members_and_every_report_knows_it() {
+    let dir = Scratch::new();
+    let more = ["--pattern", "group", "--messages", "5", "--topology", "group", "--members", "2,3"];
+    over("strata:stack=TOTAL:MBRSHIP:FRAG:NAK:COM:udp", &dir, "1,1KiB", "50", &more);
+    let lines = events(&dir);
+    assert_eq!((&lines[0]["plan"]["pattern"], &lines[0]["plan"]["burst"]), (&"group".into(), &5.into()));
+    for trial in trials(&lines) {
+        assert!(trial.get("lost").is_none() && trial["repeats"] == 50, "{trial}");
+    }
+    // What each member delivers in a round, its own messages included.
+    let points: Vec<_> = lines.iter().filter(|line| line["event"] == "point").collect();
+    assert_eq!(points.len(), 4);
+    for point in points {
+        let members = [2.0, 3.0][point["path"].as_u64().unwrap() as usize];
+        let bytes = point["size"].as_f64().unwrap() * 5.0 * members;
+        let rate = bytes / point["median"].as_f64().unwrap();
+        assert!((point["throughput"].as_f64().unwrap() / rate / 8.0 - 1.0).abs() < 0.01, "{point}");
+    }
+    let shown = dir.run(&["show", "x.run.jsonl", "--points"]);
+    assert!(shown.out.contains("a round of all members"), "{shown}");
+    for format in ["csv", "json"] {
+        assert!(dir.run(&["export", "x.run.jsonl", "--format", format]).out.contains("group"), "{format}");
+    }
+    assert_eq!(dir.run(&["compare", "x.run.jsonl", "x.run.jsonl"]).code(), 0);
+    assert_eq!(dir.run(&["plot", "x.run.jsonl", "-o", "x.svg"]).code(), 0);
+    assert_eq!(dir.run(&["plot", "x.run.jsonl", "-o", "x.html"]).code(), 0);
+}
+
+#[test]
+fn the_group_pattern_runs_where_nothing_is_promised_but_the_order_of_each_sender() {
+    for path in ["multicast:loss-timeout=5s", "strata:stack=MBRSHIP:FRAG:NAK:COM:udp,wait=spin"] {
+        let dir = Scratch::new();
+        over(path, &dir, "1,4KiB", "50", &["--pattern", "group"]);
+        let lines = events(&dir);
+        assert_eq!(lines[0]["plan"]["burst"], 1, "one message a round");
+        assert!(lines.iter().any(|line| line["event"] == "trial" && line["repeats"] == 50), "{path}");
+    }
+    let dir = Scratch::new();
+    let said = dir.run(&["run", "theory:members=3", "--pattern", "group", "--no-html", "-o", "x.run.jsonl"]);
+    said.complains(&["only answer, and don't cast"]);
 }

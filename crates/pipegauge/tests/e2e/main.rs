@@ -18,6 +18,7 @@ mod fabrics;
 mod far_side;
 mod files;
 mod flows;
+mod grouping;
 mod groups;
 mod grpc;
 mod hinting;

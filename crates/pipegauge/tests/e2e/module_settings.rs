@@ -61,6 +61,22 @@ fn options_of_a_module_are_axes_of_a_sweep() {
 }
 
 #[test]
+fn a_command_that_is_offered_keeps_what_is_set_on_a_module() {
+    let dir = Scratch::new();
+    let folder = made(&dir, "mine", str::to_owned);
+    let line = ["run", "mine:buffer=64KiB", "-o", "x.run.jsonl", "--no-html", "-q", "--budget", "60s"];
+    let said = with(&dir, &folder, &[&line[..], &COUNTED].concat());
+    assert_eq!(said.code(), 0, "{said}");
+    let ask = ["ask", "x.run.jsonl", "when does 4KiB arrive?", "--json"];
+    let offered = |said: &str| json(said)["answers"][0]["sharpen"].as_str().unwrap_or_default().to_owned();
+    let said = offered(&with(&dir, &folder, &ask).out);
+    assert!(said.contains("pipegauge run mine:buffer=64KiB "), "{said}");
+    // Where the module is not, a size is a number.
+    let said = offered(&dir.run(&ask).out);
+    assert!(said.contains("pipegauge run mine:buffer=65536 "), "{said}");
+}
+
+#[test]
 fn a_module_that_joins_hosts_is_given_the_others_address() {
     let dir = Scratch::new();
     let folder = made(&dir, "mine", str::to_owned);

@@ -12,6 +12,7 @@ fn help_names_every_command_and_the_exit_codes() {
     for word in [
         "run",
         "live",
+        "group",
         "list",
         "show",
         "plot",
@@ -43,15 +44,18 @@ fn help_names_every_command_and_the_exit_codes() {
 #[test]
 fn a_transport_that_was_left_out_is_listed_with_the_command_that_builds_it_in() {
     let dir = Scratch::new();
-    for (name, built) in
-        [("http", cfg!(feature = "http")), ("quic", cfg!(feature = "quic")), ("websocket", cfg!(feature = "websocket"))]
-    {
+    for (name, built) in [
+        ("http", cfg!(feature = "http")),
+        ("quic", cfg!(feature = "quic")),
+        ("strata", cfg!(feature = "strata")),
+        ("websocket", cfg!(feature = "websocket")),
+    ] {
         let listed = dir.run(&["list", name]);
         let words = listed.out.split_whitespace().collect::<Vec<_>>().join(" ");
         let command = format!("cargo build --release --features {name}");
         assert_eq!(words.contains(&command), !built, "{listed}");
         if !built {
-            let path = format!("{name}:sockbuf=64KiB");
+            let path = if name == "strata" { name.to_owned() } else { format!("{name}:sockbuf=64KiB") };
             dir.run(&["run", &path, "--budget", "1s"]).refuses(&[name, "built without it", &command]);
         }
     }

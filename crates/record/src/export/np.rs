@@ -65,6 +65,8 @@ fn one_way(run: &RunFile, point: &Point, form: &'static str) -> Result<(), Expor
         | TimeKind::Answer
         | TimeKind::Spacing
         | TimeKind::Completion
+        | TimeKind::Round
+        | TimeKind::Delivery
         | TimeKind::Slowest => Err(ExportError::NoPlace {
             form,
             pattern: run.run.plan.pattern,

@@ -1,6 +1,7 @@
 //! The folder of histories: a file for each path, and limits on how much is kept.
 
-use std::fs::{DirBuilder, File};
+use std::fs::{self, DirBuilder, File};
+use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -194,6 +195,12 @@ impl Folder {
 
     /// Removes every file that has a name of ours, whatever is in it; returns of how many paths.
     pub fn clear(&self) -> Result<usize, HistoryError> {
+        // What is no folder can't be cleared; where there is nothing there is nothing to clear.
+        if let Err(source) = fs::read_dir(&self.0)
+            && source.kind() != io::ErrorKind::NotFound
+        {
+            return Err(HistoryError::Io { what: "reading the folder", path: self.0.clone(), source });
+        }
         let _lock = self.locked()?;
         let mut cleared = 0;
         loop {

@@ -317,6 +317,8 @@ fn clearing_takes_our_files_and_nothing_else() {
     assert_eq!(folder.list().paths.len(), 1);
     assert_eq!(folder.clear().unwrap(), 2);
     assert_eq!(fs::read_to_string(folder.path().join("notes.jsonl")).unwrap(), "mine");
+    let no_folder = Folder::at(folder.path().join("notes.jsonl"));
+    assert!(no_folder.clear().unwrap_err().to_string().starts_with("reading the folder "));
 }
 
 #[test]

@@ -91,6 +91,9 @@ pub(crate) fn attend_all<W: Work + 'static>(
         Seen::Ended(peer, outcome) => {
             let how = match &outcome {
                 Ok(()) => "the near side said goodbye".to_owned(),
+                Err(MeetError::Gone { doing, .. }) => {
+                    format!("the near side ended the control connection while this side was {doing}")
+                }
                 Err(e) => e.to_string(),
             };
             announce(ServeEvent::Ended { peer, how });

@@ -132,7 +132,7 @@ pub(crate) fn meet_all(
         return Ok(plans.iter().map(|_| Vec::new()).collect());
     }
     let most = plans.iter().map(|plan| far_processes(plan)).max().unwrap_or(1);
-    let terms = Terms { pin: None, far_pin: pin, plan, stop: &stop, environment: true, rank: 0, at: None };
+    let terms = Terms { pin: None, far_pin: pin, plan, stop: &stop, environment: true, rank: 0, at: None, among: 1 };
     let reached = |at: &Option<String>| at.as_deref().map(|host| address(host, family(plan))).transpose();
     let mut others = Vec::new();
     let (reach, program): (Box<dyn Fn() -> Reach>, &Path) = match far {
@@ -196,7 +196,8 @@ fn again(
     Box::new(move || {
         let until = Instant::now() + AGAIN;
         loop {
-            let terms = Terms { pin: None, far_pin, plan: &plan, stop: &stop, environment: true, rank: 0, at: None };
+            let terms =
+                Terms { pin: None, far_pin, plan: &plan, stop: &stop, environment: true, rank: 0, at: None, among: 1 };
             match meeting::serving(&addresses, &name, &key, &terms) {
                 Err(MeetError::Busy { .. }) if Instant::now() < until && !stop.load(Ordering::Relaxed) => {
                     std::thread::sleep(Duration::from_millis(500));

@@ -18,7 +18,10 @@ use crate::message::{By, FarPin};
 use crate::secret::SessionKeys;
 use crate::{Key, MeetError, zone};
 
+/// How long a process of this host may take to get ready, and how much longer for each that starts with it: the ranks of a launcher are ready when
+/// the last one is, and share the CPUs until then.
 const STARTS_HERE: Duration = Duration::from_secs(10);
+const EACH_HERE: Duration = Duration::from_secs(3);
 const STARTS_OVER_SSH: Duration = Duration::from_secs(40);
 
 /// A far side that has been met. Dropping it says goodbye and, where this side started it, sees to its end.
@@ -49,6 +52,8 @@ pub(crate) struct Terms<'a> {
     pub rank: u32,
     /// Where this side reaches it, where that is not where it was started.
     pub at: Option<IpAddr>,
+    /// Processes of this host that start at once with it, itself included.
+    pub among: u32,
 }
 
 impl Terms<'_> {
@@ -74,19 +79,20 @@ pub(crate) fn begin_here(
     Starting::begin(what, under::command(under, program, command), how)
 }
 
-/// Meets a process of this host that was started: it, and what is said to it.
+/// Meets a process of this host that was started, `among` so many: it, and what is said to it.
 pub(crate) fn greet_here(
     starting: Starting,
+    among: u32,
     stop: &Arc<AtomicBool>,
 ) -> Result<(Launched, (Channel, SessionKeys)), MeetError> {
-    let (launched, Place { way, key }) = starting.ready(STARTS_HERE, stop)?;
+    let (launched, Place { way, key }) = starting.ready(STARTS_HERE + EACH_HERE * among.saturating_sub(1), stop)?;
     let Way::Here(socket) = way else { return Err(no_way()) };
     Ok((launched, greet(socket, &key, stop)?))
 }
 
 /// Meets a far process of this host that was started.
 pub(crate) fn met_here(starting: Starting, terms: &Terms<'_>) -> Result<Meeting, MeetError> {
-    let (launched, channel) = greet_here(starting, terms.stop)?;
+    let (launched, channel) = greet_here(starting, terms.among, terms.stop)?;
     with(Some(launched), channel, terms)
 }
 

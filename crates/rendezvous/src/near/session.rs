@@ -177,6 +177,7 @@ impl RemoteSession {
                     environment: self.environment.is_none(),
                     rank: 0,
                     at: *at,
+                    among: 1,
                 };
                 let meeting = meeting::here(program, &terms)?;
                 self.environment = meeting.inherited().or(self.environment.take());

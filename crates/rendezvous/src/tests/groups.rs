@@ -5,7 +5,7 @@ use std::net::UdpSocket;
 use measure::Session;
 use measure::topology::Role;
 use rustix::process::Signal;
-use transport::multicast;
+use transport::{multicast, strata};
 
 use super::double::Double;
 use super::ends::{endless, is_gone, no_stop, signal, until};
@@ -15,6 +15,19 @@ use super::*;
 use crate::far::path::Path;
 use crate::near::group::GroupSession;
 use measure::Topology;
+
+/// A plan of strata, with the stack of the papers; none where this build has no such transport.
+fn over_strata(receivers: u32) -> Option<Plan> {
+    strata::NAME.transport().unwrap().availability().ok()?;
+    let mut asked = group(strata::NAME, Topology::Group, receivers);
+    asked.paths[0].settings.set("stack", transport::Value::from("TOTAL:MBRSHIP:FRAG:NAK:COM:udp"));
+    Some(asked)
+}
+
+/// Plans over each transport that is a group.
+fn plans(receivers: u32) -> impl Iterator<Item = Plan> {
+    std::iter::once(plan_of(receivers)).chain(over_strata(receivers))
+}
 
 /// A plan of a group of one that casts and so many that receive, which waits for what is late on a busy machine.
 fn plan_of(receivers: u32) -> Plan {
@@ -26,8 +39,10 @@ fn plan_of(receivers: u32) -> Plan {
 #[test]
 fn every_member_answers_each_cast_and_contents_are_checked() {
     let programs = Programs::new();
-    for receivers in [1, 2, 5] {
-        let mut session = opened(&programs, plan_of(receivers));
+    for (receivers, plan) in
+        [1, 2, 4].into_iter().flat_map(|receivers| plans(receivers).map(move |plan| (receivers, plan)))
+    {
+        let mut session = opened(&programs, plan);
         for size in [1, 64, 1457, 60_000] {
             let spec = TrialSpec { size, ..trial_of(Pattern::Cast, receivers) };
             let report = session.trial(&spec).unwrap();
@@ -44,19 +59,22 @@ fn every_member_answers_each_cast_and_contents_are_checked() {
 #[test]
 fn a_stream_is_counted_by_each_member_that_receives_it() {
     let programs = Programs::new();
-    let mut session = opened(&programs, plan_of(3));
-    for check in [true, false] {
-        let spec = TrialSpec { check, ..trial_of(Pattern::Stream, 3) };
+    for plan in plans(3) {
+        let mut session = opened(&programs, plan);
+        for check in [true, false] {
+            let spec = TrialSpec { check, ..trial_of(Pattern::Stream, 3) };
+            let report = session.trial(&spec).unwrap();
+            assert_eq!(report.far.received + report.far.lost, 3 * 303);
+            assert!(report.far.lost == 0 || !session.capabilities().reliable);
+            let flows = report.flows.clone().expect("several received");
+            assert_eq!(flows.each.iter().map(|flow| flow.lost).sum::<u64>(), report.far.lost);
+            assert!(report.sound() && report.cost.is_none_or(|cost| cost.iterations == 300), "{:?}", report.cost);
+        }
+        let spec = TrialSpec { offered: Some(64.0 * 8.0 * 3000.0), ..trial_of(Pattern::Stream, 3) };
         let report = session.trial(&spec).unwrap();
-        assert_eq!(report.far.received + report.far.lost, 3 * 303);
-        let flows = report.flows.clone().expect("several received");
-        assert_eq!(flows.each.iter().map(|flow| flow.lost).sum::<u64>(), report.far.lost);
-        assert!(report.sound() && report.cost.is_none_or(|cost| cost.iterations == 300), "{:?}", report.cost);
+        let flows = report.flows.expect("several received");
+        assert!(flows.each.iter().all(|flow| flow.sent > 0.0 && flow.sent < 3100.0), "{flows:?}");
     }
-    let spec = TrialSpec { offered: Some(64.0 * 8.0 * 3000.0), ..trial_of(Pattern::Stream, 3) };
-    let report = session.trial(&spec).unwrap();
-    let flows = report.flows.expect("several received");
-    assert!(flows.each.iter().all(|flow| flow.sent > 0.0 && flow.sent < 3100.0), "{flows:?}");
 }
 
 #[test]
@@ -105,11 +123,13 @@ fn garbage_at_the_groups_port_is_counted_and_changes_nothing() {
 
 /// Runs an endless trial, during which a signal goes to one of the processes, and says what comes of it; all processes are gone then, and the
 /// next round is measured.
-fn struck(programs: &Programs, near: bool, what: Signal, pattern: Pattern) -> String {
-    let mut asked = plan_of(2);
+fn struck(programs: &Programs, mut asked: Plan, near: bool, what: Signal, pattern: Pattern) -> String {
     asked.patience = if what == Signal::STOP { 2.0 } else { 60.0 };
-    // Casts that wait for a stopped member are lost one after another, which is no cause of its own.
-    asked.paths[0].settings.set("loss-timeout", transport::Value::from(if what == Signal::STOP { 0.05 } else { 60.0 }));
+    if asked.paths[0].transport == multicast::NAME {
+        // Casts that wait for a stopped member are lost one after another, which is no cause of its own.
+        let loss = if what == Signal::STOP { 0.05 } else { 60.0 };
+        asked.paths[0].settings.set("loss-timeout", transport::Value::from(loss));
+    }
     let mut session = opened(programs, asked);
     let (members, fars) = session.pids();
     assert_eq!((members.len(), fars.len()), (1, 2));
@@ -134,14 +154,18 @@ fn struck(programs: &Programs, near: bool, what: Signal, pattern: Pattern) -> St
 fn a_member_that_is_killed_or_stopped_is_named_and_holds_nobody() {
     let programs = Programs::new();
     for pattern in [Pattern::Cast, Pattern::Stream] {
-        let text = struck(&programs, false, Signal::KILL, pattern);
-        assert!(text.starts_with("receiving member 2 of 2: the far side ended: it was killed by signal 9"), "{text}");
-        let text = struck(&programs, true, Signal::KILL, pattern);
-        assert!(text.starts_with("the near process ended: it was killed by signal 9"), "{text}");
-        let text = struck(&programs, false, Signal::STOP, pattern);
-        assert!(text.contains("receiving member 2 of 2: the far side has been silent"), "{text}");
-        let text = struck(&programs, true, Signal::STOP, pattern);
-        assert!(text.contains("the near process has been silent"), "{text}");
+        for (near, what, says) in [
+            (false, Signal::KILL, "receiving member 2 of 2: the far side ended: it was killed by signal 9"),
+            (true, Signal::KILL, "the near process ended: it was killed by signal 9"),
+            (false, Signal::STOP, "receiving member 2 of 2: the far side has been silent"),
+            (true, Signal::STOP, "the near process has been silent"),
+        ] {
+            for plan in plans(2) {
+                let over = plan.paths[0].transport;
+                let text = struck(&programs, plan, near, what, pattern);
+                assert!(text.starts_with(says), "{over} {pattern:?} {says}: {text}");
+            }
+        }
     }
 }
 

@@ -332,6 +332,7 @@ pub(super) fn serves<W: Work + 'static>(
         environment: false,
         rank,
         at: None,
+        among: 1,
     };
     let met = crate::near::meeting::serving(&[addr], "the test", &key, &terms).unwrap();
     std::rc::Rc::new(std::cell::RefCell::new(met))

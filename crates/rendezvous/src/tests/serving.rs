@@ -76,7 +76,7 @@ fn a_near_side_that_dies_in_a_trial_ends_it() {
     open(&mut control);
     control.trial(&spec(WAIT_UNTIL_HALTED)).unwrap();
     control.die();
-    assert!(served.ended().contains("ended the control connection"));
+    assert!(served.ended().contains("the near side ended the control connection"));
     assert!(matches!(served.outcome(), Err(MeetError::Gone { .. })));
 }
 

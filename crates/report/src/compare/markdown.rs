@@ -10,7 +10,7 @@ use crate::words::plain;
 /// Most sizes of the table: a summary is for reading, not for looking up.
 const ROWS: usize = 24;
 
-/// Verdicts, gates, a table of sizes spread over the range, and what differs in the circumstances.
+/// Verdicts, limits, a table of sizes spread over the range, and what differs in the circumstances.
 pub fn markdown(all: &[Named]) -> String {
     let mut text = String::from("## pipegauge compare\n");
     for named in all {
@@ -22,13 +22,13 @@ pub fn markdown(all: &[Named]) -> String {
             cell(&named.first),
             cell(&verdict(named))
         );
-        for gate in &named.gates {
-            let mark = match gate.outcome() {
+        for limit in &named.limits {
+            let mark = match limit.outcome() {
                 Outcome::Passed => "passed",
                 Outcome::Failed => "**failed**",
                 Outcome::NotJudged => "**not judged**",
             };
-            let _ = writeln!(text, "- `{}`: {mark}: {}", gate.limit, cell(&gate.found));
+            let _ = writeln!(text, "- `{}`: {mark}: {}", limit.limit, cell(&limit.found));
         }
         let _ = writeln!(
             text,

@@ -53,8 +53,8 @@ pub struct Named {
     pub cpu: Vec<CpuRatio>,
     /// What differs in the circumstances.
     pub differences: Vec<Difference>,
-    /// The gates (`--fail-if`) and their outcomes.
-    pub gates: Vec<Gated>,
+    /// The limits (`--fail-if`) and their outcomes.
+    pub limits: Vec<Judged>,
 }
 
 impl Named {
@@ -91,7 +91,7 @@ impl Named {
 
 /// A limit that a comparison was held against.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
-pub struct Gated {
+pub struct Judged {
     /// The limit as typed: `latency>+5%`.
     pub limit: String,
     /// What was found, in words.
@@ -113,7 +113,7 @@ pub enum Outcome {
     NotJudged,
 }
 
-impl Gated {
+impl Judged {
     /// Whether the limit was kept.
     pub fn outcome(&self) -> Outcome {
         match (self.judged, self.failed) {

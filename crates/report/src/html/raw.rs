@@ -1,18 +1,20 @@
 //! The run as the lines of a run file, gzipped, for the page's download button. `pipegauge show` reads the file.
 
 use std::io::Write;
-use std::num::NonZero;
-use std::thread;
+use std::sync::OnceLock;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use record::RunFile;
 use record::codec::{self, Kept};
+use record::{RunFile, parallel};
 
 use super::columns;
 
 /// Lines that are compressed together: enough for a good dictionary, few enough that several CPUs have work.
 const PART: usize = 10_000;
+
+/// Most threads: each holds a part in memory.
+const THREADS: usize = 8;
 
 /// zlib's level. A higher one would take twice the time to save a tenth.
 const LEVEL: u32 = 3;
@@ -31,13 +33,7 @@ fn packed(lines: &[Kept<'_>]) -> String {
 pub fn parts(run: &RunFile) -> Vec<String> {
     let lines = codec::lines(run);
     let chunks: Vec<&[Kept<'_>]> = lines.chunks(PART).collect();
-    let workers = thread::available_parallelism().map_or(1, NonZero::get).min(chunks.len()).clamp(1, 8);
-    let mut parts = vec![String::new(); chunks.len()];
-    thread::scope(|scope| {
-        let share = chunks.len().div_ceil(workers).max(1);
-        for (from, to) in chunks.chunks(share).zip(parts.chunks_mut(share)) {
-            scope.spawn(move || from.iter().zip(to).for_each(|(lines, part)| *part = packed(lines)));
-        }
-    });
-    parts
+    let parts: Vec<OnceLock<String>> = chunks.iter().map(|_| OnceLock::new()).collect();
+    parallel::each(chunks.len(), THREADS, |n| drop(parts[n].set(packed(chunks[n]))));
+    parts.into_iter().map(|part| part.into_inner().unwrap_or_default()).collect()
 }

@@ -102,7 +102,7 @@ pub fn cautions(run: &RunFile) -> Vec<Caution<'_>> {
 /// for paths of several connections, and for collectives.
 fn scheduled(run: &RunFile) -> &'static str {
     let plan = &run.run.plan;
-    if plan.pattern.facts().collective {
+    if plan.pattern.facts().together {
         return "";
     }
     let alone = run.paths.iter().all(|path| plan.connections(path.opened.path) == 1);

@@ -178,7 +178,7 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
 /// Title for the time of the smallest size: for messages that nothing answers one by one it is the time from one to the next.
 pub(crate) fn time_title(run: &RunFile) -> &'static str {
     let facts = run.run.plan.pattern.facts();
-    if facts.unanswered || facts.bursts { "spacing" } else { "latency" }
+    if facts.unanswered || (facts.bursts && facts.in_group.is_none()) { "spacing" } else { "latency" }
 }
 
 /// Whether no path has more than one size: then a throughput is that of the size, and no maximum.

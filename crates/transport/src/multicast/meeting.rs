@@ -1,23 +1,14 @@
 //! How the members of a group meet: the near one invites each other member at its door, and shows there that it may.
 
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsFd, OwnedFd};
-use std::time::{Duration, Instant};
-
-use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, SocketType};
 
 use super::header::GroupKey;
 use super::link::{Multicast, Seat};
 use super::sockets::Place;
-use crate::ip::{self, bound_to, no_answer};
 use crate::meet::Made;
-use crate::patience::LOOK;
 use crate::registry::{Accept, Address, Connect};
-use crate::{AnyLink, End, LinkError, Proof, sys};
+use crate::{AnyLink, End, LinkError, Proof, invite, ip, sys};
 
-/// How often a member is invited over a path that may lose it.
-const AGAIN: Duration = Duration::from_millis(50);
 /// Bytes of an invitation.
 const INVITATION: usize = 54;
 
@@ -54,56 +45,31 @@ impl Invitation {
 
 /// The far side's door: a socket at which it is invited.
 pub(super) struct Door {
-    fd: OwnedFd,
-    at: SocketAddr,
+    door: invite::Door,
     made: Made,
 }
 
 impl Door {
     pub fn new(at: SocketAddr, made: Made) -> Result<Self, LinkError> {
-        let place = Place::of(&made.settings);
         // What can't carry the group is said before anybody is waited for.
-        place.index()?;
-        let fd = ip::socket(&at, SocketType::DGRAM)?;
-        rustix::net::bind(&fd, &at).map_err(|e| LinkError::io(format!("binding to {at}"), e))?;
-        let at = bound_to(fd.as_fd())?;
-        sys::bound_calls(fd.as_fd(), LOOK)?;
-        Ok(Self { fd, at, made })
-    }
-
-    /// The next invitation that shows `proof`, and who sent it.
-    fn invited(&self, proof: &Proof) -> Result<(Invitation, SocketAddr), LinkError> {
-        let start = Instant::now();
-        loop {
-            self.made.patience.check(start, "waiting to be invited into the group")?;
-            let mut bytes = [0; INVITATION];
-            match rustix::net::recvfrom(&self.fd, &mut bytes[..], RecvFlags::TRUNC) {
-                Ok((_, INVITATION, Some(from))) => {
-                    let from = SocketAddr::try_from(from);
-                    if let (Some(invitation), Ok(from)) = (Invitation::read(&bytes, proof), from) {
-                        return Ok((invitation, from));
-                    }
-                }
-                Ok(_) | Err(Errno::AGAIN | Errno::INTR) => {}
-                Err(e) => return Err(LinkError::io(format!("receiving on {}", self.at), e)),
-            }
-        }
+        Place::of(&made.settings).index()?;
+        Ok(Self { door: invite::Door::new(at)?, made })
     }
 }
 
 impl Accept for Door {
     fn address(&self) -> Address {
-        ip::told(self.at)
+        ip::told(self.door.at)
     }
 
     fn accept(&mut self, proof: &Proof) -> Result<AnyLink, LinkError> {
-        let (Invitation { key, port, rank, members }, near) = self.invited(proof)?;
+        let (Invitation { key, port, rank, members }, near) =
+            self.door.invited(&self.made.patience, |bytes| Invitation::read(bytes, proof))?;
         let place = Place::of(&self.made.settings);
         let (joined, group) = place.joined(port, rank, &self.made.settings)?;
-        let own = place.own(self.at.ip(), &self.made.settings)?;
+        let own = place.own(self.door.at.ip(), &self.made.settings)?;
         // Only now: what is cast after the answer arrives.
-        rustix::net::sendto(&own, &proof.far, SendFlags::NOSIGNAL, &near)
-            .map_err(|e| LinkError::io(format!("answering {near}"), e))?;
+        invite::answer(&own, proof, near)?;
         let seat = Seat { group, key, rank, members, met: vec![(0, near)] };
         Ok(AnyLink::Multicast(End::new(Multicast::new(joined, own, seat, &place, &self.made)?)))
     }
@@ -126,45 +92,13 @@ impl Host {
         let key = GroupKey(sys::random()?);
         let mut met = Vec::new();
         for ((rank, door), proof) in (1..).zip(&self.doors).zip(proofs) {
-            let invitation = Invitation { key, port: group.port(), rank, members };
-            met.push((rank, self.invite(&own, *door, proof, &invitation)?));
+            let invitation = Invitation { key, port: group.port(), rank, members }.written(proof);
+            let patience = &self.made.patience;
+            let readable = |wait| sys::readable(&own, wait, false, patience);
+            met.push((rank, invite::invite(&own, *door, proof, &invitation, patience, readable)?));
         }
         let seat = Seat { group, key, rank: 0, members, met };
         Ok(AnyLink::Multicast(End::new(Multicast::new(joined, own, seat, &place, &self.made)?)))
-    }
-
-    /// Invites one member until it shows that it has joined, and by which address.
-    fn invite(
-        &self,
-        own: &OwnedFd,
-        door: SocketAddr,
-        proof: &Proof,
-        invitation: &Invitation,
-    ) -> Result<SocketAddr, LinkError> {
-        let doing = || format!("inviting the member at {door} into the group");
-        let start = Instant::now();
-        loop {
-            rustix::net::sendto(own, &invitation.written(proof), SendFlags::NOSIGNAL, &door)
-                .map_err(|e| LinkError::io(doing(), e))?;
-            let sent = Instant::now();
-            while sys::readable(own, AGAIN.saturating_sub(sent.elapsed()), false, &self.made.patience)? {
-                let mut shown = [0; 32];
-                match rustix::net::recvfrom(own, &mut shown[..], RecvFlags::DONTWAIT | RecvFlags::TRUNC) {
-                    Ok((_, 32, Some(from))) if Proof::matches(&shown, &proof.far) => {
-                        return SocketAddr::try_from(from).map_err(|e| LinkError::io("reading a datagram's source", e));
-                    }
-                    Ok(_) | Err(Errno::AGAIN | Errno::INTR) => {}
-                    Err(e) => return Err(LinkError::io(doing(), e)),
-                }
-                if sent.elapsed() >= AGAIN {
-                    break;
-                }
-            }
-            match self.made.patience.check(start, "inviting a member into the group") {
-                Err(LinkError::Stalled { waited, .. }) => return Err(no_answer(door, waited)),
-                other => other?,
-            }
-        }
     }
 }
 

@@ -9,7 +9,8 @@ use crate::{Link, LinkError};
 ///
 /// The link is one member of a group whose members have ranks from 0 on; the one that brought the group together has rank 0. Messages are bytes, at most
 /// [`Capabilities::max_block`](crate::Capabilities::max_block) of them. Whether casts arrive, and whether those of one sender arrive in order, the
-/// capabilities say (`reliable`, `ordered`); casts of different senders have no order between them. A member's own casts are not delivered to it.
+/// capabilities say (`reliable`, `ordered`); whether those of different senders have one, [`Group::order`]. A member's own casts are not delivered to it
+/// unless it asks for them ([`Group::hears_itself`]).
 ///
 /// [`Link::send`] on such a link casts, and [`Link::recv`] delivers, whoever sent; answers are apart from both.
 pub trait Group: Link {
@@ -23,6 +24,21 @@ pub trait Group: Link {
     /// used again.
     fn cast(&mut self, block: &[u8]) -> Result<u32, LinkError>;
 
+    /// As [`Group::cast`], but it may stay here until [`Link::flush`] or the next wait of this member, so that several leave together.
+    fn queue(&mut self, block: &[u8]) -> Result<u32, LinkError> {
+        self.cast(block)
+    }
+
+    /// Which order of casts the group promises.
+    fn order(&self) -> Order {
+        Order::Sender
+    }
+
+    /// Whether this member's own casts are delivered to it, too, from here on: asked for, or no more; whether it is so.
+    fn hears_itself(&mut self, _asked: bool) -> bool {
+        false
+    }
+
     /// Receives the next cast of any other member, of exactly `block.len()` bytes. Errors: [`LinkError::Lost`] where none came in time and casts may
     /// be lost.
     fn deliver(&mut self, block: &mut [u8]) -> Result<Delivered, LinkError>;
@@ -33,6 +49,15 @@ pub trait Group: Link {
 
     /// Receives the next answer to this member, of exactly `block.len()` bytes: the rank of who sent it. Errors: those of `deliver`.
     fn answered(&mut self, block: &mut [u8]) -> Result<u32, LinkError>;
+}
+
+/// Which order of casts a group promises.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// Those of one sender come in its order, as far as they come.
+    Sender,
+    /// All casts come in one order at all members.
+    Total,
 }
 
 /// Whose cast was delivered.
@@ -77,6 +102,15 @@ impl Group for Through<'_> {
     }
     fn cast(&mut self, block: &[u8]) -> Result<u32, LinkError> {
         (**self).cast(block)
+    }
+    fn queue(&mut self, block: &[u8]) -> Result<u32, LinkError> {
+        (**self).queue(block)
+    }
+    fn order(&self) -> Order {
+        (**self).order()
+    }
+    fn hears_itself(&mut self, asked: bool) -> bool {
+        (**self).hears_itself(asked)
     }
     fn deliver(&mut self, block: &mut [u8]) -> Result<Delivered, LinkError> {
         (**self).deliver(block)

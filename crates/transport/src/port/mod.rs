@@ -11,7 +11,7 @@ mod queued;
 use std::time::Duration;
 
 pub use self::collective::{Collective, VisitCollective, WORD};
-pub use self::group::{Delivered, Group, VisitGroup};
+pub use self::group::{Delivered, Group, Order, VisitGroup};
 pub use self::one_sided::{OneSided, VisitOneSided};
 pub use self::queued::{Queued, VisitQueued};
 use crate::clock::Virtual;

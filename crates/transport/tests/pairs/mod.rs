@@ -9,7 +9,7 @@ use std::time::Duration;
 use transport::decorate::Decorators;
 use transport::{
     Acceptor, Address, AnyLink, Connector, Ends, Family, LinkError, Name, Patience, Proof, Transport, Value, Wait, am,
-    http, mptcp, quic, registry, shm, tcp, tls, udp, uring, websocket,
+    http, mptcp, quic, registry, shm, strata, tcp, tls, udp, uring, websocket,
 };
 
 pub const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -62,7 +62,7 @@ pub fn variants() -> Vec<(Name, Settings)> {
 }
 
 /// Transports that a kernel or this program may be built without; every other one must be had wherever tests run.
-pub const OPTIONAL: [Name; 5] = [mptcp::NAME, uring::NAME, websocket::NAME, http::NAME, quic::NAME];
+pub const OPTIONAL: [Name; 6] = [mptcp::NAME, uring::NAME, websocket::NAME, http::NAME, quic::NAME, strata::NAME];
 
 /// Those over IP that take either version of it, as far as they can be had here.
 pub fn over_ip() -> impl Iterator<Item = Name> {

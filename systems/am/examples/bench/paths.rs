@@ -56,13 +56,14 @@ fn beside<T>(far: impl FnOnce(), near: impl FnOnce() -> T) -> T {
             rustix::thread::sched_setaffinity(None, &set).expect("the CPU exists");
         }
     };
+    // Before the fork: a child that starts on a CPU on which this side spins would wait for its turn.
+    pin_to(1);
     // SAFETY: this program has one thread; the child runs `far` and ends.
     match unsafe { libc::fork() } {
         -1 => panic!("fork: {}", std::io::Error::last_os_error()),
         0 => {
             // SAFETY: a plain system call: the child ends with its parent.
             unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
-            pin_to(1);
             far();
             // SAFETY: ends the process.
             unsafe { libc::_exit(0) }

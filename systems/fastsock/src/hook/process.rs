@@ -8,7 +8,7 @@ use libc::{c_char, c_int, pid_t, posix_spawn_file_actions_t, posix_spawnattr_t};
 
 use crate::arena::control;
 use crate::table::{self, Why};
-use crate::{activate, real, recycle, report, retire, slot, watch};
+use crate::{activate, real, recycle, report, retire, slot, solo, watch};
 
 /// Runs when the library is loaded.
 #[used]
@@ -21,6 +21,7 @@ static BEGIN: extern "C" fn() = begin;
 static END: extern "C" fn() = end;
 
 extern "C" fn begin() {
+    solo::begin();
     activate::note_process();
     crate::carry::take();
     // SAFETY: functions that live as long as the process.
@@ -53,10 +54,7 @@ fn after_fork() {
     slot::each(0, usize::MAX, |fd| {
         let Some(slot) = slot::of(fd) else { return };
         match slot.parts() {
-            Some((page, _)) if slot.active() => {
-                recycle::plain(fd, &slot);
-                page.shared.store(1, Ordering::Relaxed);
-            }
+            Some(_) if slot.active() => recycle::plain(fd, &slot),
             _ => activate::give_up(&slot, Why::Forked),
         }
     });
@@ -65,6 +63,12 @@ fn after_fork() {
 extern "C" fn before_fork() {
     recycle::before_fork();
     watch::before_fork();
+    // Before there is another process: from then on the locks are taken.
+    slot::each(0, usize::MAX, |fd| {
+        if let Some((page, _)) = slot::of(fd).as_deref().and_then(slot::Slot::parts) {
+            page.share();
+        }
+    });
 }
 
 extern "C" fn in_parent() {

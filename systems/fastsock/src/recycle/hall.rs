@@ -80,7 +80,7 @@ impl Hall {
         let Some(last) = last.and_then(slot::numbered) else { return false };
         let Some((_, memory)) = last.parts() else { return false };
         let sides = &control(memory).sides;
-        wait.spin(&sides[ACCEPTED], &sides[CONNECTS], begun)
+        wait.spin(&sides[ACCEPTED], &sides[CONNECTS], std::time::Duration::ZERO, begun)
     }
 
     /// Somebody waits by a poll or a set.

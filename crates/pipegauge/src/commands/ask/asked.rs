@@ -10,12 +10,12 @@ use model::scale::{Unscaled, Wire};
 use model::{CurvePoint, Estimate, Fits, Summary};
 use record::load::UnderLoad;
 use record::rates::OverRates;
-use record::{Analysis, RunFile};
+use record::{Analysis, RunFile, sides};
 use report::compare::Basis;
 use transport::Wait;
 use units::thousands;
 
-use crate::commands::{sides, wires};
+use crate::commands::wires;
 use crate::config::question::size_words;
 use crate::config::retyped;
 use crate::flags::WireFlags;
@@ -279,10 +279,22 @@ impl Asked<'_> {
     pub fn short(&self) -> &'static str {
         let facts = self.run.run.plan.pattern.facts();
         match () {
+            () if facts.together => "this is of short trials",
             () if facts.bursts => "this is of short bursts",
             () if facts.unanswered => "this is of short streams",
             () => "this is of single transfers",
         }
+    }
+
+    /// Messages that a member delivers in one of the times, where that is of a round of a group.
+    pub fn in_round(&self) -> Option<f64> {
+        let plan = &self.run.run.plan;
+        let senders = match self.kind? {
+            TimeKind::Round => self.run.paths[self.index].opened.path,
+            TimeKind::Delivery => return Some(plan.burst.max(1) as f64),
+            _ => return None,
+        };
+        Some(plan.burst.max(1) as f64 * (f64::from(plan.flows(senders)) + 1.0))
     }
 
     /// Whether every message is answered.

@@ -51,6 +51,19 @@ pub fn per_second(p: &Asked<'_>, what: Unit, size: Option<u64>, span: f64) -> An
             let answers = size_words(p.response().unwrap_or(size));
             (t.seconds, format!("requests of {} with answers of {answers}, one at a time (1/RTT)", size_words(size)))
         }
+        (Some(TimeKind::Round | TimeKind::Delivery), Unit::Requests) => {
+            let why = "the members of a group cast, and none answers a request; measure with --pattern cast";
+            return cannot(p, why.to_owned(), &[size]);
+        }
+        (Some(TimeKind::Round | TimeKind::Delivery), _) => {
+            let in_round = p.in_round().unwrap_or(1.0);
+            let words = format!(
+                "messages of {} delivered at a member, {in_round} in each round ({in_round}/{})",
+                size_words(size),
+                p.time
+            );
+            (times(t.seconds, 1.0 / in_round), words)
+        }
         (Some(TimeKind::Spacing), Unit::Requests) => (
             times(t.seconds, p.round_trip().map_or(1.0, |(factor, _)| factor)),
             format!("requests of {} with their answers, by {} at once", size_words(size), p.at_once()),

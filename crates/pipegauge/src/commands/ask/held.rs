@@ -7,7 +7,7 @@ use super::asked::{Asked, inverse};
 use super::kept;
 use super::rounds::every_round;
 use super::times::of as time;
-use crate::commands::sides::Compared;
+use record::sides::Compared;
 
 /// Two paths held against each other at any size.
 pub struct Held<'a, 'b> {

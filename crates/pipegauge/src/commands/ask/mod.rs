@@ -41,6 +41,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use measure::event::TimeKind;
+use transport::registry;
 
 use self::asked::{Asked, figure};
 use super::{files, wires};
@@ -70,6 +71,8 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
     let several = runs.len() > 1;
     let mut all: Vec<Asked<'_>> =
         runs.iter().flat_map(|(file, run)| asked::paths(file, run, &flags.wire, several)).collect();
+    // What is offered names a module's options as it does. One that is not here, or that can't be used, is no reason to answer nothing.
+    all.iter().for_each(|p| drop(registry::named(p.transport)));
     let had: Vec<String> = all.iter().map(|p| p.name.clone()).collect();
     if let Some(name) = &flags.path {
         all.retain(|p| p.label == name);

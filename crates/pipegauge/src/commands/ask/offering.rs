@@ -5,7 +5,7 @@ use super::asked::Asked;
 /// The run that offers rates.
 pub fn command(p: &Asked<'_>, rates: &str, size: Option<u64>) -> String {
     let sizes = size.map_or(String::new(), |size| format!(" --sizes {size}"));
-    format!("pipegauge run {} --pattern stream --rate {rates}{sizes}", p.transport)
+    format!("pipegauge run {} --pattern stream --rate {rates}{sizes}", p.typed_idle())
 }
 
 /// A rate as `--rate` takes it.

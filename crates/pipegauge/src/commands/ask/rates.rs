@@ -5,7 +5,7 @@ use model::answer::{self, Frames, Kept, Seen, Unanswered};
 use model::{CurvePoint, Estimate};
 use units::{BitRate, Bytes, Kind, Seconds, Share};
 
-use super::asked::{Asked, figure, from, inverse};
+use super::asked::{Asked, figure, from, inverse, times};
 use super::beside::{achieved, ways};
 use super::kept::{self, Kept as KeptUp};
 use super::percentiles::{but, late, stands_in};
@@ -319,6 +319,9 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
     if what == Unit::Connections && p.kind != Some(TimeKind::Transaction) {
         return super::counts::connections(p, Some(size));
     }
+    if let Some(in_round) = p.in_round() {
+        return in_rounds(p, rate, size, in_round);
+    }
     let requests = what == Unit::Requests;
     let (curve, label, factor) = match if requests { doubled(p) } else { Ok((p.curve.clone(), p.time, 1.0)) } {
         Ok(found) => found,
@@ -387,6 +390,27 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
             yes(p, text + &kept.words, f.most_frames, "1/s", f.rests_on)
         }
     }
+}
+
+/// Whether the messages of a group's rounds, so many in each, are delivered at a rate.
+fn in_rounds(p: &Asked<'_>, rate: f64, size: u64, in_round: f64) -> Answered {
+    let t = match of(p, size) {
+        Ok(t) => t,
+        Err(why) => return no(p, &why, &[size]),
+    };
+    let (each, kept) = (times(t.seconds, 1.0 / in_round), kept::at(p, size).words);
+    let most = inverse(each, 1.0);
+    let text = format!(
+        "{}: {in_round} messages of {} take {} ({}); the most is {}, delivered at each member{}{}{kept}",
+        super::reply::verdict(each, 1.0 / rate),
+        size_words(size),
+        figure(t.seconds, Kind::Seconds),
+        p.time,
+        figure(most, Kind::PerSecond),
+        t.how,
+        achieved(p, size)
+    );
+    yes(p, text, most, "1/s", t.rests_on)
 }
 
 /// So many a second, as a figure.

@@ -68,12 +68,12 @@ pub fn flags(asked: &ExplainFlags, run: &RunFile, path: &PathRun, edges: &[model
         quiet: asked.quiet,
         ..base.common
     };
-    Ok(RunFlags { from, to: Some(last.saturating_mul(AROUND).min(most)), common, ..base })
+    Ok(RunFlags { from: Some(from), to: Some(last.saturating_mul(AROUND).min(most)), common, ..base })
 }
 
-/// Whether `run` or `live` of this program made the file. An import has a path's name and no way to it.
+/// Whether `run`, `live` or `group` of this program made the file. An import has a path's name and no way to it.
 fn measured_by_us(command: &[String]) -> bool {
-    command.iter().skip(1).any(|word| word == "run" || word == "live")
+    command.iter().skip(1).any(|word| ["run", "live", "group"].contains(&word.as_str()))
 }
 
 /// Whether the far side ran on another host, or was met as if it did.

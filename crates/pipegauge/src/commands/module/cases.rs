@@ -607,7 +607,7 @@ fn settings(module: &'static dyn Transport) -> Result<()> {
             Form::Share => vec![0.0.into(), 1.0.into()],
             Form::Rate => vec![1e3.into(), 1e12.into()],
             Form::OneOf(words) => words.iter().map(|word| (*word).into()).collect(),
-            Form::Word(_) | Form::Text(..) | Form::Many(_) => vec!["x".into()],
+            Form::Word(_) | Form::Text(..) | Form::Read(..) | Form::Many(_) => vec!["x".into()],
         };
         for value in values {
             let set = Settings::default().with(option.name, value.clone());

@@ -72,15 +72,16 @@ impl Member {
         Starting::begin(NEAR, ssh::command(ssh, target, under, program, "member")?, How::of(By::Ssh))
     }
 
-    /// Meets it, at `target` where ssh started it.
+    /// Meets it, at `target` where ssh started it; `among` so many that start at once.
     pub(super) fn met(
         starting: Starting,
+        among: u32,
         target: Option<&str>,
         patience: Duration,
         stop: &Arc<AtomicBool>,
     ) -> Result<Self, MeetError> {
         let (process, (mut channel, _)) = match target {
-            None => greet_here(starting, stop)?,
+            None => greet_here(starting, among, stop)?,
             Some(target) => greet_over_ssh(starting, target, stop)?,
         };
         channel.take_up_to(FRAME);

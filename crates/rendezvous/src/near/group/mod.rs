@@ -135,7 +135,7 @@ impl GroupSession {
     fn shape(&self) -> Shape {
         let topology = self.path().topology;
         // The near process is a member, too.
-        let one = if self.plan.pattern.facts().collective { "far member" } else { topology.one() };
+        let one = if self.plan.pattern.facts().together { "far member" } else { topology.one() };
         Shape { topology, one, of: self.plan.connections(self.number as u32) }
     }
 

@@ -54,6 +54,7 @@ impl GroupSession {
         let (near_cpus, far_cpus) = self.cpus();
         let far_processes = shape.topology.far_processes(shape.of) as usize;
         let near_processes = shape.topology.near_processes(shape.of) as usize;
+        let among = (far_processes + near_processes) as u32;
         let far_pin = |i: usize| far_cpus.get(i).copied().or(self.plan.pin.map(|(_, far)| far));
         more_files();
         let launch = self.path().transport.transport().map_or(&[][..], transport::Transport::launch);
@@ -86,6 +87,7 @@ impl GroupSession {
             environment,
             rank: i as u32,
             at: door,
+            among,
         };
         if let Reach::Fresh(program, at) = &self.reach {
             door = *at;
@@ -124,7 +126,7 @@ impl GroupSession {
             let target = self.elsewhere.as_ref().map(|other| other.nears.targets[other.nears.place(i).0].as_str());
             let met = match begun {
                 Begun::Met(member) => Ok(*member),
-                Begun::Starts(starting) => Member::met(starting, target, self.patience(), &self.stop),
+                Begun::Starts(starting) => Member::met(starting, among, target, self.patience(), &self.stop),
             };
             members.push(met.map_err(|e| named(Who::Near(i), launched(&mut seats, e)))?);
         }

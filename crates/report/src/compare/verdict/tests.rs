@@ -44,7 +44,7 @@ fn named(stretches: Vec<Stretch>) -> Named {
         note: None,
         cpu: Vec::new(),
         differences: Vec::new(),
-        gates: Vec::new(),
+        limits: Vec::new(),
     }
 }
 

@@ -1,8 +1,8 @@
-//! `--fail-if`: a limit on a comparison, parsed and held against it.
+//! `--fail-if`: a limit on a comparison, and whether it is kept.
 
 use anyhow::{Result, anyhow, bail};
 use model::{Compared, Estimate, Finding};
-use report::compare::{APART, Gated, IN_ONE_RUN, MAY_LIE_APART, Named};
+use report::compare::{APART, IN_ONE_RUN, Judged, MAY_LIE_APART, Named};
 use units::Bytes;
 
 /// What a limit is on.
@@ -18,9 +18,9 @@ enum Metric {
     Throughput,
 }
 
-/// A limit.
+/// A limit on one figure of a comparison.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Gate {
+pub struct Limit {
     text: String,
     metric: Metric,
     above: bool,
@@ -30,7 +30,7 @@ pub struct Gate {
 
 const HOW: &str = "write METRIC>+N% or METRIC<-N%, with METRIC one of latency, time, time@SIZE, throughput";
 
-impl Gate {
+impl Limit {
     /// Parses `latency>+5%`, `time@64KiB>10%`, `throughput<-5%`.
     pub fn parse(text: &str) -> Result<Self> {
         let refuse = |why: &str| anyhow!("--fail-if '{text}': {why}; {HOW}");
@@ -52,10 +52,10 @@ impl Gate {
         Ok(Self { text: text.to_owned(), metric, above, change })
     }
 
-    /// Holds the limit against a comparison. It fails where the change lies beyond the limit and is itself no chance: its
+    /// Judges a comparison by the limit. It fails where the change lies beyond the limit and is itself no chance: its
     /// 95% interval, which holds what runs of one thing differ by, leaves out no change at all. Where nothing tells what runs of one thing
     /// differ by, a change beyond the limit is not judged.
-    pub fn hold(&self, named: &Named) -> Result<Gated> {
+    pub fn judge(&self, named: &Named) -> Result<Judged> {
         let c = &named.comparison;
         let of = |s: &Compared| (format!("time of {}", Bytes(s.size)), s.ratio, s.by_order);
         let (what, ratio, by_order): (String, Estimate, bool) = match self.metric {
@@ -130,7 +130,7 @@ impl Gate {
         };
         let why = if why.is_empty() { String::new() } else { format!(", {why}") };
         let found = format!("{what}: {}{range}{why}", percent(change));
-        Ok(Gated { limit: self.text.clone(), found, failed: judged && beyond && !chance, judged })
+        Ok(Judged { limit: self.text.clone(), found, failed: judged && beyond && !chance, judged })
     }
 }
 
@@ -183,12 +183,12 @@ mod tests {
             note: None,
             cpu: Vec::new(),
             differences: Vec::new(),
-            gates: Vec::new(),
+            limits: Vec::new(),
         }
     }
 
-    fn held(text: &str, c: &Comparison, separate: bool) -> Result<Gated> {
-        Gate::parse(text)?.hold(&named(c, separate))
+    fn held(text: &str, c: &Comparison, separate: bool) -> Result<Judged> {
+        Limit::parse(text)?.judge(&named(c, separate))
     }
 
     #[test]
@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn what_cannot_be_meant_is_refused_with_the_way_to_write_it() {
         for bad in ["", "latency", "latency>", "latency>5", "speed>5%", "time@x>5%", "latency>x%", "latency>NaN%"] {
-            let said = Gate::parse(bad).unwrap_err().to_string();
+            let said = Limit::parse(bad).unwrap_err().to_string();
             assert!(said.contains("METRIC>+N%") && said.contains(bad), "{bad}: {said}");
         }
         let said = held("time@65>1%", &comparison(1.0, 1.0, 1.0), false).unwrap_err().to_string();

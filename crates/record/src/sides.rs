@@ -1,8 +1,8 @@
 //! Two sides held against each other, as their runs allow: `compare` and `ask` say the same of them.
 
+use crate::{PathRun, RunFile};
 use measure::event::Schedule;
 use model::{Circumstances, Comparison, CurvePoint, Side};
-use record::{PathRun, RunFile};
 use transport::Ends;
 
 /// One of the repeats of a side: a run, and the place of the path in it.
@@ -72,7 +72,7 @@ fn curve((run, at): Repeat<'_>) -> Vec<CurvePoint> {
 /// What surrounded each run. Where it is not the same machines all through, they are what is compared, and their speed
 /// explains nothing away.
 fn circumstances(first: &[Repeat<'_>], second: &[Repeat<'_>]) -> [Vec<Circumstances>; 2] {
-    let same = record::same_machines(first.iter().chain(second).map(|r| (r.0, path(*r))));
+    let same = crate::same_machines(first.iter().chain(second).map(|r| (r.0, path(*r))));
     let of = |side: &[Repeat<'_>]| {
         let each = side.iter().map(|(run, at)| run.circumstances(*at));
         each.map(|c| Circumstances { calibrations: if same { c.calibrations } else { Vec::new() }, ..c }).collect()

@@ -1,0 +1,188 @@
+//! A member of a group in a trial whose messages are numbered: casting, waiting for a round, and holding what is delivered against what the group promises.
+//!
+//! Each message begins with as many bytes of its number among its sender's as it has room for, 8 at most. Where all casts have one order ([`Order::Total`]) a member
+//! hears its own, too, and makes a digest of whose cast came when. Else the casts of each sender come in their order. On a path that loses, numbers that are left
+//! out are lost messages: a round of which some do not come in time counts as lost, and the next one begins.
+
+use transport::{Delivered, Group, LinkError, Order};
+
+use super::collective::members;
+use crate::TrialSpec;
+use crate::buffers::Slots;
+use crate::content::{self, Writer};
+use crate::workspace::Halt;
+
+pub(super) const LACKS: &str =
+    "it has no group whose members a message could go to at once (list says which transports have)";
+pub(super) const MODELLED: &str = "the members of the modelled group only answer, and don't cast";
+pub(super) const LACKING: LinkError = LinkError::Unsupported("cast to a group");
+/// Rounds in a row of which something is missing after which a far half counts as over.
+pub(super) const SILENCES: u32 = 50;
+/// Most bytes of a message that are its number.
+const NUMBER: usize = 8;
+
+/// What has come of one member's casts.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Came {
+    /// Messages.
+    pub count: u64,
+    /// Its casts up to the last that came, those that did not come included.
+    pub upto: u64,
+}
+
+/// A member's part of a trial.
+pub(super) struct Member<'a, L> {
+    pub link: &'a mut L,
+    spec: &'a TrialSpec,
+    pub halt: Halt,
+    rank: u32,
+    /// Whether what is cast arrives.
+    pub reliable: bool,
+    /// Whether its own casts are delivered to it.
+    hears: bool,
+    pub one_order: bool,
+    /// By rank; of members that do not cast it stays as it is.
+    pub came: Vec<Came>,
+    /// Members that cast, from rank 0 on.
+    senders: usize,
+    /// Numbers of each sender's casts before this trial: all have cast the same.
+    before: Option<u32>,
+    /// Which members' casts were delivered, in their order.
+    pub digest: u64,
+    /// Whether a message of this round was left out.
+    gap: bool,
+    /// First wrong byte: message, offset.
+    pub wrong: Option<(u64, u64)>,
+}
+
+impl<'a, L: Group> Member<'a, L> {
+    /// Of a group in which all cast.
+    pub fn of_senders(link: &'a mut L, spec: &'a TrialSpec, halt: Halt) -> Result<Self, LinkError> {
+        let one_order = link.order() == Order::Total;
+        let hears = link.hears_itself(true);
+        if one_order && !hears {
+            let why = "all casts have one order, and a member does not hear where its own are in it".to_owned();
+            return Err(LinkError::Protocol(why));
+        }
+        Ok(Self { hears, one_order, senders: link.members() as usize, ..Self::of_one(link, spec, halt)? })
+    }
+
+    /// Of a group in which rank 0 alone casts, and does not hear itself.
+    pub fn of_one(link: &'a mut L, spec: &'a TrialSpec, halt: Halt) -> Result<Self, LinkError> {
+        let all = link.members();
+        if u64::from(all) != members(spec) {
+            let why = format!("a group of {} members is measured, and this one has {all}", members(spec));
+            return Err(LinkError::Protocol(why));
+        }
+        let (rank, reliable) = (link.rank(), link.capabilities().reliable);
+        let came = vec![Came::default(); all as usize];
+        Ok(Self {
+            link,
+            spec,
+            halt,
+            rank,
+            reliable,
+            hears: false,
+            one_order: false,
+            came,
+            senders: 1,
+            before: None,
+            digest: 0,
+            gap: false,
+            wrong: None,
+        })
+    }
+
+    /// The number of the contents of a message.
+    fn contents(&self, from: u32, number: u64) -> u64 {
+        number.wrapping_mul(self.came.len() as u64).wrapping_add(u64::from(from))
+    }
+
+    /// Casts this member's messages of a round.
+    pub fn cast(&mut self, round: u64, out: &mut Slots<'_>) -> Result<(), LinkError> {
+        for i in 0..self.spec.burst {
+            let number = round * self.spec.burst + i;
+            let block = out.slot();
+            if self.spec.check {
+                content::fill(block, self.spec.seed, self.contents(self.rank, number), Writer::Near);
+            }
+            let room = block.len().min(NUMBER);
+            block[..room].copy_from_slice(&number.to_le_bytes()[..room]);
+            let of_link = self.link.queue(block)?;
+            self.before.get_or_insert(of_link.wrapping_sub(1));
+        }
+        self.link.flush()?;
+        if !self.hears && self.senders > 1 {
+            let (own, upto) = (&mut self.came[self.rank as usize], (round + 1) * self.spec.burst);
+            *own = Came { count: upto, upto };
+        }
+        Ok(())
+    }
+
+    /// Takes what comes until all messages of the round are here; false where some are missing.
+    pub fn wait(&mut self, round: u64, into: &mut Slots<'_>) -> Result<bool, LinkError> {
+        let all = (round + 1) * self.spec.burst;
+        self.gap = false;
+        while self.came[..self.senders].iter().any(|of| of.upto < all) {
+            let block = into.slot();
+            match self.link.deliver(block) {
+                Ok(delivered) => self.delivered(delivered, block)?,
+                Err(LinkError::Lost) => return Ok(false),
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(!self.gap)
+    }
+
+    /// Holds a message against what the group promises.
+    #[inline]
+    fn delivered(&mut self, Delivered { from, number }: Delivered, block: &[u8]) -> Result<(), LinkError> {
+        let Some(came) = self.came[..self.senders].get_mut(from as usize) else {
+            return Err(LinkError::Protocol(format!("a message came of member {from}, which is none that casts")));
+        };
+        let room = block.len().min(NUMBER);
+        // Who does not cast takes the first message to be of the number that it says, in its lowest bytes.
+        let first = || block[..room.min(4)].iter().rev().fold(0, |all: u32, byte| (all << 8) | u32::from(*byte));
+        let before = *self.before.get_or_insert_with(|| number.wrapping_sub(1).wrapping_sub(first()));
+        // From 0: which of its sender's messages of this trial it is, as the link counts them.
+        let number = number.wrapping_sub(before).wrapping_sub(1);
+        if !self.reliable && number > u32::MAX / 2 {
+            // A late one of an earlier trial.
+            return Ok(());
+        }
+        let number = u64::from(number);
+        if block[..room] != number.to_le_bytes()[..room] || (self.reliable && number != came.upto) || number < came.upto
+        {
+            let mut told = [0; NUMBER];
+            told[..room].copy_from_slice(&block[..room]);
+            return Err(LinkError::Protocol(format!(
+                "the order of casts is broken: of member {from}, message {} was due, and the one that came says to be number {} \
+                 of them, in its lowest {room} bytes",
+                came.upto,
+                u64::from_le_bytes(told)
+            )));
+        }
+        self.gap |= number > came.upto;
+        *came = Came { count: came.count + 1, upto: number + 1 };
+        if self.one_order {
+            // FNV-1a, turned so that also its high bits depend on what came early.
+            self.digest = (self.digest ^ u64::from(from + 1)).wrapping_mul(0x0100_0000_01b3).rotate_left(5);
+        }
+        if self.spec.check && self.wrong.is_none() {
+            let contents = self.contents(from, number);
+            self.wrong =
+                content::first_wrong(block, self.spec.seed, contents, Writer::Near, room).map(|at| (number, at));
+        }
+        Ok(())
+    }
+
+    /// Of the member of which fewest came, how many.
+    pub fn fewest(&self) -> u64 {
+        let others = self.came[..self.senders].iter().zip(0..).filter(|(_, rank)| *rank != self.rank);
+        others.map(|(of, _)| of.count).min().unwrap_or(0)
+    }
+
+    pub fn rounds(&self) -> u64 {
+        self.spec.warmup + self.spec.repeats
+    }
+}

@@ -1,0 +1,138 @@
+//! A member of the library's, and what came for it: what a link and its keeper share.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use ::strata::udp::{Event, Group as Joined};
+use ::strata::{Delivery, Endpoint};
+use bytes::Bytes;
+
+use crate::sys::RECEIVING;
+use crate::{Delivered, LinkError};
+
+/// Longest wait for an event of a member that leaves.
+const TURN: Duration = Duration::from_millis(1);
+/// Bytes that came and wait for this side to take them, at most, while it does not use its link: who sends more is held up, as by a full socket.
+const HELD: usize = 4 << 20;
+/// A member, and what came for it.
+pub(super) struct Member {
+    pub group: Joined,
+    /// All members, in the order of their ranks.
+    pub members: Vec<Endpoint>,
+    pub rank: u32,
+    /// How many casts of each member were delivered here.
+    counts: Vec<u32>,
+    casts: VecDeque<(Delivered, Bytes)>,
+    answers: VecDeque<(u32, Bytes)>,
+    /// Bytes of both.
+    held: usize,
+    /// Whether its own casts are kept, too.
+    pub own: bool,
+    /// Why nothing more comes.
+    over: Option<Over>,
+}
+
+#[derive(Clone)]
+enum Over {
+    /// A member left.
+    Left,
+    /// This one has.
+    Gone,
+    /// What the system said.
+    System(String),
+}
+
+impl Member {
+    /// A member of a group whose view has all members.
+    pub fn new(group: Joined, members: Vec<Endpoint>, rank: u32) -> Self {
+        let counts = vec![0; members.len()];
+        let (casts, answers) = Default::default();
+        Self { group, members, rank, counts, casts, answers, held: 0, own: false, over: None }
+    }
+
+    /// Takes the next event, which it waits for at most so long. Whether there was one.
+    pub fn step(&mut self, wait: Duration) -> Result<bool, LinkError> {
+        let came = self.over.is_none() && self.turn(wait);
+        match &self.over {
+            Some(over) => Err(over.error()),
+            None => Ok(came),
+        }
+    }
+
+    /// The same while nobody uses the link: no more is taken than it holds.
+    pub fn kept(&mut self) -> bool {
+        self.held <= HELD && self.turn(Duration::ZERO)
+    }
+
+    /// Takes the next event; also where nothing more comes for this side, so that the others can go on.
+    fn turn(&mut self, wait: Duration) -> bool {
+        match self.group.poll(wait) {
+            Ok(None) => return false,
+            Ok(Some(event)) => self.came(event),
+            Err(e) => {
+                self.over = Some(Over::System(e.to_string()));
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Says that it leaves, and waits a little until the others have all that it cast and let it go.
+    pub fn leave(&mut self, wait: Duration) {
+        let began = Instant::now();
+        self.group.leave();
+        while !matches!(self.over, Some(Over::Gone | Over::System(_))) && began.elapsed() < wait {
+            self.turn(TURN);
+        }
+    }
+
+    /// Whether a cast waits.
+    pub fn has_cast(&self) -> bool {
+        !self.casts.is_empty()
+    }
+
+    pub fn next_cast(&mut self) -> Option<(Delivered, Bytes)> {
+        let cast = self.casts.pop_front()?;
+        self.held -= cast.1.len();
+        Some(cast)
+    }
+
+    pub fn next_answer(&mut self) -> Option<(u32, Bytes)> {
+        let answer = self.answers.pop_front()?;
+        self.held -= answer.1.len();
+        Some(answer)
+    }
+
+    fn came(&mut self, event: Event) {
+        match event {
+            Event::Message(Delivery { from, cast, body, .. }) => {
+                let Some(rank) = self.members.iter().position(|member| *member == from) else { return };
+                if !cast {
+                    self.held += body.len();
+                    self.answers.push_back((rank as u32, body));
+                    return;
+                }
+                let number = self.counts[rank].wrapping_add(1);
+                self.counts[rank] = number;
+                if self.own || rank as u32 != self.rank {
+                    self.held += body.len();
+                    self.casts.push_back((Delivered { from: rank as u32, number }, body));
+                }
+            }
+            Event::View(view) if view.members == self.members => {}
+            Event::View(_) => self.over = Some(Over::Left),
+            Event::Left => self.over = Some(Over::Gone),
+            // Datagrams of others are no event of the group.
+            Event::Stable(_) | Event::Trace(_) | Event::Notice(_) => {}
+        }
+    }
+}
+
+impl Over {
+    fn error(&self) -> LinkError {
+        match self {
+            Self::Left | Self::Gone => LinkError::Closed { doing: RECEIVING },
+            Self::System(text) => LinkError::io("taking part in the group", std::io::Error::other(text.clone())),
+        }
+    }
+}
