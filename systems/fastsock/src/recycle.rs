@@ -30,7 +30,7 @@ pub use hall::{accept, arm, listened, pending, watch, withdraw};
 pub use pool::{connect, connected, heard};
 
 /// Connections that a process keeps at most: of those it made, and of each listener.
-const MOST: usize = 16;
+const MOST: usize = 32;
 
 /// A namespace of another network was entered: what was connected before can't be taken for what is connected now.
 static MOVED: AtomicBool = AtomicBool::new(false);
