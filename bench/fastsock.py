@@ -5,9 +5,10 @@ interval over rounds (pairs.py). The library is loaded into the processes of the
 """
 import json
 import os
+import re
 import statistics
 
-from common import PAIRS, PG, QUICK, TARGET, WORK, pipegauge, run, table
+from common import PAIRS, QUICK, ROOT, TARGET, WORK, pipegauge, run, table
 from pairs import bootstrap, interleaved
 
 FAST = "tcp:preload=fastsock"
@@ -97,20 +98,23 @@ def rows_of(events, what, sizes):
 
 
 def connects():
-    """How many times as long a transaction with a connection of its own takes over the kernel as over the library, which has both sides loaded by
-    the command `fastsock run`."""
+    """How many times as long a transaction with a connection of its own takes over the kernel as over the library (systems/fastsock/contract/rate.c, whose
+    server makes its listener itself and accepts one connection after the other); and the times and CPU times of both."""
+    program = os.path.join(WORK, "rate")
+    source = os.path.join(ROOT, "systems/fastsock/contract/rate.c")
+    run(["cc", "-O2", source, "-o", program, "-ldl"])
+
     def once(*under):
-        out = os.path.join(WORK, "connect.run.jsonl")
-        if os.path.exists(out):
-            os.unlink(out)
-        flags = ["--pattern", "connect", "--sizes", "64", "--repeats", "2000", "--trials", "1", "--no-html", "--quiet"]
-        run([*under, PG, "run", "tcp", *flags, "-o", out], timeout=300)
-        with open(out) as f:
-            events = [json.loads(line) for line in f]
-        return statistics.median(rounds(events, 0, 64).values())
+        said = re.match(r"([\d.]+) us a transaction, CPU time ([\d.]+) us", run([*under, program, "20000"], timeout=300))
+        return float(said[1]), float(said[2])
 
     pairs = interleaved(PAIRS, once, lambda: once(COMMAND, "run"))
-    return bootstrap([a / b for a, b in pairs])
+    middle = lambda side, what: statistics.median(pair[side][what] for pair in pairs)
+    table("A connection for each transaction", ["", "kernel TCP", "fast", "kernel / fast [95%]"],
+          [[name, f"{middle(0, what):.1f} us", f"{middle(1, what):.1f} us", in_words(bootstrap([a[what] / b[what] for a, b in pairs]))]
+           for what, name in enumerate(["time", "CPU time of both sides"])],
+          "`rate 20000`: connect, a byte there, a byte back, close; blocking calls, unpinned.")
+    return bootstrap([a[0] / b[0] for a, b in pairs])
 
 
 def over_am(events, sizes, what):

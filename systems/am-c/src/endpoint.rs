@@ -9,15 +9,15 @@ use crate::convert::{AmError, AmOptions, Failure, name, options, run, slice};
 use crate::handlers::{AmReplyHandler, AmRequestHandler, handlers};
 
 /// `struct am_listener`.
-pub struct AmListener(Listener);
+pub struct AmListener(pub(crate) Listener);
 
 /// `struct am_endpoint`, with the regions it registered.
 pub struct AmEndpoint(Endpoint<()>, Vec<Region>);
 
-const NULL: Failure = Failure::Refused("the endpoint or listener is a null pointer");
+pub(crate) const NULL: Failure = Failure::Refused("the endpoint or listener is a null pointer");
 
 /// A value on the heap as C holds it.
-fn out<T>(made: Result<T, c_int>) -> *mut T {
+pub(crate) fn out<T>(made: Result<T, c_int>) -> *mut T {
     made.map_or(std::ptr::null_mut(), |made| Box::into_raw(Box::new(made)))
 }
 

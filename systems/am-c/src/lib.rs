@@ -6,3 +6,4 @@
 mod convert;
 mod endpoint;
 mod handlers;
+mod posting;

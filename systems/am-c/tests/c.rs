@@ -12,8 +12,8 @@ fn library() -> Option<PathBuf> {
     folders.iter().map(|folder| folder.join("libam_c.a")).find(|path| path.exists())
 }
 
-#[test]
-fn the_example_in_c_compiles_without_a_warning_and_runs() {
+/// Compiles an example and runs it; what it prints.
+fn prints(example: &str, expected: &str) {
     let Some(compiler) =
         ["cc", "gcc", "clang"].into_iter().find(|cc| Command::new(cc).arg("--version").output().is_ok())
     else {
@@ -22,12 +22,12 @@ fn the_example_in_c_compiles_without_a_warning_and_runs() {
     };
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let library = library().expect("cargo builds the static library beside its tests");
-    let program = std::env::temp_dir().join(format!("am-exchange-{}", std::process::id()));
+    let program = std::env::temp_dir().join(format!("am-{example}-{}", std::process::id()));
     let built = Command::new(compiler)
         .args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-Wpedantic", "-D_GNU_SOURCE"])
         .arg("-I")
         .arg(root.join("../am/include"))
-        .arg(root.join("c/exchange.c"))
+        .arg(root.join(format!("c/{example}.c")))
         .arg(&library)
         .args(["-lpthread", "-ldl", "-lm", "-o"])
         .arg(&program)
@@ -37,5 +37,19 @@ fn the_example_in_c_compiles_without_a_warning_and_runs() {
     let ran = Command::new(&program).output().unwrap();
     std::fs::remove_file(&program).unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    assert_eq!(String::from_utf8_lossy(&ran.stdout), "sum 6, word hello\n");
+    assert_eq!(String::from_utf8_lossy(&ran.stdout), expected);
+}
+
+#[test]
+fn the_example_in_c_compiles_without_a_warning_and_runs() {
+    prints("exchange", "sum 6, word hello\n");
+}
+
+#[test]
+fn receive_posting_in_c_copies_once_what_finds_a_buffer() {
+    prints(
+        "posting",
+        "message 1: in place, 0 bytes copied by the receiver so far\n\
+         message 2: through the ring, 100000 bytes copied by the receiver so far\n",
+    );
 }

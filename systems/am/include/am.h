@@ -128,6 +128,44 @@ void *am_register(struct am_endpoint *endpoint, size_t len, uint64_t *token, str
 /* Gives a region back; the peer must not put into it any more. 0, or AM_REFUSED if it is not registered. */
 int am_release(struct am_endpoint *endpoint, uint64_t token);
 
+/* Receive posting: a connection of its own kind, for messages. The receiver posts buffers, and the sender writes the next messages there,
+ * in the order in which they were posted: one copy. A message that finds none, or none large enough, goes through the ring: two. */
+struct am_posting;
+
+/* A message. In a posted buffer (`token` says in which; it is not posted any more), where the peer could still write if it broke the
+ * rules; or, where `in_place` is 0, in memory that is this side's until the next am_receive(). */
+struct am_received {
+    const void *bytes;
+    size_t len;
+    uint64_t token;
+    int in_place;
+};
+
+/* Bytes that a side has copied. */
+struct am_copied {
+    uint64_t into_posted;
+    uint64_t into_ring;
+    uint64_t out_of_ring;
+};
+
+/* The listener is am_listen()'s. */
+struct am_posting *am_posting_accept(struct am_listener *listener, struct am_error *error);
+struct am_posting *am_posting_connect(const char *name, const struct am_options *options, struct am_error *error);
+/* Closes the connection. */
+void am_posting_free(struct am_posting *posting);
+
+/* A buffer of `len` bytes, of `region_bytes` in all; where it is in this process, and the `token` that names it. */
+void *am_posting_buffer(struct am_posting *posting, size_t len, uint64_t *token, struct am_error *error);
+/* Gives one back that is not posted. */
+int am_posting_release(struct am_posting *posting, uint64_t token);
+/* Posts a buffer that is not posted. */
+int am_post(struct am_posting *posting, uint64_t token, struct am_error *error);
+/* Sends a message: 1 if it went into a posted buffer, 0 if through the ring. */
+int am_send(struct am_posting *posting, const void *bytes, size_t len, struct am_error *error);
+/* The next message: 1; 0 if none comes within `limit_ms` milliseconds (less than 0: for ever). */
+int am_receive(struct am_posting *posting, int limit_ms, struct am_received *received, struct am_error *error);
+void am_posting_copied(const struct am_posting *posting, struct am_copied *copied);
+
 #ifdef __cplusplus
 }
 #endif

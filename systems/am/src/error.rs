@@ -178,6 +178,9 @@ pub enum Broken {
         /// How many.
         len: u32,
     },
+    /// It does not keep to what the two sides of receive posting agree on.
+    #[error("it filled a buffer that was not the next posted one, or posted or sent more than this side keeps")]
+    Posting,
 }
 
 impl Error {

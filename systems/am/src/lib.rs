@@ -59,6 +59,7 @@
 //! | `port` | an end without handlers: waiting, whether the peer is there |
 //! | `channel` | records into a ring and out of it |
 //! | `record` | what a message looks like; pure |
+//! | [`posting`] | messages into buffers that the receiver posted |
 //! | `region_map` | which memory is registered; pure |
 //! | [`ring`] | a byte stream through shared memory; pure; what fastsock is made of, too |
 //! | [`bell`], `futex` | sleeping without losing a wake-up |
@@ -94,6 +95,8 @@ mod model;
 mod options;
 #[cfg(not(all(test, loom)))]
 mod port;
+#[cfg(not(all(test, loom)))]
+pub mod posting;
 #[cfg(not(all(test, loom)))]
 mod record;
 #[cfg(not(all(test, loom)))]

@@ -8,8 +8,11 @@
 use std::sync::atomic::{AtomicI32, Ordering, fence};
 
 use crate::arena::control;
+use crate::budget::Share;
 use crate::slot::{ACCEPTED, ACTIVE, KERNEL, Slot};
-use crate::{meet, own, page, ready, settings, tcp, watch};
+use crate::table::{self, Why};
+use crate::tcp::Ends;
+use crate::{meet, ready, recycle, report, settings, tcp, watch};
 
 /// Calls after which the sides stop looking for each other.
 const LAST: u32 = 1 << 16;
@@ -43,7 +46,7 @@ pub fn consider(fd: i32, slot: &Slot) {
 #[cold]
 fn attempt(fd: i32, slot: &Slot, ops: u32) {
     if ops >= LAST || !in_process() {
-        return give_up(slot);
+        return give_up(slot, if ops >= LAST { Why::NoPeer } else { Why::Forked });
     }
     if slot.trying.swap(1, Ordering::Acquire) != 0 {
         return;
@@ -55,7 +58,8 @@ fn attempt(fd: i32, slot: &Slot, ops: u32) {
 }
 
 /// The connection stays with the kernel.
-pub fn give_up(slot: &Slot) {
+pub fn give_up(slot: &Slot, why: Why) {
+    report::why(slot, why);
     slot.never.store(1, Ordering::SeqCst);
     slot.stop_knocking();
 }
@@ -64,8 +68,8 @@ pub fn give_up(slot: &Slot) {
 fn advance(fd: i32, slot: &Slot, ops: u32) {
     let after = settings::get().after;
     if slot.parts().is_none() {
-        if ops == after && !begin(fd, slot) {
-            return give_up(slot);
+        if ops == after && slot.knock.load(Ordering::Relaxed) < 0 && !begin(fd, slot) {
+            return give_up(slot, Why::Unfit);
         }
         let knock = slot.knock.load(Ordering::Acquire);
         let met = if slot.me() == ACCEPTED {
@@ -74,22 +78,20 @@ fn advance(fd: i32, slot: &Slot, ops: u32) {
             if !(ops / after).is_power_of_two() || !ops.is_multiple_of(after) {
                 return;
             }
-            tcp::local_ends(fd).as_ref().and_then(meet::offer)
+            let Some(share) = Share::take() else { return give_up(slot, Why::Memory) };
+            tcp::local_ends(fd).and_then(|ends| meet::offer(&ends, None)).map(|met| (met, share))
         } else if knock >= 0 && (ops - after < 64 || ops.is_multiple_of(16)) {
             // Not with each call, if the other side is in no hurry or has no library.
-            meet::take(knock)
+            let Some(share) = Share::take() else { return give_up(slot, Why::Memory) };
+            meet::take(knock).map(|met| (met, share))
         } else {
             None
         };
-        let Some(met) = met else { return };
+        let Some((met, share)) = met else { return };
         slot.stop_knocking();
-        let Some(page) = page::new() else { return give_up(slot) };
-        for (at, event) in slot.events.iter().zip(met.events) {
-            let Some(event) = own::keep(event) else { return give_up(slot) };
-            at.store(event, Ordering::Release);
+        if !recycle::install(slot, met, false, share) {
+            return give_up(slot, Why::Room);
         }
-        slot.page.store(page.as_ptr(), Ordering::Release);
-        slot.memory.store(Box::into_raw(Box::new(met.memory)), Ordering::SeqCst);
     }
     let Some((_, memory)) = slot.parts() else { return };
     // The accepting side waits for the connecting one to be ready: it may go on without the library.
@@ -99,12 +101,8 @@ fn advance(fd: i32, slot: &Slot, ops: u32) {
 }
 
 /// Whether the connection can be fast at all; the connecting side can be found from then on.
-fn begin(fd: i32, slot: &Slot) -> bool {
-    let Some(ends) = tcp::local_ends(fd) else { return false };
-    let off = |end: &str| tcp::port(end).is_none_or(|port| settings::get().off_ports.contains(&port));
-    if off(&ends.here) || off(&ends.there) {
-        return false;
-    }
+pub fn begin(fd: i32, slot: &Slot) -> bool {
+    let Some(ends) = tcp::local_ends(fd).filter(allowed) else { return false };
     if slot.me() != ACCEPTED {
         let Some(knock) = meet::listen(&ends) else { return false };
         slot.knock.store(knock, Ordering::Release);
@@ -112,10 +110,19 @@ fn begin(fd: i32, slot: &Slot) -> bool {
     true
 }
 
+/// Whether no switch speaks against it.
+pub fn allowed(ends: &Ends) -> bool {
+    let off = |end: &str| tcp::port(end).is_none_or(|port| settings::get().off_ports.contains(&port));
+    !off(&ends.here) && !off(&ends.there)
+}
+
 /// Becomes active, if no thread is in the kernel on this connection.
-fn start(fd: i32, slot: &Slot) {
+pub fn start(fd: i32, slot: &Slot) {
     let Some((page, memory)) = slot.parts() else { return };
     watch::attach(slot);
+    if slot.watch.load(Ordering::SeqCst) != 0 {
+        recycle::plain(fd, slot);
+    }
     let started = page.out.with(|out| {
         page.inward.with(|inward| {
             // Whoever sees this waits for the locks.
@@ -129,6 +136,7 @@ fn start(fd: i32, slot: &Slot) {
                     inward.tcp = bytes.received;
                     // What waits for it in a set looks at the ring from now on.
                     ready::tell(slot);
+                    report::state(slot, table::FAST);
                     control(memory).sides[slot.me()].ready.store(1, Ordering::SeqCst);
                 }
                 _ => slot.mode.store(KERNEL, Ordering::SeqCst),
@@ -136,6 +144,6 @@ fn start(fd: i32, slot: &Slot) {
         })
     });
     if !matches!(started, Some(Some(()))) {
-        give_up(slot);
+        give_up(slot, Why::Busy);
     }
 }

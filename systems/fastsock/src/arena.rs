@@ -32,7 +32,26 @@ pub struct Control {
     magic: AtomicU64,
     pub sides: [Side; 2],
     pub ways: [Way; 2],
+    pub turn: Turn,
 }
+
+/// A connection that is used again (`recycle`): a turn begins when it is connected, and ends when both sides have closed it.
+#[repr(C, align(128))]
+pub struct Turn {
+    /// Turns begun after the first, or [`GONE`]. The connecting side begins them, the accepting side may put an end to it.
+    pub number: AtomicU64,
+    /// When the latest began, nanoseconds: pending ones are accepted in this order.
+    pub begun: AtomicU64,
+    /// Turns that each side has closed, and keeps for the next.
+    pub closed: [AtomicU64; 2],
+    /// Not 0: this side learns of the end by the kernel only, so that the other side has to close for good.
+    pub plain: [AtomicU32; 2],
+    /// Rung when a turn begins.
+    pub bell: Bell,
+}
+
+/// No turn will begin any more.
+pub const GONE: u64 = u64::MAX;
 
 /// What the other side learns of one side.
 #[repr(C, align(128))]

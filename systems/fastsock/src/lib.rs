@@ -14,6 +14,7 @@
 //! | `meet` | how two sides find each other, without a byte on the connection |
 //! | `receive`, `transmit` | the two directions of an active connection |
 //! | `retire` | back to the kernel |
+//! | `recycle`, `fresh` | connections that are closed and connected again, and sockets that nothing was done to yet |
 //! | `carry` | what is left in a ring, to a new program |
 //! | `wait`, `bell` | spinning and sleeping |
 //! | `ready` | whether a connection can be read or written, for who waits for several things |
@@ -22,10 +23,12 @@
 //! | `solo` | what a process with one thread is spared |
 //! | `lock` | a lock for what one process keeps |
 //! | `arena` | what two sides share |
+//! | `budget` | how much memory connections may share |
+//! | `report`, `table` | what `fastsock status` is told |
 //! | `page` | what a side keeps for itself, and shares with its forks |
 //! | `buffers` | the program's buffers as one run of bytes |
 //! | `tcp` | what the kernel knows of a connection |
-//! | `settings` | the environment |
+//! | `config`, `settings` | what is switched off, and how much there may be: in files and the environment |
 //!
 //! # Why no byte is lost or out of order
 //!
@@ -36,8 +39,11 @@
 mod activate;
 mod arena;
 mod bell;
+mod budget;
 mod buffers;
 mod carry;
+mod config;
+mod fresh;
 mod hook;
 mod lock;
 mod meet;
@@ -46,10 +52,14 @@ mod page;
 mod ready;
 mod real;
 mod receive;
+mod recycle;
+mod report;
 mod retire;
 mod settings;
 mod slot;
 mod solo;
+#[allow(dead_code, reason = "the command reads what the library writes")]
+mod table;
 mod tcp;
 mod transmit;
 mod wait;

@@ -1,13 +1,28 @@
-//! `fastsock run PROGRAM ARGUMENT...`: runs a program with `libfastsock.so` loaded.
+//! `fastsock run` runs a program with `libfastsock.so` loaded, `fastsock status` tells what became of connections, `fastsock check` reads
+//! the settings.
+
+#[allow(dead_code, reason = "the library's, which sets more than this command reads")]
+mod config;
+#[allow(dead_code, reason = "as above")]
+mod settings;
+mod status;
+#[allow(dead_code, reason = "as above")]
+mod table;
 
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 const USAGE: &str = "usage: fastsock run PROGRAM [ARGUMENT...]
-Runs a program with libfastsock.so loaded, so that its TCP connections within this host, to programs that have it, too,
-go through shared memory. FASTSOCK=off switches it off; FASTSOCK_OFF_PROGRAMS, FASTSOCK_OFF_PORTS and FASTSOCK_OFF_USERS
-do for some (lists, separated by commas).";
+       fastsock status [--json]
+       fastsock check [FILE...]
+run: runs a program with libfastsock.so loaded, so that its TCP connections within this host, to programs that have it, too,
+go through shared memory.
+status: the TCP connections of this user: which are fast, their counters, and why others are not.
+check: what /etc/fastsock.conf, fastsock/config in $XDG_CONFIG_HOME (~/.config) and the environment say, or these files alone;
+lines that are wrong are told, and the command fails.
+FASTSOCK=off switches the library off; FASTSOCK_OFF_PROGRAMS, FASTSOCK_OFF_PORTS and FASTSOCK_OFF_USERS do for some (lists,
+separated by commas).";
 
 /// The library: beside this command, or in the `lib` folder of the same prefix.
 fn library() -> Result<PathBuf, String> {
@@ -35,10 +50,34 @@ fn run(program: &str, arguments: &[String]) -> Result<ExitCode, String> {
     Err(format!("running {program}: {error}"))
 }
 
+fn told_status(show: fn(&status::Status) -> String) -> Result<ExitCode, String> {
+    print!("{}", show(&status::gather()?));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn check(files: &[String]) -> ExitCode {
+    let config = status::here(files);
+    let on = |on: bool| if on { "on" } else { "off" };
+    println!("{}", if config.off.is_some() { "switched off for this user" } else { "on" });
+    println!("ports that are off: {:?}", config.off_ports);
+    println!(
+        "fast after {} calls; recycled: {}, after {} connections",
+        config.after,
+        on(config.again),
+        config.again_after
+    );
+    println!("memory at most: {} bytes a process, {} bytes a user", config.memory, config.memory_of_user);
+    config.wrong.iter().for_each(|wrong| println!("wrong: {wrong}"));
+    ExitCode::from(u8::from(!config.wrong.is_empty()))
+}
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["run", program, ..] => run(program, &arguments[2..]),
+        ["status"] => told_status(status::text),
+        ["status", "--json"] => told_status(status::json),
+        ["check", ..] => Ok(check(&arguments[1..])),
         ["--help" | "-h" | "help"] => {
             println!("{USAGE}");
             Ok(ExitCode::SUCCESS)

@@ -7,6 +7,7 @@
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::Ordering;
 
 use am::memory::Memory;
 use libc::c_int;
@@ -15,15 +16,19 @@ use crate::tcp::Ends;
 use crate::{arena, bell, own, real};
 
 /// Version of everything that two libraries must agree on.
-const VERSION: u8 = 3;
-/// Descriptors that change hands: the memory, and the event descriptors of both sides.
-const FILES: usize = 3;
+pub const VERSION: u8 = 4;
+/// Descriptors that change hands: the memory, the event descriptors of both sides, and the one of the accepting side's listener.
+const FILES: usize = 4;
 
 /// The abstract name of a connection, from the side that connected.
 fn name(connected: &Ends) -> (libc::sockaddr_un, libc::socklen_t) {
     // SAFETY: integers only.
     let user = unsafe { libc::geteuid() };
-    let text = format!("fastsock/{VERSION}/{user}/{}/{}", connected.here, connected.there);
+    abstract_name(&format!("fastsock/{VERSION}/{user}/{}/{}", connected.here, connected.there))
+}
+
+/// A name in the abstract space, which is gone with its last holder.
+pub fn abstract_name(text: &str) -> (libc::sockaddr_un, libc::socklen_t) {
     // SAFETY: integers only, for which zero is a value.
     let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
     address.sun_family = libc::AF_UNIX as libc::sa_family_t;
@@ -50,6 +55,8 @@ pub struct Met {
     pub memory: Memory,
     /// Event descriptors: of the side that accepted, and of the one that connected.
     pub events: [OwnedFd; 2],
+    /// Event descriptor of the listener, for who connects again.
+    pub door: Option<OwnedFd>,
 }
 
 /// Whether the other end of a socket is a process of the same effective user.
@@ -75,8 +82,9 @@ pub fn listen(ends: &Ends) -> Option<c_int> {
     if bound { own::keep(socket) } else { None }
 }
 
-/// The accepting side looks for the connecting one; if it is there, makes memory and hands it over.
-pub fn offer(ends: &Ends) -> Option<Met> {
+/// The accepting side looks for the connecting one; if it is there, makes memory and hands it over. `door` is the event descriptor of its
+/// listener, if the connection may be used again.
+pub fn offer(ends: &Ends, door: Option<c_int>) -> Option<Met> {
     let socket = socket()?;
     let (address, len) = name(&Ends { here: ends.there.clone(), there: ends.here.clone() });
     // SAFETY: an address of this length.
@@ -87,8 +95,12 @@ pub fn offer(ends: &Ends) -> Option<Met> {
     let (memory, file) = Memory::create("fastsock", arena::LEN).ok()?;
     arena::mark(&memory);
     let events = [bell::event()?, bell::event()?];
-    let files = [&file, &events[0], &events[1]].map(AsRawFd::as_raw_fd);
-    send(&socket, files).then_some(Met { memory, events })
+    if door.is_none() {
+        arena::control(&memory).turn.number.store(arena::GONE, Ordering::Relaxed);
+    }
+    let [file, first, second] = [&file, &events[0], &events[1]].map(AsRawFd::as_raw_fd);
+    // The place of a door that there is not is filled.
+    send(&socket, [file, first, second, door.unwrap_or(first)]).then_some(Met { memory, events, door: None })
 }
 
 /// The connecting side takes the memory, if somebody has offered it.
@@ -105,11 +117,12 @@ pub fn take(knock: c_int) -> Option<Met> {
     let mut ask = libc::pollfd { fd: socket.as_raw_fd(), events: libc::POLLIN, revents: 0 };
     // SAFETY: one entry.
     unsafe { real::poll(&raw mut ask, 1, 20) };
-    let [file, accepted, connected] = receive(&socket)?;
+    let [file, accepted, connected, door] = receive(&socket)?;
     let memory = Memory::attach(&file, arena::LEN).ok()?;
     let events = [accepted, connected];
-    let fit = arena::marked(&memory) && events.iter().all(|event| bell::is_event(event.as_raw_fd()));
-    fit.then_some(Met { memory, events })
+    let fit = arena::marked(&memory) && events.iter().chain([&door]).all(|event| bell::is_event(event.as_raw_fd()));
+    let again = fit && arena::control(&memory).turn.number.load(Ordering::Relaxed) == 0;
+    fit.then_some(Met { memory, events, door: again.then_some(door) })
 }
 
 /// Room for the descriptors in a control message.

@@ -15,11 +15,18 @@ const HIGH: u64 = 8000;
 static MARKS: [AtomicU64; MOST / 64] = [const { AtomicU64::new(0) }; MOST / 64];
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
-/// How many descriptors this process may have.
+/// How many descriptors this process may have, asked now and then.
 fn limit() -> u64 {
+    static KNOWN: AtomicU64 = AtomicU64::new(0);
+    static ASKED: AtomicU32 = AtomicU32::new(0);
+    let (known, often) = (KNOWN.load(Ordering::Relaxed), ASKED.fetch_add(1, Ordering::Relaxed));
+    if known != 0 && !often.is_multiple_of(32) {
+        return known;
+    }
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: room for one limit.
     unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) };
+    KNOWN.store(limit.rlim_cur, Ordering::Relaxed);
     limit.rlim_cur
 }
 
@@ -31,12 +38,24 @@ fn first(limit: u64) -> usize {
 /// A descriptor that is this library's from now on, with a number out of the program's way. None if there is no room: the library takes a
 /// quarter of what the process may have at most.
 pub fn keep(low: OwnedFd) -> Option<RawFd> {
+    copy(low.as_raw_fd())
+}
+
+/// The same for a descriptor of the program's, which is closed.
+pub fn take(fd: RawFd) -> Option<RawFd> {
+    let kept = copy(fd)?;
+    // SAFETY: the program is closing it.
+    unsafe { real::close(fd) };
+    Some(kept)
+}
+
+fn copy(low: RawFd) -> Option<RawFd> {
     let limit = limit();
     if u64::from(COUNT.load(Ordering::Relaxed)) >= limit / 4 {
         return None;
     }
     // SAFETY: a copy of a descriptor of this library's own.
-    let high = unsafe { real::fcntl(low.as_raw_fd(), libc::F_DUPFD_CLOEXEC, first(limit)) };
+    let high = unsafe { real::fcntl(low, libc::F_DUPFD_CLOEXEC, first(limit)) };
     let index = usize::try_from(high).ok()?;
     if index >= MOST {
         // SAFETY: just made.

@@ -3,7 +3,7 @@
 
 use std::cell::UnsafeCell;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, compiler_fence};
+use std::sync::atomic::{AtomicU32, Ordering, compiler_fence};
 
 use am::ring::{Reader, Writer};
 use libc::c_int;
@@ -37,25 +37,6 @@ pub struct In {
     pub error: i32,
 }
 
-/// Counters for people, read by anybody, written under the lock of their direction.
-#[derive(Default)]
-pub struct Counters {
-    pub sent: AtomicU64,
-    pub received: AtomicU64,
-}
-
-impl Counters {
-    #[inline(always)]
-    pub fn sent(&self, len: usize) {
-        self.sent.store(self.sent.load(Ordering::Relaxed) + len as u64, Ordering::Relaxed);
-    }
-
-    #[inline(always)]
-    pub fn received(&self, len: usize) {
-        self.received.store(self.received.load(Ordering::Relaxed) + len as u64, Ordering::Relaxed);
-    }
-}
-
 /// A value and the lock of its direction, which outlives a thread or process that dies with it. A process that has the connection to itself, and one
 /// thread, only marks that it is within: for its signal handlers.
 pub struct Locked<T> {
@@ -76,7 +57,6 @@ pub struct Page {
     pub interest: [AtomicU32; 2],
     /// Not 0 once the peer broke the rules, or a process died within a lock.
     pub broken: AtomicU32,
-    pub counters: Counters,
 }
 
 impl Page {
@@ -157,7 +137,6 @@ pub fn new() -> Option<NonNull<Page>> {
             shared: AtomicU32::new(0),
             interest: [const { AtomicU32::new(0) }; 2],
             broken: AtomicU32::new(0),
-            counters: Counters::default(),
         });
         let page = page.as_ref();
         let mut attributes = std::mem::zeroed();

@@ -15,7 +15,7 @@ use am::ring::{Reader, Writer};
 use crate::arena::{FAST, TCP, control};
 use crate::page::Page;
 use crate::slot::Slot;
-use crate::{bell, tcp};
+use crate::{bell, recycle, tcp};
 
 /// Bytes can be received from the ring.
 pub const IN: u32 = 1;
@@ -37,6 +37,9 @@ pub fn sends_through_ring(slot: &Slot) -> bool {
 
 /// Which of `wants` the ring grants now. A connection that has failed grants all: the call will tell.
 pub fn conditions(slot: &Slot, wants: u32) -> u32 {
+    if slot.listens.load(Ordering::Relaxed) != 0 {
+        return if wants & IN != 0 && recycle::pending(slot) { IN } else { 0 };
+    }
     match slot.parts() {
         Some((page, memory)) if slot.active() => look(slot, page, memory, wants),
         _ => 0,
@@ -57,7 +60,9 @@ fn look(slot: &Slot, page: &Page, memory: &Memory, wants: u32) -> u32 {
                 inward.phase != TCP
                     || (way.phase.load(Ordering::Acquire) != TCP && way.moved_at.load(Ordering::Relaxed) == inward.tcp)
             };
-            inward.error != 0 || (next() && inward.reader.ready(&way.lane, 1).unwrap_or(1) > 0)
+            inward.error != 0
+                || recycle::closed_by_peer(slot, memory)
+                || (next() && inward.reader.ready(&way.lane, 1).unwrap_or(1) > 0)
         });
         granted |= if there == Some(false) { 0 } else { IN };
     }
@@ -108,6 +113,9 @@ pub enum Armed {
 
 /// From now on the event descriptor becomes readable when one of `wants` is granted. `rang`: it is readable, as far as is known.
 pub fn arm(slot: &Slot, wants: u32, rang: bool) -> Armed {
+    if slot.listens.load(Ordering::Relaxed) != 0 {
+        return if wants & IN != 0 && slot.active() { recycle::arm(slot, rang) } else { Armed::Quiet };
+    }
     let Some((page, memory)) = slot.parts().filter(|_| slot.active()) else { return Armed::Quiet };
     // Nobody has rung since it was armed: nothing to be done but to look.
     let told = slot.told.swap(0, Ordering::SeqCst) != 0;
@@ -143,6 +151,9 @@ fn watched(slot: &Slot, memory: &Memory, wants: u32) -> bool {
 
 /// The next change tells the event descriptor.
 pub fn watch(slot: &Slot, wants: u32) {
+    if slot.listens.load(Ordering::Relaxed) != 0 {
+        return recycle::watch(slot);
+    }
     let Some((_, memory)) = slot.parts() else { return };
     let (me, control) = (slot.me(), control(memory));
     if wants & IN != 0 {

@@ -76,6 +76,9 @@ real! {
     sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> isize;
     recvmmsg(fd: c_int, messages: *mut mmsghdr, count: c_uint, flags: c_int, limit: *mut timespec) -> c_int;
     sendmmsg(fd: c_int, messages: *mut mmsghdr, count: c_uint, flags: c_int) -> c_int;
+    socket(family: c_int, kind: c_int, protocol: c_int) -> c_int;
+    bind(fd: c_int, address: *const sockaddr, len: socklen_t) -> c_int;
+    listen(fd: c_int, backlog: c_int) -> c_int;
     connect(fd: c_int, address: *const sockaddr, len: socklen_t) -> c_int;
     accept(fd: c_int, address: *mut sockaddr, len: *mut socklen_t) -> c_int;
     accept4(fd: c_int, address: *mut sockaddr, len: *mut socklen_t, flags: c_int) -> c_int;
@@ -113,6 +116,8 @@ real! {
     posix_spawn(pid: *mut libc::pid_t, path: *const c_char, actions: *const libc::posix_spawn_file_actions_t, attributes: *const libc::posix_spawnattr_t, argv: *const *mut c_char, envp: *const *mut c_char) -> c_int;
     posix_spawnp(pid: *mut libc::pid_t, path: *const c_char, actions: *const libc::posix_spawn_file_actions_t, attributes: *const libc::posix_spawnattr_t, argv: *const *mut c_char, envp: *const *mut c_char) -> c_int;
     sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int;
+    setns(fd: c_int, kind: c_int) -> c_int;
+    unshare(flags: c_int) -> c_int;
     fork() -> libc::pid_t;
 }
 

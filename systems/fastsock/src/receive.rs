@@ -12,7 +12,7 @@ use crate::page::{In, Page};
 use crate::slot::{Held, Slot};
 use crate::tcp::{self, State};
 use crate::wait::{End, GATHER, Wait};
-use crate::{ready, real};
+use crate::{ready, real, recycle, report};
 
 /// Flags that the ring knows. With another one the call goes to the kernel.
 const KNOWN: c_int =
@@ -44,12 +44,14 @@ pub enum Outcome {
 pub unsafe fn receive(fd: c_int, slot: &Held, buffers: &[iovec], flags: c_int) -> Outcome {
     let Some((page, memory)) = slot.parts() else { return Outcome::Kernel };
     if flags & !KNOWN != 0 {
+        recycle::plain(fd, slot);
         return Outcome::Kernel;
     }
     // SAFETY: the caller's promise.
     let mut buffers = unsafe { Buffers::new(buffers) };
     let mut wait = Wait::new(fd, libc::SO_RCVTIMEO);
     if buffers.left() == 0 {
+        recycle::plain(fd, slot);
         return Outcome::Result(nothing_wanted(fd, slot, page, memory, flags, &mut wait));
     }
     let mut total = 0;
@@ -110,13 +112,19 @@ fn nothing_wanted(fd: c_int, slot: &Held, page: &Page, memory: &Memory, flags: c
 
 /// Nothing is there: waits, if the call is one that waits.
 fn pause(fd: c_int, slot: &Held, page: &Page, memory: &Memory, flags: c_int, wait: &mut Wait) -> Result<(), c_int> {
+    report::waits(slot, false);
     let me = slot.me();
     let (way, sides) = (&control(memory).ways[1 - me], &control(memory).sides);
     // Where the other processes and threads of this side are does not matter: only what the peer wrote.
     let Some((reader, phase)) = page.inward.with(|inward| (inward.reader, inward.phase)) else {
         return Err(libc::ECONNRESET);
     };
-    let news = || reader.known() > 0 || reader.news(&way.lane) || way.phase.load(Ordering::Acquire) > phase;
+    let news = || {
+        reader.known() > 0
+            || reader.news(&way.lane)
+            || way.phase.load(Ordering::Acquire) > phase
+            || recycle::closed_by_peer(slot, memory)
+    };
     let waits = flags & libc::MSG_DONTWAIT == 0;
     let gather = if slot.streams() { GATHER } else { Duration::ZERO };
     let ready = sides[1 - me].ready.load(Ordering::SeqCst) != 0;
@@ -191,7 +199,7 @@ fn attempt(fd: c_int, slot: &Slot, page: &Page, memory: &Memory, buffers: &mut B
     let taken = page.inward.with(|inward| {
         let taken = if slot.active() { take(fd, slot, inward, memory, buffers, flags) } else { Ok(Step::Kernel) };
         if let Ok(Step::Done(len)) = taken {
-            page.counters.received(len);
+            report::received(slot, len);
         }
         taken
     });
@@ -246,7 +254,11 @@ fn take(
                         }
                         Ok(Step::Done(got as usize))
                     }
-                    0 => Ok(Step::Done(0)),
+                    // The kernel tells an error once, and then the end.
+                    0 => Ok(match std::mem::take(&mut inward.error) {
+                        0 | END => Step::Done(0),
+                        errno => Step::Failed(errno),
+                    }),
                     _ => match real::errno() {
                         libc::EAGAIN if way.phase.load(Ordering::Acquire) != phase => continue,
                         libc::EAGAIN => Ok(match std::mem::take(&mut inward.error) {
@@ -259,6 +271,9 @@ fn take(
             }
             FAST => {
                 let there = inward.reader.ready(&way.lane, 1).map_err(drop)?;
+                // What was written before the end is seen with it.
+                let closed = there == 0 && phase != TCP_AGAIN && recycle::closed_by_peer(slot, memory);
+                let there = if closed { inward.reader.ready(&way.lane, 1).map_err(drop)? } else { there };
                 if there > 0 {
                     return Ok(Step::Done(if peeks {
                         peek(inward, slot, memory, &mut { *buffers }, there)
@@ -269,6 +284,9 @@ fn take(
                 if phase == TCP_AGAIN {
                     inward.phase = TCP_AGAIN;
                     continue;
+                }
+                if closed {
+                    return Ok(Step::Done(0));
                 }
                 return Ok(match std::mem::take(&mut inward.error) {
                     0 => Step::Nothing,

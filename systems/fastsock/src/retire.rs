@@ -5,17 +5,20 @@ use std::sync::atomic::{Ordering, fence};
 use crate::arena::control;
 use crate::carry::Carried;
 use crate::slot::{self, Held, Slot};
-use crate::{activate, receive, transmit};
+use crate::table::{self, Why};
+use crate::{activate, receive, recycle, report, transmit};
 
 /// The connection is the kernel's from here on, as far as this side can say: it sends over TCP, and asks the peer to.
 ///
 /// What the peer wrote before it heard that is still in the ring; it comes first.
 pub fn retire(slot: &Slot) {
-    activate::give_up(slot);
+    activate::give_up(slot, Why::Call);
+    recycle::withdraw(slot, false);
     if !slot.active() {
         return;
     }
     let Some((_, memory)) = slot.parts() else { return };
+    report::state(slot, table::BACK);
     transmit::retire(slot);
     let control = control(memory);
     let me = slot.me();
@@ -32,10 +35,17 @@ pub fn retire(slot: &Slot) {
     }
 }
 
+/// The same, for a connection in sets in a way that can't be followed.
+pub fn for_sets(slot: &Slot) {
+    report::why(slot, Why::Sets);
+    retire(slot);
+}
+
 /// The same for a descriptor, if it means a connection.
 #[inline(always)]
 pub fn retire_fd(fd: i32) -> Option<Held> {
     let slot = slot::of(fd)?;
+    recycle::over(fd, &slot);
     retire(&slot);
     Some(slot)
 }

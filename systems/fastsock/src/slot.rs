@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering, fe
 use am::memory::Memory;
 
 use crate::page::{self, Page};
-use crate::{own, solo, tcp};
+use crate::{budget, own, report, solo, table, tcp};
 
 /// Descriptors from this number on stay with the kernel.
 const FDS: usize = 1 << 16;
@@ -46,6 +46,12 @@ impl Known {
     fn learn(&self, mark: u32, answer: bool) {
         let word = mark & !3 | (1 + u32::from(answer));
         let _ = self.0.compare_exchange(mark, word, Ordering::SeqCst, Ordering::SeqCst);
+    }
+
+    /// It is this now.
+    fn set(&self, answer: bool) {
+        let new = |word: u32| Some((word & !3).wrapping_add(4) | (1 + u32::from(answer)));
+        let _ = self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, new);
     }
 
     /// It may have changed.
@@ -86,6 +92,24 @@ pub struct Slot {
     pub told: AtomicU32,
     /// What watches it (`watch`), 0: nothing.
     pub watch: AtomicU64,
+    /// It is used again when both sides have closed it (`recycle`): the turn, and whether that may be.
+    pub turn: AtomicU64,
+    pub again: AtomicU32,
+    pub never_again: AtomicU32,
+    /// Its place among those that the kernel connected to one address, as long as nothing has come from there; 0.
+    pub order: AtomicU32,
+    /// Not 0: its next calls look for the other side, long before it has earned to be fast.
+    pub eager: AtomicU32,
+    /// Whether `TCP_NODELAY` is set, as far as this library saw.
+    pub nodelay: AtomicU32,
+    /// The hall of the listener that it is, or that accepted it; 0: none.
+    pub hall: AtomicU64,
+    /// Not 0: it is no connection but a listener.
+    pub listens: AtomicU32,
+    /// Event descriptor of the peer's listener; -1.
+    pub door: AtomicI32,
+    /// Not 0: it has a share of the memory that connections may take.
+    pub share: AtomicU32,
     /// What both sides share, once there is such.
     pub memory: AtomicPtr<Memory>,
     pub page: AtomicPtr<Page>,
@@ -119,6 +143,16 @@ impl Slot {
             unlimited: Known::new(),
             told: AtomicU32::new(0),
             watch: AtomicU64::new(0),
+            turn: AtomicU64::new(0),
+            again: AtomicU32::new(0),
+            never_again: AtomicU32::new(0),
+            order: AtomicU32::new(0),
+            eager: AtomicU32::new(0),
+            nodelay: AtomicU32::new(0),
+            hall: AtomicU64::new(0),
+            listens: AtomicU32::new(0),
+            door: AtomicI32::new(-1),
+            share: AtomicU32::new(0),
             memory: AtomicPtr::new(std::ptr::null_mut()),
             page: AtomicPtr::new(std::ptr::null_mut()),
             next: AtomicU32::new(0),
@@ -229,10 +263,12 @@ impl Slot {
     }
 
     fn give_up(&'static self) {
+        report::state(self, 0);
         self.stop_knocking();
         for event in &self.events {
             own::close(event.swap(-1, Ordering::AcqRel));
         }
+        own::close(self.door.swap(-1, Ordering::AcqRel));
         let memory = self.memory.swap(std::ptr::null_mut(), Ordering::AcqRel);
         if !memory.is_null() {
             // SAFETY: made by Box::into_raw; nobody is counted in.
@@ -241,6 +277,9 @@ impl Slot {
         if let Some(page) = NonNull::new(self.page.swap(std::ptr::null_mut(), Ordering::AcqRel)) {
             // SAFETY: nobody is counted in.
             unsafe { page::free(page) };
+        }
+        if self.share.swap(0, Ordering::AcqRel) != 0 {
+            budget::Share::give_back();
         }
         let number = self.number();
         let mut first = FREE.load(Ordering::Acquire);
@@ -285,6 +324,16 @@ impl Drop for Held {
 }
 
 impl Held {
+    /// Whether one descriptor means it, and no other call than the caller's is under way.
+    pub fn sole(&self) -> bool {
+        self.slot.fds.load(Ordering::SeqCst) == 1 && self.slot.users.load(Ordering::SeqCst) == 2
+    }
+
+    /// Whether no descriptor means it, and nobody but the holder knows it.
+    pub fn alone_with_it(&self) -> bool {
+        self.slot.users.load(Ordering::SeqCst) == 1
+    }
+
     /// Whether the descriptor still means this connection.
     pub fn still(&self, fd: i32) -> bool {
         entry(fd).is_some_and(|entry| entry.load(Ordering::SeqCst) == self.number)
@@ -328,15 +377,27 @@ pub fn track(fd: i32, me: usize) {
     let Some(number) = take_free() else { return };
     let slot = &TABLE[number as usize];
     slot.mode.store(KERNEL, Ordering::Relaxed);
-    for word in [&slot.never, &slot.ops, &slot.streak, &slot.receiving, &slot.sending, &slot.trying] {
+    let words = [&slot.never, &slot.ops, &slot.streak, &slot.receiving, &slot.sending, &slot.trying];
+    for word in words.into_iter().chain([
+        &slot.again,
+        &slot.never_again,
+        &slot.order,
+        &slot.eager,
+        &slot.nodelay,
+        &slot.listens,
+        &slot.told,
+    ]) {
         word.store(0, Ordering::Relaxed);
     }
+    slot.turn.store(0, Ordering::Relaxed);
+    slot.hall.store(0, Ordering::Relaxed);
     slot.me.store(me as u32, Ordering::Relaxed);
     slot.watch.store(0, Ordering::Relaxed);
     slot.nonblocking.ask_again();
     slot.unlimited.ask_again();
     slot.fds.store(1, Ordering::Relaxed);
     slot.users.store(1, Ordering::SeqCst);
+    report::begin(fd, number);
     entry.store(number, Ordering::SeqCst);
 }
 
@@ -384,6 +445,19 @@ pub fn forget(fd: i32) -> Option<Held> {
         return Some(held);
     }
     None
+}
+
+/// A connection that no descriptor meant gets one again, like a socket that was just made.
+pub fn revive(held: &Held, fd: i32, nonblocking: bool) {
+    let Some(entry) = entry(fd) else { return };
+    forget(fd);
+    held.slot.fds.store(1, Ordering::SeqCst);
+    held.slot.users.fetch_add(1, Ordering::SeqCst);
+    held.slot.nonblocking.set(nonblocking);
+    held.slot.unlimited.set(true);
+    report::state(held, table::FAST);
+    report::descriptor(held.number, fd);
+    entry.store(held.number, Ordering::SeqCst);
 }
 
 /// Every descriptor that means a connection. `first` and `last` bound the numbers.

@@ -78,8 +78,27 @@ fn counters(fd: c_int) -> Option<(u64, u64)> {
     Some((sent.checked_sub(again)? + u64::from(waiting), received))
 }
 
-/// `TCP_ESTABLISHED` of linux/tcp.h.
+/// `TCP_ESTABLISHED` and `TCP_CLOSE` of linux/tcp.h.
 const ESTABLISHED: u8 = 1;
+const CLOSE: u8 = 7;
+
+/// Whether it is a TCP socket that is not connected, nor listens.
+pub fn is_unconnected(fd: c_int) -> bool {
+    let mut state = [0];
+    option(fd, libc::IPPROTO_TCP, libc::TCP_INFO, &mut state) == Some(1) && state == [CLOSE]
+}
+
+/// Whether other sockets may listen on its port.
+pub fn shares_port(fd: c_int) -> bool {
+    number(fd, libc::SO_REUSEPORT).is_none_or(|shares| shares != 0)
+}
+
+/// Whether small segments are sent at once; none if it is no TCP socket.
+pub fn nodelay(fd: c_int) -> Option<bool> {
+    let mut bytes = [0; 4];
+    let tcp = number(fd, libc::SO_PROTOCOL)? == libc::IPPROTO_TCP;
+    (tcp && option(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, &mut bytes)? == 4).then_some(bytes != [0; 4])
+}
 
 /// Both ends of a TCP connection of this host with itself; none of another.
 pub fn local_ends(fd: c_int) -> Option<Ends> {

@@ -13,7 +13,7 @@ use crate::receive::Outcome;
 use crate::slot::{Held, Slot};
 use crate::tcp;
 use crate::wait::{End, Wait};
-use crate::{ready, real};
+use crate::{ready, real, recycle, report};
 
 /// Flags that the ring knows. (What `MSG_MORE` holds back in the kernel, the ring sends.)
 const KNOWN: c_int = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL | libc::MSG_MORE | libc::MSG_EOR;
@@ -98,6 +98,7 @@ fn pause(
     if flags & libc::MSG_DONTWAIT != 0 || slot.nonblocking(fd) {
         return Err(libc::EAGAIN);
     }
+    report::waits(slot, false);
     let me = slot.me();
     let (way, sides) = (&control(memory).ways[me], &control(memory).sides);
     let end = if ring {
@@ -107,6 +108,7 @@ fn pause(
             writer.news(&way.lane)
                 || sides[1 - me].leaving.load(Ordering::Acquire) != left
                 || sides[1 - me].wants_tcp.load(Ordering::Acquire) != 0
+                || recycle::closed_by_peer(slot, memory)
         };
         if wait.spin(&sides[me], &sides[1 - me], Duration::ZERO, news) {
             return Ok(());
@@ -132,7 +134,7 @@ fn attempt(fd: c_int, slot: &Slot, page: &Page, memory: &Memory, buffers: &mut B
     let put = page.out.with(|out| {
         let put = if slot.active() { put(fd, slot, out, memory, buffers, flags) } else { Ok(Step::Kernel) };
         if let Ok(Step::Done(len)) = put {
-            page.counters.sent(len);
+            report::sent(slot, len);
         }
         put
     });
@@ -156,6 +158,13 @@ fn put(
     let me = slot.me();
     let control = control(memory);
     let (way, peer, mine) = (&control.ways[me], &control.sides[1 - me], &control.sides[me]);
+    if recycle::closed_by_peer(slot, memory) && slot.never.swap(1, Ordering::SeqCst) == 0 {
+        recycle::sent_too_late(fd);
+        set_phase(out, memory, slot, TCP_AGAIN);
+        let all = buffers.left();
+        buffers.pass(all);
+        return Ok(Step::Done(all));
+    }
     if out.phase == TCP {
         if peer.ready.load(Ordering::SeqCst) == 0 || mine.shut.load(Ordering::Relaxed) != 0 {
             return Ok(over_tcp(fd, slot, out, buffers, flags, way));
@@ -271,6 +280,20 @@ fn set_phase(out: &mut Out, memory: &Memory, slot: &Slot, phase: u32) {
     way.bytes.ring(slot.peers_event());
     // Who waits for room asks somebody else from now on.
     ready::tell_own(slot);
+}
+
+/// Whether this side sends by the ring from here on.
+pub fn settle(slot: &Slot) -> bool {
+    let Some((page, memory)) = slot.parts() else { return false };
+    let control = control(memory);
+    let ready = control.sides[1 - slot.me()].ready.load(Ordering::SeqCst) != 0;
+    let settled = page.out.with(|out| {
+        if out.phase == TCP && ready && control.sides[slot.me()].shut.load(Ordering::Relaxed) == 0 {
+            set_phase(out, memory, slot, FAST);
+        }
+        out.phase == FAST
+    });
+    settled == Some(true)
 }
 
 /// From here on this side sends over TCP.

@@ -8,9 +8,10 @@ use am::guard::{BUDGET, Guard, Scene};
 
 use crate::arena::{Side, control};
 use crate::bell::{Bell, Woken};
+use crate::config::Policy;
 use crate::hook::signals;
 use crate::ready::{self, Armed, Seen};
-use crate::settings::{self, Policy};
+use crate::settings;
 use crate::slot::{Held, Slot};
 use crate::watch::Set;
 
@@ -232,6 +233,7 @@ impl Wait {
         if self.interrupted() {
             return End::Signal;
         }
+        crate::report::waits(slot, true);
         match bell.sleep(limit, ready) {
             Woken::Signal if self.interrupted() => End::Signal,
             Woken::Signal => End::Look,
@@ -280,6 +282,7 @@ impl Wait {
         if self.interrupted() {
             return End::Signal;
         }
+        crate::report::waits(slot, true);
         // SAFETY: as many entries.
         let found = unsafe { crate::real::poll(ask.as_mut_ptr(), N as libc::nfds_t, limit) };
         if found < 0 && self.interrupted() { End::Signal } else { End::Look }

@@ -268,7 +268,8 @@ impl Set {
     /// An entry's connection has become fast, or is: its event descriptor comes into the set.
     fn attach(&self, set_fd: c_int, state: &mut State, id: u32, held: &Slot) {
         let Some(entry) = state.entries.get_mut(id as usize).and_then(Option::as_mut) else { return };
-        if entry.bell >= 0 || held.parts().is_none() || held.event() < 0 {
+        let nothing = held.parts().is_none() && held.listens.load(Ordering::Relaxed) == 0;
+        if entry.bell >= 0 || nothing || held.event() < 0 {
             return;
         }
         // First, so that a thread that waits already turns what the tokens bring into the program's words.
@@ -297,7 +298,7 @@ impl Set {
             }
             (entry.bell, entry.bell_is_copy) = (-1, false);
             self.fast.fetch_sub(1, Ordering::SeqCst);
-            retire::retire(held);
+            retire::for_sets(held);
             return;
         }
         entry.bell_flags = Some(flags);

@@ -16,7 +16,13 @@ type Variable = Option<(&'static str, &'static str)>;
 
 fn start(built: &Built, library: bool, variable: Variable, arguments: &[&str]) -> Child {
     let mut command = Command::new(&built.program);
-    command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).env("FASTSOCK_AFTER", "4");
+    command
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .env("FASTSOCK_AFTER", "4")
+        .env("FASTSOCK_RECYCLE_AFTER", "2");
     if library {
         command.env("LD_PRELOAD", &built.library);
     }
@@ -63,7 +69,7 @@ macro_rules! cases {
 cases! {
     echo stream lists half_close peek nonblocking timeouts signalled reset broken_pipe duplicates forks polled selected epolled
     files program spawned killed threads urgent streams passed linger changed edges once exclusive nested mixed room early set_forked
-    set_outlives crew two_waits interrupted endings killed_in_set
+    set_outlives crew two_waits interrupted endings killed_in_set again again_order again_forked again_polled again_threads held
 }
 
 #[test]
@@ -71,6 +77,30 @@ fn every_case_of_the_program_is_tested() {
     let Some(built) = built() else { return };
     let listed = start(built, false, None, &["list"]).wait_with_output().unwrap();
     assert_eq!(String::from_utf8_lossy(&listed.stdout).lines().collect::<Vec<_>>(), NAMES);
+}
+
+#[test]
+fn what_a_case_prints_does_not_depend_on_descriptors_that_it_was_started_with() {
+    use std::os::unix::process::CommandExt;
+    let Some(built) = built() else { return };
+    let mut server = Command::new(&built.program);
+    server.args(["server", "mixed"]).stdout(Stdio::piped()).stderr(Stdio::null());
+    // The number of which the case says that it is wrong.
+    // SAFETY: one system call, between fork and exec.
+    unsafe {
+        server.pre_exec(|| match libc::dup2(0, 99) {
+            99 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        })
+    };
+    let mut server = server.spawn().unwrap();
+    let mut out = BufReader::new(server.stdout.take().unwrap());
+    let (mut port, mut text) = (String::new(), String::new());
+    out.read_line(&mut port).unwrap();
+    let client = start(built, false, None, &["client", "mixed", port.trim()]).wait_with_output().unwrap();
+    out.read_to_string(&mut text).unwrap();
+    assert!(server.wait().unwrap().success() && client.status.success());
+    assert!(text.ends_with("bad -1 EBADF\n"), "{text}");
 }
 
 #[test]

@@ -15,6 +15,8 @@ use common::{Built, built};
 /// Where the connecting side says that it is ready, and where its direction's end lies.
 const READY: usize = 256;
 const TAIL: usize = 384 + 768;
+/// Where the turns of a connection that is used again are told.
+const TURN: usize = 384 + 2 * 768;
 /// Bytes of the whole memory.
 const LEN: usize = 4096 + 2 * 262_144;
 
@@ -27,12 +29,12 @@ fn random(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Listens where the library of the accepting side looks.
-fn knock(stream: &TcpStream) -> OwnedFd {
+/// Listens where the library of the accepting side looks. None if the connection has ended.
+fn knock(stream: &TcpStream) -> Option<OwnedFd> {
     // SAFETY: plain system calls on descriptors and an address of this function's own.
     unsafe {
-        let (here, there) = (stream.local_addr().unwrap(), stream.peer_addr().unwrap());
-        let name = format!("fastsock/3/{}/{here}/{there}", libc::geteuid());
+        let (here, there) = (stream.local_addr().ok()?, stream.peer_addr().ok()?);
+        let name = format!("fastsock/4/{}/{here}/{there}", libc::geteuid());
         let socket = libc::socket(libc::AF_UNIX, libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC, 0);
         let mut address: libc::sockaddr_un = std::mem::zeroed();
         address.sun_family = libc::AF_UNIX as libc::sa_family_t;
@@ -42,16 +44,21 @@ fn knock(stream: &TcpStream) -> OwnedFd {
         let len = (2 + 1 + name.len()) as libc::socklen_t;
         assert_eq!(libc::bind(socket, (&raw const address).cast(), len), 0);
         assert_eq!(libc::listen(socket, 1), 0);
-        OwnedFd::from_raw_fd(socket)
+        Some(OwnedFd::from_raw_fd(socket))
     }
 }
 
 /// Takes the memory that the library hands over.
 fn take(knock: &OwnedFd) -> Memory {
+    // SAFETY: a plain system call.
+    let socket = unsafe { libc::accept(knock.as_raw_fd(), std::ptr::null_mut(), std::ptr::null_mut()) };
+    assert!(socket >= 0);
+    from(socket)
+}
+
+fn from(socket: i32) -> Memory {
     // SAFETY: plain system calls; the control buffer has room for one descriptor, which is this process's own once it came.
     unsafe {
-        let socket = libc::accept(knock.as_raw_fd(), std::ptr::null_mut(), std::ptr::null_mut());
-        assert!(socket >= 0);
         let (mut byte, mut control) = (0_u8, [0_u64; 8]);
         let mut slice = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
         let mut message: libc::msghdr = std::mem::zeroed();
@@ -80,7 +87,7 @@ fn attack(built: &Built, seed: u64) -> std::process::ExitStatus {
     let mut port = String::new();
     out.read_line(&mut port).unwrap();
     let mut stream = TcpStream::connect(("127.0.0.1", port.trim().parse().unwrap())).unwrap();
-    let knock = knock(&stream);
+    let knock = knock(&stream).unwrap();
     let mut state = seed;
     let exchange = |stream: &mut TcpStream, byte: u8| {
         let mut back = [0];
@@ -129,4 +136,83 @@ fn a_peer_that_writes_anything_anywhere_ends_the_connection_at_worst() {
         failed += i32::from(status.code() == Some(1));
     }
     assert!(failed > 30, "the malice does not reach the program: {failed} of 60");
+}
+
+/// A client that is no library, whose connections the server's library lends it again and again, and that writes anything where the turns
+/// are told. Whether it was lent any; what became of the server.
+fn attack_turns(built: &Built, seed: u64) -> (usize, Option<std::process::ExitStatus>) {
+    let mut server = Command::new(&built.program)
+        .args(["server", "again_polled"])
+        .env("LD_PRELOAD", &built.library)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut out = BufReader::new(server.stdout.take().unwrap());
+    let mut port = String::new();
+    out.read_line(&mut port).unwrap();
+    let mut main = TcpStream::connect(("127.0.0.1", port.trim().parse().unwrap())).unwrap();
+    let mut byte = [0];
+    for i in 0..64 {
+        main.write_all(&[i]).unwrap();
+        main.read_exact(&mut byte).unwrap();
+    }
+    let mut address = [0; 16];
+    main.read_exact(&mut address).unwrap();
+    let door = u16::from_be_bytes([address[2], address[3]]);
+    let (mut lent, mut state) = (Vec::new(), seed);
+    for _ in 0..100 {
+        let Ok(mut stream) = TcpStream::connect(("127.0.0.1", door)) else { break };
+        stream.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+        let Some(knock) = knock(&stream) else { break };
+        // What is sent is the first byte of the server's pattern.
+        if stream.write_all(&[0]).is_err() {
+            break;
+        }
+        // The answer, or the library's offer before it.
+        let mut asks =
+            [stream.as_raw_fd(), knock.as_raw_fd()].map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
+        // SAFETY: two entries.
+        unsafe { libc::poll(asks.as_mut_ptr(), 2, 10_000) };
+        if asks[1].revents != 0 {
+            let memory = take(&knock);
+            memory.set_word(READY, 1);
+            lent.push((stream, memory));
+        } else {
+            let _ = stream.read(&mut byte);
+        }
+        for (_, memory) in &lent {
+            for _ in 0..8 {
+                let word = random(&mut state);
+                let small = [0, 1, 2, 3, u64::MAX][(word % 5) as usize];
+                match word >> 32 & 7 {
+                    0..4 => memory.set_word(TURN + 8 * (word >> 40 & 3) as usize, small),
+                    4 => memory.set_word(TURN + 32, word & 1),
+                    5 => memory.set_word(384 + 8 * (word >> 40 & 127) as usize, small),
+                    6 => memory.set_word(256 + 8 * (word >> 40 & 3) as usize, small),
+                    _ => memory.set_word(8 * (word >> 40 & 511) as usize, word),
+                }
+            }
+        }
+    }
+    let status = server.try_wait().unwrap();
+    let many = lent.len();
+    drop((main, lent));
+    let _ = server.kill();
+    server.wait().unwrap();
+    (many, status)
+}
+
+#[test]
+fn a_client_that_lies_about_turns_does_not_bring_the_server_down() {
+    let Some(built) = built() else { return };
+    let mut lent = 0;
+    for seed in 0..20 {
+        let (many, status) = attack_turns(built, seed);
+        // The contract program ends with 1 when it gets what it did not expect.
+        assert!(status.is_none_or(|status| status.code().is_some()), "seed {seed}: {status:?}");
+        lent += many;
+    }
+    assert!(lent > 20, "the malice does not reach the server: {lent} connections were lent");
 }

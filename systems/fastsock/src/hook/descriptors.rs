@@ -5,9 +5,10 @@
 use libc::{c_int, c_ulong};
 
 use super::life::{after_close, before_close};
-use crate::{activate, own, real, receive, retire, slot, watch};
+use crate::{activate, fresh, own, real, receive, recycle, retire, slot, watch};
 
 fn shared(from: c_int, to: c_int) -> c_int {
+    fresh::spoil(from);
     if to >= 0 && to != from && activate::in_process() {
         slot::share(from, to);
         watch::share_set(from, to);
@@ -64,11 +65,32 @@ fn changed(fd: c_int, may: bool) {
     }
 }
 
+/// A socket is not as it was made any more: nor will be the connection.
+fn set(fd: c_int) {
+    fresh::spoil(fd);
+    if let Some(slot) = slot::of(fd) {
+        recycle::plain(fd, &slot);
+        recycle::withdraw(&slot, false);
+    }
+}
+
+/// What `fcntl` sets beside whether calls wait.
+fn set_by(fd: c_int, command: c_int, argument: usize) {
+    match command {
+        libc::F_GETFL | libc::F_GETFD => {}
+        libc::F_SETFD => fresh::spoil(fd),
+        libc::F_SETFL if argument & (libc::O_ASYNC | libc::O_DIRECT) as usize == 0 => fresh::spoil(fd),
+        _ if duplicates(command) => {}
+        _ => set(fd),
+    }
+}
+
 // The third argument of these is passed as any third argument is, where the library is built for (x86-64, aarch64).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
     // SAFETY: as above.
     let done = unsafe { real::fcntl(fd, command, argument) };
+    set_by(fd, command, argument);
     changed(fd, command == libc::F_SETFL);
     if duplicates(command) { shared(fd, done) } else { done }
 }
@@ -77,6 +99,7 @@ pub unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_
 pub unsafe extern "C" fn fcntl64(fd: c_int, command: c_int, argument: usize) -> c_int {
     // SAFETY: as above.
     let done = unsafe { real::fcntl64(fd, command, argument) };
+    set_by(fd, command, argument);
     changed(fd, command == libc::F_SETFL);
     if duplicates(command) { shared(fd, done) } else { done }
 }
@@ -86,6 +109,11 @@ pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: usize) -> 
     // SAFETY: as above.
     let done = unsafe { real::ioctl(fd, request, argument) };
     changed(fd, request == libc::FIONBIO as c_ulong);
+    if request == libc::FIONBIO as c_ulong {
+        fresh::spoil(fd);
+    } else if request != libc::FIONREAD as c_ulong {
+        set(fd);
+    }
     if request == libc::FIONREAD as c_ulong
         && done == 0
         && argument != 0
@@ -108,6 +136,20 @@ pub unsafe extern "C" fn setsockopt(
 ) -> c_int {
     // SAFETY: as above.
     let done = unsafe { real::setsockopt(fd, level, name, value, len) };
+    if done == 0 {
+        // SAFETY: the kernel has just read as many bytes.
+        let value = || len >= 4 && unsafe { value.cast::<c_int>().read_unaligned() } != 0;
+        match (level, name) {
+            (libc::IPPROTO_TCP, libc::TCP_NODELAY) => {
+                fresh::nodelay(fd, value());
+                if let Some(slot) = slot::of(fd) {
+                    slot.nodelay.store(u32::from(value()), std::sync::atomic::Ordering::Relaxed);
+                    recycle::withdraw(&slot, false);
+                }
+            }
+            _ => set(fd),
+        }
+    }
     if level == libc::SOL_SOCKET
         && let Some(slot) = slot::of(fd)
     {

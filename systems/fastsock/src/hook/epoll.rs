@@ -35,6 +35,10 @@ fn created(fd: c_int) -> c_int {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn epoll_ctl(epoll: c_int, op: c_int, fd: c_int, event: *mut epoll_event) -> c_int {
+    crate::fresh::spoil(fd);
+    if let Some(slot) = crate::slot::of(fd) {
+        crate::recycle::plain(fd, &slot);
+    }
     // SAFETY: as above.
     unsafe { watch::ctl(epoll, op, fd, event) }
 }

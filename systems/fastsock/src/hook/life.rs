@@ -7,19 +7,56 @@ use std::sync::atomic::Ordering;
 use libc::{c_int, c_uint, sockaddr, socklen_t};
 
 use crate::arena::control;
-use crate::slot::{self, ACCEPTED, CONNECTED, Slot};
-use crate::{activate, own, real, receive, settings, watch};
+use crate::slot::{self, CONNECTED, Slot};
+use crate::{activate, fresh, own, real, receive, recycle, settings, watch};
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn socket(family: c_int, kind: c_int, protocol: c_int) -> c_int {
+    // SAFETY: the caller's promise, here and in what follows.
+    let fd = unsafe { real::socket(family, kind, protocol) };
+    if fd >= 0 && !settings::get().off {
+        fresh::made(fd, family, kind, protocol);
+    }
+    fd
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bind(fd: c_int, address: *const sockaddr, len: socklen_t) -> c_int {
+    fresh::spoil(fd);
+    // SAFETY: as above.
+    unsafe { real::bind(fd, address, len) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn listen(fd: c_int, backlog: c_int) -> c_int {
+    fresh::spoil(fd);
+    // SAFETY: as above.
+    let done = unsafe { real::listen(fd, backlog) };
+    if done == 0 && !settings::get().off && !own::is(fd) {
+        let errno = real::errno();
+        recycle::listened(fd, backlog);
+        real::fail(errno);
+    }
+    done
+}
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn connect(fd: c_int, address: *const sockaddr, len: socklen_t) -> c_int {
-    // SAFETY: the caller's promise, here and in what follows.
+    let unused = fresh::take(fd);
+    // SAFETY: as above.
     unsafe {
+        if unused != 0 && recycle::connect(fd, unused, address, len) {
+            return 0;
+        }
         let made = real::connect(fd, address, len);
         let tcp = || matches!(c_int::from((*address).sa_family), libc::AF_INET | libc::AF_INET6);
         // One that does not wait goes on by itself; whether it comes to be is seen when bytes move.
         let begun = made == 0 || matches!(real::errno(), libc::EINPROGRESS | libc::EINTR);
         if begun && !address.is_null() && tcp() && !settings::get().off {
             slot::track(fd, CONNECTED);
+            if let Some(slot) = slot::of(fd) {
+                recycle::connected(fd, &slot, if made == 0 { unused } else { 0 }, address, len);
+            }
             // It may be in a set already.
             watch::adopt(fd);
         }
@@ -33,27 +70,20 @@ pub unsafe extern "C" fn __connect(fd: c_int, address: *const sockaddr, len: soc
     unsafe { connect(fd, address, len) }
 }
 
-fn accepted(fd: c_int) -> c_int {
-    if fd >= 0 && !settings::get().off {
-        slot::track(fd, ACCEPTED);
-    }
-    fd
-}
-
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn accept(fd: c_int, address: *mut sockaddr, len: *mut socklen_t) -> c_int {
     // SAFETY: as above.
-    accepted(unsafe { real::accept(fd, address, len) })
+    unsafe { recycle::accept(fd, address, len, 0, || real::accept(fd, address, len)) }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn accept4(fd: c_int, address: *mut sockaddr, len: *mut socklen_t, flags: c_int) -> c_int {
     // SAFETY: as above.
-    accepted(unsafe { real::accept4(fd, address, len, flags) })
+    unsafe { recycle::accept(fd, address, len, flags, || real::accept4(fd, address, len, flags)) }
 }
 
 /// Everybody who waits for this side looks again.
-fn ring_peer(slot: &Slot) {
+pub fn ring_peer(slot: &Slot) {
     if let Some((_, memory)) = slot.parts() {
         let me = slot.me();
         control(memory).ways[me].bytes.ring(slot.peers_event());
@@ -63,6 +93,10 @@ fn ring_peer(slot: &Slot) {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn shutdown(fd: c_int, how: c_int) -> c_int {
+    if let Some(slot) = slot::of(fd) {
+        recycle::plain(fd, &slot);
+        recycle::withdraw(&slot, false);
+    }
     let held = slot::of(fd).filter(|slot| slot.active());
     if let Some((_, memory)) = held.as_ref().and_then(|slot| slot.parts())
         && (how == libc::SHUT_WR || how == libc::SHUT_RDWR)
@@ -101,17 +135,32 @@ pub fn reset_if_unread(fd: c_int, slot: &Slot) {
 /// A descriptor is about to be closed. What is to be done afterwards, for the last one of an active connection.
 pub fn before_close(fd: c_int) -> Option<slot::Held> {
     watch::forget_set(fd);
+    fresh::spoil(fd);
     if slot::of(fd).is_none() || !activate::in_process() {
         return None;
     }
     if let Some(held) = slot::of(fd) {
         watch::forget(fd, &held);
     }
-    let last = slot::forget(fd).inspect(watch::forget_all).filter(|slot| slot.active())?;
-    let (_, memory) = last.parts()?;
-    reset_if_unread(fd, &last);
-    control(memory).sides[last.me()].leaving.fetch_add(1, Ordering::SeqCst);
-    Some(last)
+    let last = slot::forget(fd).inspect(watch::forget_all)?;
+    recycle::withdraw(&last, true);
+    leaves(fd, &last).then_some(last)
+}
+
+/// The peer of an active connection is told that it is about to be closed. False if there is nothing to tell.
+fn leaves(fd: c_int, slot: &slot::Held) -> bool {
+    let Some((_, memory)) = slot.parts().filter(|_| slot.active()) else { return false };
+    reset_if_unread(fd, slot);
+    control(memory).sides[slot.me()].leaving.fetch_add(1, Ordering::SeqCst);
+    true
+}
+
+/// Closes a connection's descriptor that means nothing any more.
+pub fn close_last(fd: c_int, last: slot::Held) {
+    let told = leaves(fd, &last);
+    // SAFETY: the program is closing it.
+    unsafe { real::close(fd) };
+    after_close(told.then_some(last));
 }
 
 /// It is closed.
@@ -129,6 +178,9 @@ pub unsafe extern "C" fn close(fd: c_int) -> c_int {
     if own::is(fd) {
         // Nothing of the program's.
         return real::fail(libc::EBADF) as c_int;
+    }
+    if recycle::close(fd) {
+        return 0;
     }
     let last = before_close(fd);
     // SAFETY: as above.

@@ -5,7 +5,7 @@
 mod data;
 mod descriptors;
 mod epoll;
-mod life;
+pub mod life;
 mod messages;
 mod other;
 mod poll;
@@ -19,7 +19,7 @@ use std::sync::atomic::Ordering;
 use libc::{c_int, iovec};
 
 use crate::receive::{self, Outcome};
-use crate::{activate, slot, transmit};
+use crate::{activate, real, recycle, slot, transmit};
 
 /// A call that receives: through the ring, or by `kernel`.
 ///
@@ -29,6 +29,11 @@ use crate::{activate, slot, transmit};
 unsafe fn receiving(fd: c_int, buffers: &[iovec], flags: c_int, kernel: impl Fn() -> isize) -> isize {
     let Some(held) = slot::of(fd) else { return kernel() };
     if !held.active() {
+        if held.eager.load(Ordering::Relaxed) != 0
+            && let Some(errno) = recycle::seek(fd, &held, false, flags & libc::MSG_DONTWAIT == 0)
+        {
+            return real::fail(errno);
+        }
         activate::consider(fd, &held);
     }
     loop {
@@ -43,6 +48,9 @@ unsafe fn receiving(fd: c_int, buffers: &[iovec], flags: c_int, kernel: impl Fn(
         held.receiving.fetch_add(1, Ordering::SeqCst);
         if !held.active() {
             let got = kernel();
+            if got > 0 && held.order.load(Ordering::Relaxed) != 0 {
+                recycle::heard(fd, &held);
+            }
             held.receiving.fetch_sub(1, Ordering::SeqCst);
             return got;
         }
@@ -58,6 +66,9 @@ unsafe fn receiving(fd: c_int, buffers: &[iovec], flags: c_int, kernel: impl Fn(
 unsafe fn sending(fd: c_int, buffers: &[iovec], flags: c_int, kernel: impl Fn() -> isize) -> isize {
     let Some(held) = slot::of(fd) else { return kernel() };
     if !held.active() {
+        if held.eager.load(Ordering::Relaxed) != 0 {
+            recycle::seek(fd, &held, true, false);
+        }
         activate::consider(fd, &held);
     }
     loop {

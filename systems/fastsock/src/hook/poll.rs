@@ -10,7 +10,7 @@ use libc::{POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT, POLLRDHUP, c_int, nfds_t
 use crate::hook::signals;
 use crate::ready::{self, Armed, IN, OUT};
 use crate::slot::{self, Held};
-use crate::{real, wait, watch};
+use crate::{real, recycle, wait, watch};
 
 const READ: i16 = POLLIN | libc::POLLRDNORM;
 const WRITE: i16 = POLLOUT | libc::POLLWRNORM | libc::POLLWRBAND;
@@ -53,6 +53,7 @@ impl Ask {
         held.receiving.fetch_add(1, Ordering::SeqCst);
         let active = held.active();
         if active {
+            recycle::plain(ask.fd, &held);
             held.receiving.fetch_sub(1, Ordering::SeqCst);
         }
         let bit = |mask: i16, bit| if ask.events & mask != 0 { bit } else { 0 };

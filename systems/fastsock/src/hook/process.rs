@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering;
 use libc::{c_char, c_int, pid_t, posix_spawn_file_actions_t, posix_spawnattr_t};
 
 use crate::arena::control;
-use crate::{activate, real, retire, slot, solo, watch};
+use crate::table::{self, Why};
+use crate::{activate, real, recycle, report, retire, slot, solo, watch};
 
 /// Runs when the library is loaded.
 #[used]
@@ -53,13 +54,14 @@ fn after_fork() {
     slot::each(0, usize::MAX, |fd| {
         let Some(slot) = slot::of(fd) else { return };
         match slot.parts() {
-            Some(_) if slot.active() => {}
-            _ => activate::give_up(&slot),
+            Some(_) if slot.active() => recycle::plain(fd, &slot),
+            _ => activate::give_up(&slot, Why::Forked),
         }
     });
 }
 
 extern "C" fn before_fork() {
+    recycle::before_fork();
     watch::before_fork();
     // Before there is another process: from then on the locks are taken.
     slot::each(0, usize::MAX, |fd| {
@@ -71,13 +73,21 @@ extern "C" fn before_fork() {
 
 extern "C" fn in_parent() {
     watch::after_fork(false);
+    recycle::after_fork(false);
     after_fork();
 }
 
 extern "C" fn in_child() {
+    // First: what it wrote to is not here.
+    report::in_child();
     watch::after_fork(true);
     activate::note_process();
+    recycle::after_fork(true);
     after_fork();
+    each_active(|fd, slot, _| {
+        report::begin(fd, slot.number());
+        report::state(slot, table::FAST);
+    });
 }
 
 // A child of vfork uses its parent's memory: what it closes, the parent would take for closed. A fork is what POSIX lets a vfork be.
@@ -85,6 +95,22 @@ extern "C" fn in_child() {
 pub unsafe extern "C" fn vfork() -> pid_t {
     // SAFETY: takes nothing.
     unsafe { real::fork() }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn setns(fd: c_int, kind: c_int) -> c_int {
+    recycle::moved();
+    // SAFETY: the caller's promise, here and in what follows.
+    unsafe { real::setns(fd, kind) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn unshare(flags: c_int) -> c_int {
+    if flags & libc::CLONE_NEWNET != 0 {
+        recycle::moved();
+    }
+    // SAFETY: as above.
+    unsafe { real::unshare(flags) }
 }
 
 /// A new program that gets the environment of this one.

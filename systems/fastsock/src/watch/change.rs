@@ -16,7 +16,7 @@ pub unsafe fn ctl(set_fd: c_int, op: c_int, fd: c_int, event: *mut epoll_event) 
             && let Some(held) = held
         {
             // A set that this library does not follow.
-            retire::retire(&held);
+            retire::for_sets(&held);
         }
         return kernel();
     };
@@ -101,7 +101,7 @@ fn add(
         return done;
     };
     let Some(id) = id else {
-        retire::retire(held);
+        retire::for_sets(held);
         return done;
     };
     enter(set, id, held);

@@ -183,7 +183,7 @@ pub fn adopt(fd: c_int) {
 pub(super) fn enter(set: &Set, id: u32, held: &Held) {
     if held.watch.compare_exchange(NONE, packed(set.number, id), Ordering::SeqCst, Ordering::SeqCst).is_err() {
         held.watch.store(MANY, Ordering::SeqCst);
-        retire::retire(held);
+        retire::for_sets(held);
     }
 }
 
