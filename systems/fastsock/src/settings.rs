@@ -3,7 +3,7 @@
 //! `FASTSOCK=off` switches it off; `FASTSOCK_OFF_PROGRAMS`, `FASTSOCK_OFF_PORTS` and `FASTSOCK_OFF_USERS` are lists, separated by commas, of
 //! program names, of ports of either end, and of user numbers for which it is off. `FASTSOCK_AFTER` is how many calls move data before
 //! a connection may become fast (1024: what that costs is then less than a twentieth of what the connection has cost already). `FASTSOCK_WAIT`
-//! is how a call waits: `sleep`, `blind`, `guarded`, `yielding` or `handing`, the default. The others are there to be measured.
+//! is how a call waits: `sleep`, `blind`, `guarded`, `yielding`, `handing` or `polite`, the default. The others are there to be measured.
 
 use std::sync::OnceLock;
 
@@ -20,6 +20,8 @@ pub enum Policy {
     Yielding,
     /// As guarded, but it yields to a peer on its own CPU before it sleeps, where that has let the peer run and nobody else.
     Handing,
+    /// Both.
+    Polite,
 }
 
 /// What was said.
@@ -59,7 +61,8 @@ fn read() -> Settings {
         Ok("blind") => Policy::Blind,
         Ok("guarded") => Policy::Guarded,
         Ok("yielding") => Policy::Yielding,
-        _ => Policy::Handing,
+        Ok("handing") => Policy::Handing,
+        _ => Policy::Polite,
     };
     Settings {
         off,
