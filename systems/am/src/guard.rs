@@ -84,7 +84,16 @@ impl Guard {
 
     /// A spin found nothing for all of its budget.
     pub fn failed(&mut self, now: Duration) {
-        self.paid -= self.paid / 4;
+        self.lost(now, self.paid / 4);
+    }
+
+    /// A spin found nothing and was given up early, because somebody else wants the CPU: it cost less.
+    pub fn given_up(&mut self, now: Duration) {
+        self.lost(now, self.paid.div_ceil(16));
+    }
+
+    fn lost(&mut self, now: Duration, share: u32) {
+        self.paid -= share;
         if self.paid < PAYS {
             self.probe_at = now + self.probe_after;
             self.probe_after = (self.probe_after * 2).min(PROBE.1);
@@ -161,6 +170,16 @@ mod tests {
             }
         }
         assert!(guard.may_spin(at(1_000_000)) && guard.may_spin(at(1_000_001)));
+    }
+
+    #[test]
+    fn spins_given_up_early_end_spinning_too_but_later() {
+        let tries = |miss: fn(&mut Guard, Duration)| {
+            let mut guard = Guard::default();
+            (0..100).take_while(|_| guard.may_spin(at(0)).then(|| miss(&mut guard, Duration::ZERO)).is_some()).count()
+        };
+        let (failed, given_up) = (tries(Guard::failed), tries(Guard::given_up));
+        assert!(failed < given_up && given_up < 20, "{failed} {given_up}");
     }
 
     #[test]

@@ -1,9 +1,12 @@
 /* Libraries side by side, in turns: round trips and streams over TCP connections between processes, with plain blocking calls.
  *
- *   turns [pin|free|one] [pairs=N] [rounds=N] [ms=N] [slices=N] [works=r1,r4096,s64,...] NAME=LIBRARY ...
+ *   bench [pin|free|one] [pairs=N] [rounds=N] [ms=N] [slices=N] [works=r1,w64,s4096,...] NAME=[LIBRARY][,VARIABLE=VALUE...] ...
  *
- * A work is r (round trip), w (round trip in which the server computes for 5 to 20 us) or s (stream), and a size in bytes. An empty
- * LIBRARY is the kernel's TCP. Each round starts every library anew; each work is measured in slices of some milliseconds.
+ * Each pair of processes has a connection. pin: each side has a CPU, the same for all pairs; one: all have the same CPU; free: the system says. A work is
+ * r (round trip), w (round trip for which the server computes 5 to 20 us) or s (stream), and a size in bytes. Each round starts every NAME anew, with
+ * its library loaded (none: the kernel's TCP) and its variables set, and measures each work in slices of some milliseconds. Printed are medians of
+ * rounds: time for a message of a pair [quartiles], of the median slice and of the best tenth; the median and 99th percentile of a trip; how often the
+ * sender gave up or lost its CPU for a message, and how much CPU time it used; and how many times as much NAME moved as the first.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -63,7 +66,7 @@ static void serve(int l)
     _exit(0);
 }
 
-/* Prints: work, units a second of each slice (kind s: bytes), median and 99th percentile of a trip in us, CPU seconds of this side. */
+/* Tells the parent for each work what main prints. */
 static void ask(struct sockaddr_in *a, int pair, volatile int *ready, int report)
 {
     static char buffer[1 << 20];
@@ -124,11 +127,12 @@ static void measure(int report)
     while (wait(NULL) > 0) {}
 }
 
-/* LIBRARY[,NAME=VALUE]...: what the processes of one side find in their environment. */
+/* What the processes of one NAME find in their environment. FASTSOCK_AFTER: so that the warm-up suffices. */
 static void choose(const char *side)
 {
     char *list = strdup(side), *item = strsep(&list, ",");
     if (*item) setenv("LD_PRELOAD", item, 1);
+    setenv("FASTSOCK_AFTER", "32", 0);
     while ((item = strsep(&list, ","))) putenv(item);
 }
 

@@ -43,6 +43,8 @@ pub enum Policy {
     Yielding,
     /// As guarded, but it yields to a peer on its own CPU before it sleeps, where that has let the peer run and nobody else.
     Handing,
+    /// Both of these.
+    Polite,
 }
 
 /// What was said.
@@ -74,7 +76,7 @@ impl Default for Config {
             off_ports: Vec::new(),
             // What that costs is then less than a twentieth of what the connection has cost already.
             after: 1024,
-            wait: Policy::Handing,
+            wait: Policy::Polite,
             again: true,
             again_after: 32,
             memory: 256 << 20,
@@ -155,7 +157,8 @@ fn one(config: &mut Config, line: &str, who: &Who) -> Result<(), String> {
                 "guarded" => Policy::Guarded,
                 "yielding" => Policy::Yielding,
                 "handing" => Policy::Handing,
-                _ => return Err("'wait' is followed by sleep, blind, guarded, yielding or handing".to_owned()),
+                "polite" => Policy::Polite,
+                _ => return Err("'wait' is followed by sleep, blind, guarded, yielding, handing or polite".to_owned()),
             }
         }
         "recycle-after" => config.again_after = count(rest)?,

@@ -229,7 +229,8 @@ fn gone_now(fd: c_int, out: &mut Out, memory: &Memory, me: usize) -> bool {
 /// Copies into the ring, at most `room` bytes, and tells the peer of each part, so that it copies out while this side copies in.
 fn copy(out: &mut Out, slot: &Slot, memory: &Memory, buffers: &mut Buffers<'_>, room: usize) -> usize {
     let (me, mut copied) = (slot.me(), 0);
-    let way = &control(memory).ways[me];
+    let (way, sides) = (&control(memory).ways[me], &control(memory).sides);
+    let apart = sides[me].cpu.load(Ordering::Relaxed) != sides[1 - me].cpu.load(Ordering::Relaxed);
     while copied < room {
         let (start, len) = buffers.piece((room - copied).min(PART));
         if len == 0 {
@@ -242,7 +243,8 @@ fn copy(out: &mut Out, slot: &Slot, memory: &Memory, buffers: &mut Buffers<'_>, 
         out.writer.publish(&way.lane, len);
         buffers.pass(len);
         copied += len;
-        if copied < room && buffers.left() > 0 {
+        // A peer that sleeps on this CPU is woken by the last part: it would only take the CPU from this side. (`put` rings.)
+        if apart && copied < room && buffers.left() > 0 {
             way.bytes.ring(slot.peers_event());
         }
     }

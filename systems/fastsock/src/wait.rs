@@ -20,7 +20,7 @@ const SLEEP: (i64, i64) = (1_000_000, 64_000_000);
 /// How long who receives a stream lets come together what comes, before it looks. Each look fetches the line that the sender writes next, so that
 /// who looks at once moves every message's lines between the CPUs by themselves.
 pub const GATHER: Duration = Duration::from_micros(2);
-/// With [`Policy::Yielding`], how long a call spins before it yields: longer than an answer takes of a peer that does nothing else.
+/// With [`Policy::Yielding`] and [`Policy::Polite`], how long a call spins before it yields: longer than an answer takes of a peer that does nothing else.
 const ALONE: Duration = Duration::from_micros(3);
 /// Who yields and has its CPU back sooner was alone on it.
 const SHARED: Duration = Duration::from_micros(5);
@@ -109,7 +109,7 @@ fn spin(
     let mut guard = cell.get();
     let scene = Scene { now: begun, same_cpu: policy != Policy::Blind && same_cpu(), peer_waits: false };
     if policy != Policy::Blind && !guard.may_spin(scene) {
-        let hands = policy == Policy::Handing && scene.same_cpu && !guard.crowded(begun);
+        let hands = matches!(policy, Policy::Handing | Policy::Polite) && scene.same_cpu && !guard.crowded(begun);
         return if hands { hand_over(cell, begun, news) } else { news() };
     }
     let mut time = begun;
@@ -130,10 +130,10 @@ fn spin(
             guard.failed(time);
             break news();
         }
-        if policy == Policy::Yielding && time - begun >= ALONE {
+        if matches!(policy, Policy::Yielding | Policy::Polite) && time - begun >= ALONE {
             let (away, back) = give_way(time);
             if away >= SHARED {
-                guard.failed(back);
+                guard.given_up(back);
                 break news();
             }
             time = back;
