@@ -179,6 +179,15 @@ pub fn tell_own(slot: &Slot) {
     }
 }
 
+/// Whether neither side has said that it closes: then the kernel has no hang-up to tell that the ring does not know of.
+pub fn whole(slot: &Slot) -> bool {
+    slot.parts().is_some_and(|(_, memory)| {
+        let sides = &control(memory).sides;
+        let peer = &sides[1 - slot.me()];
+        sides.iter().all(|side| side.shut.load(Ordering::Acquire) == 0) && peer.leaving.load(Ordering::Acquire) == 0
+    })
+}
+
 /// Whether a peer whose end of file is there has closed altogether, so that a send does not wait for it.
 pub fn peer_closed(fd: i32, slot: &Slot) -> bool {
     let Some((_, memory)) = slot.parts() else { return false };

@@ -238,7 +238,8 @@ impl Slot {
 /// The connection of a slot's number, if it is still one.
 pub fn numbered(number: u32) -> Option<Held> {
     let slot = TABLE.get(number as usize)?;
-    slot.hold().then_some(Held { slot, number })
+    // Not `then_some`: what counts out when it goes must not come to be where nobody was counted in.
+    slot.hold().then(|| Held { slot, number })
 }
 
 /// A slot that the holder is counted into.

@@ -90,8 +90,8 @@ unsafe fn wait_in(
         // SAFETY: as many as the kernel wrote.
         let brought = unsafe { std::slice::from_raw_parts_mut(events, found as usize) };
         let told = set.translate(epoll, brought, 0, true);
-        if told > 0 {
-            return told as c_int;
+        if told.events > 0 {
+            return told.events as c_int;
         }
     }
     let (left, ran) = (Left::of(limit), signals::ran());
@@ -130,8 +130,11 @@ unsafe fn wait_in(
         // SAFETY: as many as the kernel wrote.
         let brought = unsafe { std::slice::from_raw_parts_mut(events, found as usize) };
         let told = set.translate(epoll, brought, 0, true);
-        if told > 0 || now {
-            return told as c_int;
+        if told.more && told.events < room {
+            return ask_again(set, epoll, events, told.events, room, &kernel) as c_int;
+        }
+        if told.events > 0 || now {
+            return told.events as c_int;
         }
         if let Some(Duration::ZERO) = left.remaining() {
             return 0;
@@ -152,6 +155,18 @@ fn also(
     if told == room || set.asked_within(TRUST) {
         return told;
     }
+    ask_again(set, epoll, events, told, room, kernel)
+}
+
+/// What the kernel has beside what has been told.
+fn ask_again(
+    set: &Set,
+    epoll: c_int,
+    events: *mut epoll_event,
+    told: usize,
+    room: usize,
+    kernel: &impl Fn(*mut epoll_event, c_int, Option<Duration>) -> c_int,
+) -> usize {
     let errno = real::errno();
     // SAFETY: there is room for the rest.
     let found = kernel(unsafe { events.add(told) }, (room - told) as c_int, Some(Duration::ZERO));
@@ -161,7 +176,7 @@ fn also(
     }
     // SAFETY: as many as are written.
     let brought = unsafe { std::slice::from_raw_parts_mut(events, told + found as usize) };
-    set.translate(epoll, brought, told, false)
+    set.translate(epoll, brought, told, false).events
 }
 
 fn milliseconds(limit: Option<Duration>) -> c_int {

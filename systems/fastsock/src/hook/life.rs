@@ -8,7 +8,7 @@ use libc::{c_int, c_uint, sockaddr, socklen_t};
 
 use crate::arena::control;
 use crate::slot::{self, ACCEPTED, CONNECTED, Slot};
-use crate::{activate, own, real, receive, settings, watch};
+use crate::{activate, own, real, receive, retire, settings, watch};
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn connect(fd: c_int, address: *const sockaddr, len: socklen_t) -> c_int {
@@ -69,6 +69,10 @@ pub unsafe extern "C" fn shutdown(fd: c_int, how: c_int) -> c_int {
     {
         // Before the end of file, so that who sees that sees this.
         control(memory).sides[held.as_ref().map_or(0, |slot| slot.me())].shut.store(1, Ordering::SeqCst);
+    }
+    if let Some(slot) = held.as_ref().filter(|_| how == libc::SHUT_RD || how == libc::SHUT_RDWR) {
+        // What comes from now on may have to be refused with a reset, which the kernel does.
+        retire::retire(slot);
     }
     // SAFETY: as above.
     let done = unsafe { real::shutdown(fd, how) };

@@ -120,6 +120,12 @@ pub unsafe extern "C" fn recvmmsg(
         if messages.is_null() || tracked.is_none() || (!limit.is_null() && tracked.is_some_and(|slot| !slot.active())) {
             return real::recvmmsg(fd, messages, count, flags, limit);
         }
+        // An error comes first here, even before bytes, and before the end of a stream: so it is with this call alone.
+        let (mut error, mut len) = (0 as c_int, size_of::<c_int>() as libc::socklen_t);
+        let asked = libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_ERROR, (&raw mut error).cast(), &raw mut len);
+        if asked == 0 && error != 0 {
+            return real::fail(error) as c_int;
+        }
         for i in 0..count.min(1024) as usize {
             let wait_no_more = i > 0 && flags & libc::MSG_WAITFORONE != 0;
             let flags = flags & !libc::MSG_WAITFORONE | if wait_no_more { libc::MSG_DONTWAIT } else { 0 };

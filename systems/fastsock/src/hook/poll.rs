@@ -120,15 +120,17 @@ pub fn poll_in(
     loop {
         let mut granted = look(&mut asks);
         let all = asks.len() == fds.len()
-            && asks
-                .iter()
-                .all(|ask| ask.active && ask.granted == ask.wants && fds[ask.at].events & !(READ | WRITE) == 0);
+            && asks.iter().all(|ask| {
+                let more = fds[ask.at].events & !(READ | WRITE) != 0 || !ready::whole(&ask.held);
+                ask.active && ask.granted == ask.wants && !more
+            });
         if granted && all {
             let nothing = pollfd { fd: -1, events: 0, revents: 0 };
             for ask in &mut asks {
                 fds[ask.at].revents = ask.tell(&fds[ask.at], &nothing);
             }
-            return fds.len() as c_int;
+            // One of which nothing is asked is in the list, and not among those that are told of.
+            return fds.iter().filter(|ask| ask.revents != 0).count() as c_int;
         }
         let now = limit == Some(Duration::ZERO);
         if !granted && !now {

@@ -10,6 +10,8 @@ use std::sync::OnceLock;
 pub struct Built {
     /// The contract program.
     pub program: PathBuf,
+    /// A side of random scripts.
+    pub actor: PathBuf,
     /// The library.
     pub library: PathBuf,
 }
@@ -34,18 +36,24 @@ fn build() -> Option<Built> {
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .status();
     assert!(built.unwrap().success(), "the library does not build");
-    let fresh = target.join(format!("fastsock-contract-{}", std::process::id()));
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("contract/contract.c");
+    let program = compiled(compiler, target, "contract");
+    let actor = compiled(compiler, target, "actor");
+    Some(Built { program, actor, library: target.join("libfastsock.so") })
+}
+
+/// A program of `contract/`, in the folder of built things.
+fn compiled(compiler: &str, target: &Path, name: &str) -> PathBuf {
+    let program = target.join(format!("fastsock-{name}"));
+    let fresh = target.join(format!("fastsock-{name}-{}", std::process::id()));
     let built = Command::new(compiler)
         .args(["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-o"])
         .arg(&fresh)
-        .arg(source)
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("contract/{name}.c")))
         .args(["-lpthread", "-ldl"])
         .output()
         .unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     // Under one name at once, whichever test program was here first.
-    let program = target.join("fastsock-contract");
     std::fs::rename(&fresh, &program).unwrap();
-    Some(Built { program, library: target.join("libfastsock.so") })
+    program
 }
