@@ -58,6 +58,10 @@ unsafe fn receiving(fd: c_int, buffers: &[iovec], flags: c_int, kernel: impl Fn(
 unsafe fn sending(fd: c_int, buffers: &[iovec], flags: c_int, kernel: impl Fn() -> isize) -> isize {
     let Some(held) = slot::of(fd) else { return kernel() };
     if !held.active() {
+        if flags & libc::MSG_OOB != 0 {
+            // The kernel counts an urgent byte, and the streams' own place is one less: the sides would not agree where a direction moves.
+            activate::give_up(&held);
+        }
         activate::consider(fd, &held);
     }
     loop {

@@ -253,8 +253,17 @@ pub fn settle_all(fd: c_int, depth: u32) {
     let Some(set) = set_of(fd).filter(|set| depth > 0 && !set.plain()) else { return };
     set.outside.store(1, Ordering::SeqCst);
     let inner = set.with(|state| {
-        for entry in state.entries.iter().flatten().filter(|entry| entry.bell >= 0 && !entry.done) {
+        for (id, entry) in state.entries.iter_mut().enumerate() {
+            let Some(entry) = entry.as_mut().filter(|entry| entry.bell >= 0 && !entry.done) else { continue };
             if let Some(held) = slot::numbered(entry.slot) {
+                // The way of the sending direction may have changed: then room is the kernel's to tell.
+                let events = entry.for_kernel(&held);
+                if !entry.parked
+                    && entry.kernel.is_some_and(|now| events & !now != 0)
+                    && place(fd, entry.fd, entry.kernel, events, token(id as u32, entry.generation, false))
+                {
+                    entry.kernel = Some(events);
+                }
                 if ready::conditions(&held, entry.wants()) == 0 {
                     ready::arm(&held, entry.wants(), true);
                 } else if entry.level() {
