@@ -108,6 +108,10 @@ pub enum Armed {
 
 /// From now on the event descriptor becomes readable when one of `wants` is granted. `rang`: it is readable, as far as is known.
 pub fn arm(slot: &Slot, wants: u32, rang: bool) -> Armed {
+    if !slot.active() {
+        // It may have become readable when the connection was about to be fast, which then failed. Whoever makes it fast after all tells again.
+        bell::drain(slot.event());
+    }
     let Some((page, memory)) = slot.parts().filter(|_| slot.active()) else { return Armed::Quiet };
     // Nobody has rung since it was armed: nothing to be done but to look.
     let told = slot.told.swap(0, Ordering::SeqCst) != 0;

@@ -494,12 +494,15 @@ impl Generator {
         let closes = self.steps.iter().any(|step| step.name == "dupfd" && step.args[2] == i64::from(libc::F_DUPFD_CLOEXEC));
         // Known: a descriptor that was handed over is the kernel's alone.
         let passed = self.steps.iter().any(|step| step.name == "pass");
-        if closes || passed || kept.is_empty() {
+        let side = self.processes[process].side;
+        let set = handles.contains(&Means::Set);
+        // Known: what a ring still holds goes along as a copy, of which a set that the old program made does not know.
+        let unread = |&conn: &usize| self.conns[conn].ways[1 - side].under_way > 0 && (set || self.conns[conn].forked[side]);
+        if closes || passed || kept.is_empty() || kept.iter().any(unread) {
             return;
         }
         let kind = self.random.below(4) as i64;
         self.step(process, "exec", &[kind]);
-        let side = self.processes[process].side;
         for conn in kept {
             self.conns[conn].forked[side] = true;
         }
