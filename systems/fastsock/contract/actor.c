@@ -57,7 +57,13 @@ static void note(struct job *j, const char *form, long x)
     size_t at = strlen(j->note);
     snprintf(j->note + at, sizeof j->note - at, form, x);
 }
-static void result(struct job *j, long ret) { j->ret = ret; j->err = ret < 0 ? errno : 0; }
+/* A call that works leaves errno as it was. */
+static void result(struct job *j, long ret)
+{
+    j->ret = ret;
+    j->err = ret < 0 ? errno : 0;
+    if (ret >= 0 && errno) note(j, "errno %ld ", errno);
+}
 static unsigned char byte_at(long key, long at) { return (unsigned char)(((unsigned long)at * 2654435761u >> 13) + (unsigned long)key * 71); }
 static void fill(unsigned char *to, long n, long key, long at) { for (long i = 0; i < n; i++) to[i] = byte_at(key, at + i); }
 static void check(struct job *j, const unsigned char *got, long n, long key, long at)
@@ -470,6 +476,7 @@ static void run(struct job *j)
     const char *o = j->name;
     int fd = fd_of(j->a[0]), value = -1;
 #define IS(x) (!strcmp(o, x))
+    errno = 0;
     if (IS("send")) op_send(j);
     else if (IS("recv")) op_recv(j);
     else if (IS("peek")) op_peek(j);

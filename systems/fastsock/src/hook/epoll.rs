@@ -36,7 +36,7 @@ fn created(fd: c_int) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn epoll_ctl(epoll: c_int, op: c_int, fd: c_int, event: *mut epoll_event) -> c_int {
     // SAFETY: as above.
-    unsafe { watch::ctl(epoll, op, fd, event) }
+    real::keeping_errno(|| unsafe { watch::ctl(epoll, op, fd, event) })
 }
 
 /// Time that is left, for the kernel.
@@ -196,9 +196,8 @@ pub unsafe extern "C" fn epoll_wait(epoll: c_int, events: *mut epoll_event, coun
     // SAFETY: as above.
     unsafe {
         let Some(set) = watch::set_of(epoll) else { return real::epoll_wait(epoll, events, count, timeout) };
-        wait_in(set, epoll, events, count, duration(timeout), |events, count, limit| {
-            real::epoll_wait(epoll, events, count, milliseconds(limit))
-        })
+        let kernel = |events, count, limit| real::epoll_wait(epoll, events, count, milliseconds(limit));
+        real::keeping_errno(|| wait_in(set, epoll, events, count, duration(timeout), kernel))
     }
 }
 
@@ -213,9 +212,8 @@ pub unsafe extern "C" fn epoll_pwait(
     // SAFETY: as above.
     unsafe {
         let Some(set) = watch::set_of(epoll) else { return real::epoll_pwait(epoll, events, count, timeout, mask) };
-        wait_in(set, epoll, events, count, duration(timeout), |events, count, limit| {
-            real::epoll_pwait(epoll, events, count, milliseconds(limit), mask)
-        })
+        let kernel = |events, count, limit| real::epoll_pwait(epoll, events, count, milliseconds(limit), mask);
+        real::keeping_errno(|| wait_in(set, epoll, events, count, duration(timeout), kernel))
     }
 }
 
@@ -233,9 +231,10 @@ pub unsafe extern "C" fn epoll_pwait2(
         let (Some(set), true) = (watch::set_of(epoll), timeout.is_null() || limit.is_some()) else {
             return real::epoll_pwait2(epoll, events, count, timeout, mask);
         };
-        wait_in(set, epoll, events, count, limit, |events, count, limit| {
+        let kernel = |events, count, limit: Option<Duration>| {
             let limit = limit.map(super::poll::timespec_of);
             real::epoll_pwait2(epoll, events, count, limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref), mask)
-        })
+        };
+        real::keeping_errno(|| wait_in(set, epoll, events, count, limit, kernel))
     }
 }

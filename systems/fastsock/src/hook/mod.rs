@@ -19,7 +19,16 @@ use std::sync::atomic::Ordering;
 use libc::{c_int, iovec};
 
 use crate::receive::{self, Outcome};
-use crate::{activate, slot, transmit};
+use crate::{activate, real, slot, transmit};
+
+/// A call that works leaves what the last failure said as it was, as the system's do.
+#[inline(always)]
+fn with_errno(result: isize, before: c_int) -> isize {
+    if result >= 0 {
+        real::fail(before);
+    }
+    result
+}
 
 /// A call that receives: through the ring, or by `kernel`.
 ///
@@ -33,9 +42,10 @@ unsafe fn receiving(fd: c_int, buffers: &[iovec], flags: c_int, kernel: impl Fn(
     }
     loop {
         if held.active() {
+            let errno = real::errno();
             // SAFETY: the caller's promise.
             match unsafe { receive::receive(fd, &held, buffers, flags) } {
-                Outcome::Result(result) => return result,
+                Outcome::Result(result) => return with_errno(result, errno),
                 Outcome::Kernel if held.active() => return kernel(),
                 Outcome::Kernel => {}
             }
@@ -66,9 +76,10 @@ unsafe fn sending(fd: c_int, buffers: &[iovec], flags: c_int, kernel: impl Fn() 
     }
     loop {
         if held.active() {
+            let errno = real::errno();
             // SAFETY: the caller's promise.
             match unsafe { transmit::send(fd, &held, buffers, flags) } {
-                Outcome::Result(result) => return result,
+                Outcome::Result(result) => return with_errno(result, errno),
                 Outcome::Kernel if held.active() => return kernel(),
                 Outcome::Kernel => {}
             }

@@ -241,7 +241,8 @@ pub unsafe extern "C" fn poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -
         }
         let all = std::slice::from_raw_parts_mut(fds, count as usize);
         let limit = u64::try_from(timeout).ok().map(Duration::from_millis);
-        poll_in(all, limit, std::ptr::null(), |fds| real::poll(fds.as_mut_ptr(), count, timeout))
+        let plain = |fds: &mut [pollfd]| real::poll(fds.as_mut_ptr(), count, timeout);
+        real::keeping_errno(|| poll_in(all, limit, std::ptr::null(), plain))
     }
 }
 
@@ -280,7 +281,8 @@ pub unsafe extern "C" fn ppoll(
             return real::ppoll(fds, count, timeout, mask);
         }
         let all = std::slice::from_raw_parts_mut(fds, count as usize);
-        poll_in(all, limit, mask, |fds| real::ppoll(fds.as_mut_ptr(), count, timeout, mask))
+        let plain = |fds: &mut [pollfd]| real::ppoll(fds.as_mut_ptr(), count, timeout, mask);
+        real::keeping_errno(|| poll_in(all, limit, mask, plain))
     }
 }
 

@@ -87,6 +87,8 @@ struct Conn {
     killed: [bool; 2],
     /// A side receives no more.
     deaf: [bool; 2],
+    /// So many bytes went back and forth that it is fast if it can be.
+    settled: bool,
 }
 
 /// A script in the making.
@@ -158,6 +160,7 @@ impl Generator {
             }
             self.conns.push(Conn::default());
             let rounds = self.random.of(&[0, 2, 12, 12, 12, 12, 30, 30]);
+            self.conns[conn].settled = rounds >= 30;
             if rounds > 0 {
                 self.ping(conn, rounds);
             }
@@ -337,8 +340,8 @@ impl Generator {
 
     fn events(&mut self) -> i64 {
         let what = self.random.of(&[EPOLLIN, EPOLLIN, EPOLLIN | EPOLLRDHUP, EPOLLIN | EPOLLOUT, EPOLLOUT, 0]);
-        let shared = self.processes.iter().any(|process| process.number > 0);
-        // Known: one that another process has as well may be told in both.
+        // Known: one that another process has as well may be told in both, and one that was told before its connection became fast again.
+        let shared = self.processes.iter().any(|process| process.number > 0) || self.conns.iter().any(|conn| !conn.settled);
         let how = if shared { self.random.of(&[0, 0, EPOLLET]) } else { self.random.of(&[0, 0, 0, EPOLLET, EPOLLONESHOT]) };
         self.once |= how == EPOLLONESHOT;
         i64::from(what) | i64::from(how) & 0xffff_ffff

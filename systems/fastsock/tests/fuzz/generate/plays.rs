@@ -157,7 +157,7 @@ impl Generator {
                 self.join(process);
             }
             2 => {
-                let how = self.random.of(&[0, EPOLLET, EPOLLONESHOT]);
+                let how = if self.conns[conn].settled { self.random.of(&[0, EPOLLET, EPOLLONESHOT]) } else { 0 };
                 self.step(process, "eopen", &[SPARE, 0, 1]);
                 let events = i64::from(EPOLLOUT) | i64::from(how) & 0xffff_ffff;
                 self.step(process, "ectl", &[SPARE, EPOLL_CTL_ADD.into(), h, events]);
@@ -255,7 +255,8 @@ impl Generator {
         if self.conns[conn].ways[1 - side].shut {
             return;
         }
-        let shared = self.processes.iter().any(|process| process.number > 0);
+        // Known: see `events`.
+        let shared = self.processes.iter().any(|process| process.number > 0) || self.conns.iter().any(|conn| !conn.settled);
         let all = [0, 0, EPOLLET, EPOLLONESHOT, libc::EPOLLEXCLUSIVE];
         let how = i64::from(self.random.of(&all[..if shared { 3 } else { 5 }])) & 0xffff_ffff;
         let events = i64::from(self.random.of(&[EPOLLIN, EPOLLIN, EPOLLIN | EPOLLRDHUP])) | how;
