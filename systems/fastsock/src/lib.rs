@@ -25,6 +25,7 @@
 //! | `buffers` | the program's buffers as one run of bytes |
 //! | `tcp` | what the kernel knows of a connection |
 //! | `settings` | the environment |
+//! | `planted` | mistakes for a test to find |
 //!
 //! # Why no byte is lost or out of order
 //!
@@ -42,6 +43,7 @@ mod lock;
 mod meet;
 mod own;
 mod page;
+mod planted;
 mod ready;
 mod real;
 mod receive;

@@ -200,7 +200,7 @@ impl Slot {
         if unlimited.1 == Some(true) && self.alone() {
             return None;
         }
-        let limit = tcp::limit(fd, name);
+        let limit = tcp::limit(fd, name).filter(|_| !crate::planted::is("no time limit"));
         if unlimited.1.is_none() {
             let other = if name == libc::SO_RCVTIMEO { libc::SO_SNDTIMEO } else { libc::SO_RCVTIMEO };
             self.unlimited.learn(unlimited.0, limit.is_none() && tcp::limit(fd, other).is_none());

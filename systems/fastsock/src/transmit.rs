@@ -246,7 +246,7 @@ fn over_tcp(fd: c_int, slot: &Slot, out: &mut Out, buffers: &mut Buffers<'_>, fl
 fn set_phase(out: &mut Out, memory: &Memory, slot: &Slot, phase: u32) {
     let way = &control(memory).ways[slot.me()];
     if out.phase == TCP {
-        way.moved_at.store(out.tcp, Ordering::Relaxed);
+        way.moved_at.store(out.tcp + u64::from(crate::planted::is("one byte off")), Ordering::Relaxed);
     }
     out.phase = phase;
     // Release: with the phase come the ring's last bytes, or how many came before its first.

@@ -177,7 +177,8 @@ impl Wait {
     /// Whether a handler ran since the call began that ends it. With a time limit any does (signal(7)).
     fn interrupted(&self) -> bool {
         let ran = signals::ran();
-        ran.interrupting != self.ran.interrupting || (self.until.flatten().is_some() && ran.any != self.ran.any)
+        (ran.interrupting != self.ran.interrupting && !crate::planted::is("deaf to signals"))
+            || (self.until.flatten().is_some() && ran.any != self.ran.any)
     }
 
     /// Sleeps in the kernel until the socket or the ring has bytes, or the stream ends.

@@ -73,7 +73,10 @@ fn vsftpd_gives_and_takes_files_by_lftp_and_ncftp() {
             let ran = command(built, client, "lftp").args(["-c", &script]).stderr(Stdio::piped()).output().unwrap();
             assert!(ran.status.success(), "lftp, library: {who}: {}", said(&ran));
             assert!(std::fs::read(got.join("lftp")).unwrap() == bytes, "lftp, library: {who}: the file differs");
-            assert!(std::fs::read(shared.join("in").join(&at)).unwrap() == bytes, "lftp, library: {who}: what it put differs");
+            assert!(
+                std::fs::read(shared.join("in").join(&at)).unwrap() == bytes,
+                "lftp, library: {who}: what it put differs"
+            );
             std::fs::remove_file(got.join("lftp")).unwrap();
         }
         if ncftp {
@@ -135,13 +138,28 @@ fn postgresql_adds_up_what_pgbench_did() {
         run
     };
     let data = folder.join("data");
-    let made = run(false, &initdb).args(["-A", "trust", "-U", "tester", "-N", "--locale=C", "-D"]).arg(&data).output().unwrap();
+    let made = run(false, &initdb)
+        .args(["-A", "trust", "-U", "tester", "-N", "--locale=C", "-D"])
+        .arg(&data)
+        .output()
+        .unwrap();
     assert!(made.status.success(), "{}", said(&made));
     for (who, server, client) in WAYS {
         let at = port().to_string();
         let mut start = run(server, &server_is);
-        start.arg("-D").arg(&data).args(["-c", "listen_addresses=127.0.0.1", "-c", &format!("port={at}"), "-c", "fsync=off"]);
-        start.arg("-c").arg(format!("unix_socket_directories={}", folder.display())).stdout(Stdio::null()).stderr(Stdio::null());
+        start.arg("-D").arg(&data).args([
+            "-c",
+            "listen_addresses=127.0.0.1",
+            "-c",
+            &format!("port={at}"),
+            "-c",
+            "fsync=off",
+        ]);
+        start
+            .arg("-c")
+            .arg(format!("unix_socket_directories={}", folder.display()))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         let mut server = Server(start.spawn().unwrap());
         wait_for(at.parse().unwrap());
         let to = ["-h", "127.0.0.1", "-p", &at, "-U", "tester"];
@@ -151,7 +169,11 @@ fn postgresql_adds_up_what_pgbench_did() {
             run(false, &psql).args(to).args(["-c", "select 1", "postgres"]).output().unwrap().status.success()
         };
         assert!((0..300).any(|i| ready(&i)), "library: {who}: the server does not serve");
-        for arguments in [&["-i", "-q", "-s", "1"][..], &["-n", "-c", "4", "-j", "2", "-t", "50"], &["-n", "-c", "2", "-t", "100", "-M", "prepared", "-S"]] {
+        for arguments in [
+            &["-i", "-q", "-s", "1"][..],
+            &["-n", "-c", "4", "-j", "2", "-t", "50"],
+            &["-n", "-c", "2", "-t", "100", "-M", "prepared", "-S"],
+        ] {
             let ran = run(client, &pgbench).args(to).args(arguments).arg("postgres").output().unwrap();
             assert!(ran.status.success(), "library: {who}: {arguments:?}: {}", said(&ran));
         }
@@ -180,7 +202,8 @@ fn openssh_copies_a_file_and_runs_a_command() {
         let _ = std::fs::create_dir_all("/run/sshd");
     }
     for key in ["host", "user"] {
-        let made = Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(folder.join(key)).status();
+        let made =
+            Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(folder.join(key)).status();
         assert!(made.unwrap().success());
     }
     std::fs::copy(folder.join("user.pub"), folder.join("authorized")).unwrap();
@@ -203,7 +226,18 @@ fn openssh_copies_a_file_and_runs_a_command() {
         let child = command(built, server, &sshd).args(["-D", "-f", &path("conf")]).stdout(Stdio::null()).spawn();
         let _server = Server(child.unwrap());
         wait_for(port);
-        let options = ["-F", "none", "-i", &path("user"), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "BatchMode=yes"];
+        let options = [
+            "-F",
+            "none",
+            "-i",
+            &path("user"),
+            "-o",
+            "StrictHostKeyChecking=no",
+            "-o",
+            "UserKnownHostsFile=/dev/null",
+            "-o",
+            "BatchMode=yes",
+        ];
         let ran = command(built, client, "scp")
             .args(options)
             .args(["-P", &at, &path("file"), &format!("127.0.0.1:{}", path("copy"))])
@@ -213,7 +247,11 @@ fn openssh_copies_a_file_and_runs_a_command() {
         assert!(ran.status.success(), "library: {who}: {}", said(&ran));
         assert!(std::fs::read(folder.join("copy")).unwrap() == bytes, "library: {who}: the copy differs");
         std::fs::remove_file(folder.join("copy")).unwrap();
-        let ran = command(built, client, "ssh").args(options).args(["-p", &at, "127.0.0.1", "cat", &path("file")]).output().unwrap();
+        let ran = command(built, client, "ssh")
+            .args(options)
+            .args(["-p", &at, "127.0.0.1", "cat", &path("file")])
+            .output()
+            .unwrap();
         assert!(ran.stdout == bytes, "library: {who}: {} of {} bytes", ran.stdout.len(), bytes.len());
     }
     std::fs::remove_dir_all(&folder).unwrap();

@@ -87,7 +87,7 @@ pub unsafe extern "C" fn shutdown(fd: c_int, how: c_int) -> c_int {
 /// A close with bytes unread is a reset (RFC 1122, 4.2.2.13), and what is in the ring the kernel does not know of.
 pub fn reset_if_unread(fd: c_int, slot: &Slot) {
     let alone = slot.parts().is_some_and(|(page, _)| page.shared.load(Ordering::Relaxed) == 0);
-    if alone && receive::in_ring(slot) > 0 {
+    if alone && receive::in_ring(slot) > 0 && !crate::planted::is("no reset") {
         let linger = libc::linger { l_onoff: 1, l_linger: 0 };
         // SAFETY: an option of this form.
         unsafe {

@@ -163,6 +163,7 @@ pub fn poll_in(
                         ask.granted = bits;
                         granted = true;
                     }
+                    Armed::Quiet if crate::planted::is("a poll without the ring") => {}
                     Armed::Quiet => kernel.push(pollfd { fd: ask.held.event(), events: POLLIN, revents: 0 }),
                     Armed::Noisy => slice = Some(SLICE),
                 }

@@ -119,7 +119,9 @@ impl Set {
             0
         } else if entry.events & ET != 0 {
             // Armed first, so that whatever comes after the look is another edge.
-            ready::watch(&held, wants);
+            if !crate::planted::is("an edge not armed") {
+                ready::watch(&held, wants);
+            }
             fence(Ordering::SeqCst);
             ready::conditions(&held, wants)
         } else {
@@ -157,7 +159,7 @@ impl Set {
                 return;
             }
         }
-        if entry.events & ONESHOT != 0 {
+        if entry.events & ONESHOT != 0 && !crate::planted::is("once is twice") {
             // The other of the two may tell no more, either.
             entry.done = true;
             ready::interest(&held, wants, false);

@@ -30,12 +30,7 @@ fn build() -> Option<Built> {
     };
     // A library that is only to be loaded is not built for tests by itself.
     let target = Path::new(env!("CARGO_BIN_EXE_fastsock")).parent().unwrap();
-    let built = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--offline", "-p", "fastsock", "--lib", "--target-dir"])
-        .arg(target.parent().unwrap())
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .status();
-    assert!(built.unwrap().success(), "the library does not build");
+    library(target.parent().unwrap(), &[]);
     let program = compiled(compiler, target, "contract");
     let actor = compiled(compiler, target, "actor");
     Some(Built { program, actor, library: target.join("libfastsock.so") })
@@ -56,4 +51,23 @@ fn compiled(compiler: &str, target: &Path, name: &str) -> PathBuf {
     // Under one name at once, whichever test program was here first.
     std::fs::rename(&fresh, &program).unwrap();
     program
+}
+
+/// Builds the library into a folder of built things.
+fn library(target: &Path, more: &[&str]) {
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--offline", "-p", "fastsock", "--lib"])
+        .args(more)
+        .arg("--target-dir")
+        .arg(target)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .status();
+    assert!(built.unwrap().success(), "the library does not build");
+}
+
+/// A library that makes mistakes where it is told to.
+pub fn planted() -> PathBuf {
+    let target = Path::new(env!("CARGO_BIN_EXE_fastsock")).parent().unwrap().parent().unwrap().join("planted");
+    library(&target, &["--features", "planted"]);
+    target.join("debug/libfastsock.so")
 }

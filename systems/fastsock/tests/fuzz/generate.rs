@@ -107,9 +107,7 @@ pub fn script(seed: u64) -> Vec<Step> {
         random: Random(seed),
         steps: Vec::new(),
         conns: Vec::new(),
-        processes: (0..2)
-            .map(|side| Process { side, number: 0, alive: true, handles: [Means::Nothing; 16] })
-            .collect(),
+        processes: (0..2).map(|side| Process { side, number: 0, alive: true, handles: [Means::Nothing; 16] }).collect(),
         once: false,
     };
     made.begin();
@@ -292,7 +290,8 @@ impl Generator {
             self.conns[conn].ways[1 - side].under_way -= len;
             return;
         }
-        let kinds: &[i64] = if there > 0 || self.conns[conn].nonblocking[side] { &[0, 1, 2, 3, 4, 5] } else { &[0, 3, 4, 5] };
+        let kinds: &[i64] =
+            if there > 0 || self.conns[conn].nonblocking[side] { &[0, 1, 2, 3, 4, 5] } else { &[0, 3, 4, 5] };
         let kind = self.random.of(kinds);
         self.on(process, "recv", conn, &[h, len, kind, MSG_DONTWAIT.into()]);
         self.conns[conn].ways[1 - side].under_way -= there.min(len as usize);
@@ -341,8 +340,10 @@ impl Generator {
     fn events(&mut self) -> i64 {
         let what = self.random.of(&[EPOLLIN, EPOLLIN, EPOLLIN | EPOLLRDHUP, EPOLLIN | EPOLLOUT, EPOLLOUT, 0]);
         // Known: one that another process has as well may be told in both, and one that was told before its connection became fast again.
-        let shared = self.processes.iter().any(|process| process.number > 0) || self.conns.iter().any(|conn| !conn.settled);
-        let how = if shared { self.random.of(&[0, 0, EPOLLET]) } else { self.random.of(&[0, 0, 0, EPOLLET, EPOLLONESHOT]) };
+        let shared =
+            self.processes.iter().any(|process| process.number > 0) || self.conns.iter().any(|conn| !conn.settled);
+        let how =
+            if shared { self.random.of(&[0, 0, EPOLLET]) } else { self.random.of(&[0, 0, 0, EPOLLET, EPOLLONESHOT]) };
         self.once |= how == EPOLLONESHOT;
         i64::from(what) | i64::from(how) & 0xffff_ffff
     }
@@ -490,17 +491,22 @@ impl Generator {
     fn exec(&mut self, process: usize) {
         let handles = self.processes[process].handles;
         // F_DUPFD_CLOEXEC and accept4 make descriptors that are gone then.
-        let kept: Vec<usize> = handles.iter().filter_map(|means| match means {
-            Means::Conn(conn) => Some(*conn),
-            _ => None,
-        }).collect();
-        let closes = self.steps.iter().any(|step| step.name == "dupfd" && step.args[2] == i64::from(libc::F_DUPFD_CLOEXEC));
+        let kept: Vec<usize> = handles
+            .iter()
+            .filter_map(|means| match means {
+                Means::Conn(conn) => Some(*conn),
+                _ => None,
+            })
+            .collect();
+        let closes =
+            self.steps.iter().any(|step| step.name == "dupfd" && step.args[2] == i64::from(libc::F_DUPFD_CLOEXEC));
         // Known: a descriptor that was handed over is the kernel's alone.
         let passed = self.steps.iter().any(|step| step.name == "pass");
         let side = self.processes[process].side;
         let set = handles.contains(&Means::Set);
         // Known: what a ring still holds goes along as a copy, of which a set that the old program made does not know.
-        let unread = |&conn: &usize| self.conns[conn].ways[1 - side].under_way > 0 && (set || self.conns[conn].forked[side]);
+        let unread =
+            |&conn: &usize| self.conns[conn].ways[1 - side].under_way > 0 && (set || self.conns[conn].forked[side]);
         if closes || passed || kept.is_empty() || kept.iter().any(unread) {
             return;
         }

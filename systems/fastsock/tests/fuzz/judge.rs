@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::player::{Player, Played};
+use crate::player::{Played, Player};
 use crate::script::Step;
 
 /// Who has the library: the server's side, the client's.
@@ -61,6 +61,11 @@ impl Judge {
         self.judge_with(script, way, PATIENCE, AGAIN)
     }
 
+    /// Whether a script comes out differently, with the library on both sides: quickly found.
+    pub fn differs(&mut self, script: &[Step]) -> bool {
+        matches!(self.judge_with(script, 0, Duration::from_millis(1500), 2), Verdict::Different(_))
+    }
+
     fn judge_with(&mut self, script: &[Step], way: usize, patience: Duration, again: usize) -> Verdict {
         let (who, player) = &mut self.ways[way];
         let edges = Edges::of(script);
@@ -71,8 +76,7 @@ impl Judge {
             return Verdict::Same;
         }
         kernel.extend((0..again).map(|_| self.kernel.play(script, patience).outcomes));
-        let same =
-            |played: &Played| kernel.iter().any(|kernel| edges.common(kernel, played) == played.outcomes.len());
+        let same = |played: &Played| kernel.iter().any(|kernel| edges.common(kernel, played) == played.outcomes.len());
         if same(&first) {
             return Verdict::Varies;
         }
@@ -158,7 +162,8 @@ impl Edges {
             return true;
         }
         let Some((_, truth)) = played.true_then.iter().find(|(step, _)| *step == at) else { return false };
-        let (Some(kernel), Some(library), Some(truth)) = (events(kernel, 2), events(library, 2), events(truth, 0)) else {
+        let (Some(kernel), Some(library), Some(truth)) = (events(kernel, 2), events(library, 2), events(truth, 0))
+        else {
             return false;
         };
         let edge = |word: i64| self.0.iter().any(|&(_, edge)| edge == word);
@@ -166,7 +171,8 @@ impl Edges {
             let extra = bits & !kernel.get(word).unwrap_or(&0);
             extra == 0 || edge(*word) && extra & !truth.get(word).unwrap_or(&0) == 0
         };
-        kernel.iter().all(|(word, bits)| library.get(word).is_some_and(|all| bits & !all == 0)) && library.iter().all(more)
+        kernel.iter().all(|(word, bits)| library.get(word).is_some_and(|all| bits & !all == 0))
+            && library.iter().all(more)
     }
 }
 

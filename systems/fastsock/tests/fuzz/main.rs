@@ -76,7 +76,10 @@ fn one(judge: &mut Judge, seed: u64, tally: &Tally, after: u32) {
             println!("seed {seed} (FASTSOCK_AFTER={after}), once: {difference:?}\n{}", script::text(&script));
         }
         Verdict::Different(difference) => {
-            println!("seed {seed} (FASTSOCK_AFTER={after}): {difference:?}\nstep: {:?}", script.get(difference.at).map(Step::to_string));
+            println!(
+                "seed {seed} (FASTSOCK_AFTER={after}): {difference:?}\nstep: {:?}",
+                script.get(difference.at).map(Step::to_string)
+            );
             let small = judge.shrink(&script, way(seed), &difference);
             let again = judge.judge(&small, way(seed));
             let text = format!("// seed {seed}, FASTSOCK_AFTER={after}: {again:?}\n{}", script::text(&small));
@@ -123,6 +126,48 @@ fn as_many_scripts_as_asked_for_come_out_as_over_the_kernel() {
         print!("{}", script::text(&generate::script(first)));
     }
     run(first..first + count);
+}
+
+/// Mistakes that the library can be told to make (`src/planted.rs`).
+const PLANTED: &[&str] = &[
+    "a look takes",
+    "all is a part",
+    "one byte off",
+    "a ring not counted",
+    "a copy not followed",
+    "flags remembered",
+    "a page of one's own",
+    "a file past the ring",
+    "no reset",
+    "once is twice",
+    "an edge not armed",
+    "left behind",
+    "no time limit",
+    "deaf to signals",
+    "always room",
+    "a poll without the ring",
+];
+
+#[test]
+fn every_planted_mistake_is_found() {
+    let Some(built) = built() else { return };
+    let (library, next) = (common::planted(), AtomicUsize::new(0));
+    let missed = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in AFTER {
+            scope.spawn(|| {
+                while let Some(name) = PLANTED.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let mut judge = Judge::new(&built.actor, &library, AFTER[0], Some(name));
+                    match (0..1500).find(|&seed| judge.differs(&generate::script(seed))) {
+                        Some(seed) => println!("{name}: found by script {seed}"),
+                        None => missed.lock().unwrap().push(name),
+                    }
+                }
+            });
+        }
+    });
+    let missed = missed.into_inner().unwrap();
+    assert!(missed.is_empty(), "not found by 1500 scripts: {missed:?}");
 }
 
 #[test]

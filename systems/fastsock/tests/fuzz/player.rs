@@ -171,8 +171,7 @@ impl Streams {
         let mut args = step.args.clone();
         let conn = step.conn.unwrap_or(0);
         let key = |side: usize| (conn * 2 + side) as i64;
-        let (out, inward) =
-            ([key(me), self.sent[conn][me]], [key(peer), self.received[conn][me]]);
+        let (out, inward) = ([key(me), self.sent[conn][me]], [key(peer), self.received[conn][me]]);
         match way(&step.name) {
             Way::Sends => drop(args.splice(1..1, out)),
             Way::Receives => {

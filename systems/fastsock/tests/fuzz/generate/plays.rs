@@ -256,7 +256,8 @@ impl Generator {
             return;
         }
         // Known: see `events`.
-        let shared = self.processes.iter().any(|process| process.number > 0) || self.conns.iter().any(|conn| !conn.settled);
+        let shared =
+            self.processes.iter().any(|process| process.number > 0) || self.conns.iter().any(|conn| !conn.settled);
         let all = [0, 0, EPOLLET, EPOLLONESHOT, libc::EPOLLEXCLUSIVE];
         let how = i64::from(self.random.of(&all[..if shared { 3 } else { 5 }])) & 0xffff_ffff;
         let events = i64::from(self.random.of(&[EPOLLIN, EPOLLIN, EPOLLIN | EPOLLRDHUP])) | how;
