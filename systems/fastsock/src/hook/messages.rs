@@ -93,10 +93,14 @@ pub unsafe extern "C" fn sendmmsg(fd: c_int, messages: *mut mmsghdr, count: c_ui
         if messages.is_null() || slot::of(fd).is_none() {
             return real::sendmmsg(fd, messages, count, flags);
         }
+        let errno = real::errno();
         for i in 0..count.min(1024) as usize {
             let message = messages.add(i);
             let sent = sendmsg(fd, &raw const (*message).msg_hdr, flags);
             if sent < 0 {
+                if i > 0 {
+                    real::fail(errno);
+                }
                 return if i > 0 { i as c_int } else { -1 };
             }
             (*message).msg_len = sent as c_uint;
@@ -126,12 +130,16 @@ pub unsafe extern "C" fn recvmmsg(
         if asked == 0 && error != 0 {
             return real::fail(error) as c_int;
         }
+        let errno = real::errno();
         for i in 0..count.min(1024) as usize {
             let wait_no_more = i > 0 && flags & libc::MSG_WAITFORONE != 0;
             let flags = flags & !libc::MSG_WAITFORONE | if wait_no_more { libc::MSG_DONTWAIT } else { 0 };
             let message = messages.add(i);
             let got = recvmsg(fd, &raw mut (*message).msg_hdr, flags);
             if got < 0 {
+                if i > 0 {
+                    real::fail(errno);
+                }
                 return if i > 0 { i as c_int } else { -1 };
             }
             (*message).msg_len = got as c_uint;

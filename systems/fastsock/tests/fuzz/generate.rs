@@ -99,6 +99,8 @@ pub struct Generator {
     processes: Vec<Process>,
     /// A set has entries that tell once.
     once: bool,
+    /// A set has entries that tell edges.
+    edges: bool,
 }
 
 /// The script of a seed.
@@ -109,6 +111,7 @@ pub fn script(seed: u64) -> Vec<Step> {
         conns: Vec::new(),
         processes: (0..2).map(|side| Process { side, number: 0, alive: true, handles: [Means::Nothing; 16] }).collect(),
         once: false,
+        edges: false,
     };
     made.begin();
     let actions = 4 + made.random.below(16);
@@ -325,7 +328,9 @@ impl Generator {
         let mut args = vec![kind, self.random.of(&[0, 0, 0, 3])];
         for h in 0..10 {
             let known = self.processes[process].handles[h] != Means::Nothing;
-            if known && !self.random.one_in(3) {
+            // An edge may be told again, and so a set be readable once more.
+            let unsure = self.edges && self.processes[process].handles[h] == Means::Set;
+            if known && !unsure && !self.random.one_in(3) {
                 let all = [POLLIN, POLLOUT, POLLIN | POLLOUT, POLLIN | POLLPRI, POLLRDHUP | POLLIN, 0];
                 let events = self.random.of(&all[..if kind < 2 { 6 } else { 4 }]);
                 args.extend([h as i64, events.into()]);
@@ -345,6 +350,7 @@ impl Generator {
         let how =
             if shared { self.random.of(&[0, 0, EPOLLET]) } else { self.random.of(&[0, 0, 0, EPOLLET, EPOLLONESHOT]) };
         self.once |= how == EPOLLONESHOT;
+        self.edges |= how == EPOLLET;
         i64::from(what) | i64::from(how) & 0xffff_ffff
     }
 

@@ -182,6 +182,5 @@ fn events(text: &str, skip: usize) -> Option<HashMap<i64, i64>> {
         let (word, bits) = text.split_once(':')?;
         Some((word.parse().ok()?, i64::from_str_radix(bits, 16).ok()?))
     };
-    let events = text.split_whitespace().skip(skip).map(event).collect();
-    events
+    text.split_whitespace().skip(skip).map(event).collect()
 }
