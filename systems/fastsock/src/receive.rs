@@ -220,7 +220,15 @@ fn take(
                     u64::MAX
                 } else {
                     let moved_at = *inward.moved_at.get_or_insert_with(|| way.moved_at.load(Ordering::Relaxed));
-                    moved_at.checked_sub(inward.tcp).ok_or(())?
+                    match moved_at.checked_sub(inward.tcp) {
+                        Some(most) => most,
+                        // It went past the ring before this side was active, which has counted what came after that as well.
+                        None if phase == TCP_AGAIN && inward.reader.ready(&way.lane, 1).map_err(drop)? == 0 => {
+                            inward.phase = TCP_AGAIN;
+                            continue;
+                        }
+                        None => return Err(()),
+                    }
                 };
                 if most == 0 {
                     inward.phase = FAST;

@@ -128,6 +128,29 @@ fn as_many_scripts_as_asked_for_come_out_as_over_the_kernel() {
     run(first..first + count);
 }
 
+/// Scripts that came out differently once, small, each with what was wrong.
+#[test]
+fn what_was_found_once_is_right_now() {
+    let Some(built) = built() else { return };
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/replays");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    assert!(files.len() >= 15, "{files:?}");
+    let mut wrong = Vec::new();
+    for after in AFTER {
+        let mut judge = Judge::new(&built.actor, &built.library, after, None);
+        for file in &files {
+            let script = script::parse(&std::fs::read_to_string(file).unwrap()).unwrap();
+            for way in 0..judge::WAYS.len() {
+                if let Verdict::Different(difference) = judge.judge(&script, way) {
+                    wrong.push(format!("{}, FASTSOCK_AFTER={after}: {difference:?}", file.display()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// Mistakes that the library can be told to make (`src/planted.rs`).
 const PLANTED: &[&str] = &[
     "a look takes",
