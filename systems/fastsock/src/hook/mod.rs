@@ -40,13 +40,13 @@ unsafe fn receiving(fd: c_int, buffers: &[iovec], flags: c_int, kernel: impl Fn(
     if !held.active() {
         activate::consider(fd, &held);
     }
+    let errno = real::errno();
     loop {
         if held.active() {
-            let errno = real::errno();
             // SAFETY: the caller's promise.
             match unsafe { receive::receive(fd, &held, buffers, flags) } {
                 Outcome::Result(result) => return with_errno(result, errno),
-                Outcome::Kernel if held.active() => return kernel(),
+                Outcome::Kernel if held.active() => return with_errno(kernel(), errno),
                 Outcome::Kernel => {}
             }
         }
@@ -54,7 +54,7 @@ unsafe fn receiving(fd: c_int, buffers: &[iovec], flags: c_int, kernel: impl Fn(
         if !held.active() {
             let got = kernel();
             held.receiving.fetch_sub(1, Ordering::SeqCst);
-            return got;
+            return with_errno(got, errno);
         }
         held.receiving.fetch_sub(1, Ordering::SeqCst);
     }
@@ -74,13 +74,13 @@ unsafe fn sending(fd: c_int, buffers: &[iovec], flags: c_int, kernel: impl Fn() 
         }
         activate::consider(fd, &held);
     }
+    let errno = real::errno();
     loop {
         if held.active() {
-            let errno = real::errno();
             // SAFETY: the caller's promise.
             match unsafe { transmit::send(fd, &held, buffers, flags) } {
                 Outcome::Result(result) => return with_errno(result, errno),
-                Outcome::Kernel if held.active() => return kernel(),
+                Outcome::Kernel if held.active() => return with_errno(kernel(), errno),
                 Outcome::Kernel => {}
             }
         }
@@ -88,7 +88,7 @@ unsafe fn sending(fd: c_int, buffers: &[iovec], flags: c_int, kernel: impl Fn() 
         if !held.active() {
             let sent = kernel();
             held.sending.fetch_sub(1, Ordering::SeqCst);
-            return sent;
+            return with_errno(sent, errno);
         }
         held.sending.fetch_sub(1, Ordering::SeqCst);
     }

@@ -147,7 +147,14 @@ struct Edges(HashSet<(usize, i64)>);
 impl Edges {
     fn of(script: &[Step]) -> Self {
         let edge = |step: &&Step| step.name == "ectl" && step.args[3] & i64::from(libc::EPOLLET) != 0;
-        Self(script.iter().filter(edge).map(|step| (step.side, step.args[2])).collect())
+        // A set that holds one is an entry of the kind, too.
+        Self(
+            script
+                .iter()
+                .filter(edge)
+                .flat_map(|step| [(step.side, step.args[2]), (step.side, step.args[0])])
+                .collect(),
+        )
     }
 
     /// Steps that came out alike, from the first on.
