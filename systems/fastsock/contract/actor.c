@@ -283,11 +283,16 @@ static void op_spliceout(struct job *j)
 }
 static void op_splicein(struct job *j)
 {
-    int p[2];
+    int p[2], there = 0;
     long at = 0, r = 0;
     unsigned char *b = room(j->a[3]);
     if (pipe2(p, O_CLOEXEC)) abort();
-    while (at < j->a[3] && (r = splice(fd_of(j->a[0]), NULL, p[1], NULL, (size_t)(j->a[3] - at), SPLICE_F_NONBLOCK)) > 0) at += r;
+    /* Of what is there: a splice from a socket waits whatever its flags. */
+    while (at < j->a[3] && !ioctl(fd_of(j->a[0]), FIONREAD, &there) && there > 0) {
+        long most = j->a[3] - at < there ? j->a[3] - at : there;
+        if ((r = splice(fd_of(j->a[0]), NULL, p[1], NULL, (size_t)most, SPLICE_F_NONBLOCK)) <= 0) break;
+        at += r;
+    }
     result(j, r < 0 && !at ? r : at);
     if (at && read(p[0], b, (size_t)at) != at) abort();
     check(j, b, at, j->a[1], j->a[2]);

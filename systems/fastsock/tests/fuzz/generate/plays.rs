@@ -260,7 +260,10 @@ impl Generator {
             self.processes.iter().any(|process| process.number > 0) || self.conns.iter().any(|conn| !conn.settled);
         let all = [0, 0, EPOLLET, EPOLLONESHOT, libc::EPOLLEXCLUSIVE];
         let how = i64::from(self.random.of(&all[..if shared { 3 } else { 5 }])) & 0xffff_ffff;
-        let events = i64::from(self.random.of(&[EPOLLIN, EPOLLIN, EPOLLIN | EPOLLRDHUP])) | how;
+        // An exclusive entry is refused the end of the peer's direction.
+        let alone = how == i64::from(libc::EPOLLEXCLUSIVE);
+        let events =
+            i64::from(self.random.of(&[EPOLLIN, EPOLLIN, EPOLLIN | EPOLLRDHUP][..if alone { 2 } else { 3 }])) | how;
         let nested = self.random.one_in(4);
         let (set, outer) = (SPARE, SPARE + 1);
         let asked = if nested { outer } else { set };
