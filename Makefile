@@ -68,7 +68,7 @@ truth:
 	@cargo build --release --locked --quiet --package pipegauge --package pipegauge-truth
 	@$(TARGET)/release/pipegauge-truth --program $(TARGET)/release/pipegauge -o bench/TRUTH.md $(FLAGS)
 
-# Some hours on two CPUs. It prints each script that comes out differently, as small as it gets.
+# Most of an hour on two CPUs. It prints each script that comes out differently, as small as it gets, and stops when three have.
 fuzz-sockets:
 	@FUZZ_SEED=$(or $(SEED),1000000) FUZZ_COUNT=$(or $(COUNT),100000) \
 	  cargo test --locked --quiet --package fastsock --test fuzz -- --ignored --nocapture
