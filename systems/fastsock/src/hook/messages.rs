@@ -73,7 +73,11 @@ unsafe fn hand_over(message: *const msghdr) {
             if (*header).cmsg_level == libc::SOL_SOCKET && (*header).cmsg_type == libc::SCM_RIGHTS {
                 let len = ((*header).cmsg_len as usize).saturating_sub(libc::CMSG_LEN(0) as usize);
                 for i in 0..len / size_of::<c_int>() {
-                    retire::retire_fd(libc::CMSG_DATA(header).cast::<c_int>().add(i).read_unaligned());
+                    let held = retire::retire_fd(libc::CMSG_DATA(header).cast::<c_int>().add(i).read_unaligned());
+                    // Whoever gets it may change its flags unseen.
+                    if let Some((page, _)) = held.as_ref().and_then(|held| held.parts()) {
+                        page.shared.store(1, std::sync::atomic::Ordering::Relaxed);
+                    }
                 }
             }
             header = libc::CMSG_NXTHDR(message.cast_mut(), header);
