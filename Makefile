@@ -5,6 +5,7 @@
 # make figures every figure and table of the papers that this host can make, into a new folder
 # make bench   the measured table: against the bare floor and against Debian's peers
 # make truth   how often what is printed is true, on synthetic runs whose truth is known: bench/TRUTH.md, in half an hour
+# make fuzz-sockets a hundred thousand random scripts of socket calls, with fastsock and without: SEED=1 COUNT=1000 for fewer, or others
 # make mutants whether the tests notice faults that are put in on purpose; FLAGS='--shard 0/100' tries one of a hundred parts
 # make docs    the manual as a site with a search: target/docs/index.html
 # make build   the command (target/release/pipegauge), and fastsock with its libfastsock.so beside it
@@ -17,7 +18,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 PREFIX ?= /usr/local
 PROGRAM ?= $(TARGET)/release/pipegauge
 
-.PHONY: modules run tables buffers figures test bench truth mutants docs build install clean
+.PHONY: modules run tables buffers figures test bench truth fuzz-sockets mutants docs build install clean
 
 run:
 	@scripts/setup.sh run
@@ -66,6 +67,11 @@ truth:
 	@scripts/setup.sh run
 	@cargo build --release --locked --quiet --package pipegauge --package pipegauge-truth
 	@$(TARGET)/release/pipegauge-truth --program $(TARGET)/release/pipegauge -o bench/TRUTH.md $(FLAGS)
+
+# Most of an hour on two CPUs. It prints each script that comes out differently, as small as it gets, and stops when three have.
+fuzz-sockets:
+	@FUZZ_SEED=$(or $(SEED),1000000) FUZZ_COUNT=$(or $(COUNT),100000) \
+	  cargo test --locked --quiet --package fastsock --test fuzz -- --ignored --nocapture
 
 # Modules whose library is here, in target/modules; the others are named with what they need.
 modules:

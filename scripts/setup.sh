@@ -70,6 +70,15 @@ if [ "$goal" = test ]; then
   want wrk have wrk
   want memcached have memcached
   want curl have curl
+  want sockperf have sockperf
+  want nuttcp have nuttcp
+  want iperf3 have iperf3
+  want vsftpd have vsftpd
+  want lftp have lftp
+  want ncftp have ncftpget
+  want postgresql sh -c 'ls /usr/lib/postgresql/*/bin/pgbench'
+  want default-jdk-headless have javac
+  want golang-go have go
   want nats-server have nats-server
   want libucx-dev test -e /usr/include/ucp/api/ucp.h
   want libfabric-dev test -e /usr/include/rdma/fabric.h

@@ -29,6 +29,7 @@
 //! | `buffers` | the program's buffers as one run of bytes |
 //! | `tcp` | what the kernel knows of a connection |
 //! | `config`, `settings` | what is switched off, and how much there may be: in files and the environment |
+//! | `planted` | mistakes for a test to find |
 //!
 //! # Why no byte is lost or out of order
 //!
@@ -49,6 +50,7 @@ mod lock;
 mod meet;
 mod own;
 mod page;
+mod planted;
 mod ready;
 mod real;
 mod receive;

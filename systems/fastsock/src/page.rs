@@ -120,7 +120,8 @@ impl<T> Locked<T> {
 
 /// Makes a page; none if the system has no memory for it.
 pub fn new() -> Option<NonNull<Page>> {
-    let (prot, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
+    let shared = if crate::planted::is("a page of one's own") { libc::MAP_PRIVATE } else { libc::MAP_SHARED };
+    let (prot, flags) = (libc::PROT_READ | libc::PROT_WRITE, shared | libc::MAP_ANONYMOUS);
     // SAFETY: a new mapping; it overlaps nothing.
     let start = unsafe { libc::mmap(std::ptr::null_mut(), size_of::<Page>(), prot, flags, -1, 0) };
     if start == libc::MAP_FAILED {

@@ -135,3 +135,15 @@ pub fn fail(errno: c_int) -> isize {
     unsafe { *libc::__errno_location() = errno };
     -1
 }
+
+/// What `call` returns. One that works leaves what the last failure said as it was, as the system's calls do: programs look at it after
+/// several calls.
+#[inline(always)]
+pub fn keeping_errno<R: PartialOrd + Default>(call: impl FnOnce() -> R) -> R {
+    let before = errno();
+    let result = call();
+    if result >= R::default() {
+        fail(before);
+    }
+    result
+}

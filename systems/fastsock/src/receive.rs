@@ -57,7 +57,7 @@ pub unsafe fn receive(fd: c_int, slot: &Held, buffers: &[iovec], flags: c_int) -
     let mut total = 0;
     // Looking at all of a request at once ends with what the ring can hold.
     let peek = flags & libc::MSG_PEEK != 0;
-    let all = flags & libc::MSG_WAITALL != 0 && !peek;
+    let all = flags & libc::MSG_WAITALL != 0 && !peek && !crate::planted::is("all is a part");
     loop {
         let error = match attempt(fd, slot, page, memory, &mut buffers, flags) {
             Step::Kernel if total == 0 => return Outcome::Kernel,
@@ -231,7 +231,15 @@ fn take(
                     u64::MAX
                 } else {
                     let moved_at = *inward.moved_at.get_or_insert_with(|| way.moved_at.load(Ordering::Relaxed));
-                    moved_at.checked_sub(inward.tcp).ok_or(())?
+                    match moved_at.checked_sub(inward.tcp) {
+                        Some(most) => most,
+                        // It went past the ring before this side was active, which has counted what came after that as well.
+                        None if phase == TCP_AGAIN && inward.reader.ready(&way.lane, 1).map_err(drop)? == 0 => {
+                            inward.phase = TCP_AGAIN;
+                            continue;
+                        }
+                        None => return Err(()),
+                    }
                 };
                 if most == 0 {
                     inward.phase = FAST;
@@ -275,7 +283,7 @@ fn take(
                 let closed = there == 0 && phase != TCP_AGAIN && recycle::closed_by_peer(slot, memory);
                 let there = if closed { inward.reader.ready(&way.lane, 1).map_err(drop)? } else { there };
                 if there > 0 {
-                    return Ok(Step::Done(if peeks {
+                    return Ok(Step::Done(if peeks && !crate::planted::is("a look takes") {
                         peek(inward, slot, memory, &mut { *buffers }, there)
                     } else {
                         copy(inward, slot, memory, buffers)?

@@ -27,7 +27,11 @@ impl std::ops::Deref for Settings {
 pub fn get() -> &'static Settings {
     static SETTINGS: OnceLock<Settings> = OnceLock::new();
     SETTINGS.get_or_init(|| {
+        // SAFETY: each thread has one. A call that works leaves it as it was, also the first, which reads files.
+        let errno = unsafe { *libc::__errno_location() };
         let config = read();
+        // SAFETY: as above.
+        unsafe { *libc::__errno_location() = errno };
         Settings { off: config.off.is_some(), config }
     })
 }

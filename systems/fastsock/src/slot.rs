@@ -254,7 +254,7 @@ impl Slot {
         if unlimited.1 == Some(true) && self.alone() {
             return None;
         }
-        let limit = tcp::limit(fd, name);
+        let limit = tcp::limit(fd, name).filter(|_| !crate::planted::is("no time limit"));
         if unlimited.1.is_none() {
             let other = if name == libc::SO_RCVTIMEO { libc::SO_SNDTIMEO } else { libc::SO_RCVTIMEO };
             self.unlimited.learn(unlimited.0, limit.is_none() && tcp::limit(fd, other).is_none());
@@ -297,7 +297,8 @@ impl Slot {
 /// The connection of a slot's number, if it is still one.
 pub fn numbered(number: u32) -> Option<Held> {
     let slot = TABLE.get(number as usize)?;
-    slot.hold().then_some(Held { slot, number })
+    // Not `then_some`: what counts out when it goes must not come to be where nobody was counted in.
+    slot.hold().then(|| Held { slot, number })
 }
 
 /// A slot that the holder is counted into.

@@ -245,7 +245,8 @@ impl Wait {
     fn interrupted(&mut self) -> bool {
         let now = signals::ran();
         let ran = *self.ran.get_or_insert(now);
-        now.interrupting != ran.interrupting || (self.until.flatten().is_some() && now.any != ran.any)
+        (now.interrupting != ran.interrupting && !crate::planted::is("deaf to signals"))
+            || (self.until.flatten().is_some() && now.any != ran.any)
     }
 
     /// Sleeps in the kernel until the socket or the ring has bytes, or the stream ends.

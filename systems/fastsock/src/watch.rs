@@ -24,7 +24,8 @@ use crate::{real, retire};
 
 pub use change::ctl;
 pub use life::{
-    adopt, after_fork, attach, before_fork, forget, forget_all, forget_set, forget_sets, share_set, track_set,
+    adopt, after_fork, attach, before_exec, before_fork, forget, forget_all, forget_set, forget_sets, no_exec,
+    share_set, track_set,
 };
 pub use tell::settle_all;
 

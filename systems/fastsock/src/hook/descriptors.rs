@@ -10,7 +10,9 @@ use crate::{activate, fresh, own, real, receive, recycle, retire, slot, watch};
 fn shared(from: c_int, to: c_int) -> c_int {
     fresh::spoil(from);
     if to >= 0 && to != from && activate::in_process() {
-        slot::share(from, to);
+        if !crate::planted::is("a copy not followed") {
+            slot::share(from, to);
+        }
         watch::share_set(from, to);
     }
     to
@@ -60,7 +62,10 @@ fn duplicates(command: c_int) -> bool {
 
 /// Whether calls wait may have changed.
 fn changed(fd: c_int, may: bool) {
-    if may && let Some(slot) = slot::of(fd) {
+    if may
+        && !crate::planted::is("flags remembered")
+        && let Some(slot) = slot::of(fd)
+    {
         slot.nonblocking.ask_again();
     }
 }
@@ -119,7 +124,7 @@ pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: usize) -> 
         && argument != 0
         && let Some(slot) = slot::of(fd).filter(|slot| slot.active())
     {
-        let ring = receive::in_ring(&slot) as c_int;
+        let ring = if crate::planted::is("a ring not counted") { 0 } else { receive::in_ring(&slot) as c_int };
         // SAFETY: the kernel just wrote an int there.
         unsafe { *std::ptr::with_exposed_provenance_mut::<c_int>(argument) += ring };
     }

@@ -40,7 +40,7 @@ pub unsafe extern "C" fn epoll_ctl(epoll: c_int, op: c_int, fd: c_int, event: *m
         crate::recycle::plain(fd, &slot);
     }
     // SAFETY: as above.
-    unsafe { watch::ctl(epoll, op, fd, event) }
+    real::keeping_errno(|| unsafe { watch::ctl(epoll, op, fd, event) })
 }
 
 /// Time that is left, for the kernel.
@@ -94,8 +94,8 @@ unsafe fn wait_in(
         // SAFETY: as many as the kernel wrote.
         let brought = unsafe { std::slice::from_raw_parts_mut(events, found as usize) };
         let told = set.translate(epoll, brought, 0, true);
-        if told > 0 {
-            return told as c_int;
+        if told.events > 0 {
+            return told.events as c_int;
         }
     }
     let (left, ran) = (Left::of(limit), signals::ran());
@@ -134,8 +134,11 @@ unsafe fn wait_in(
         // SAFETY: as many as the kernel wrote.
         let brought = unsafe { std::slice::from_raw_parts_mut(events, found as usize) };
         let told = set.translate(epoll, brought, 0, true);
-        if told > 0 || now {
-            return told as c_int;
+        if told.more && told.events < room {
+            return ask_again(set, epoll, events, told.events, room, &kernel) as c_int;
+        }
+        if told.events > 0 || now {
+            return told.events as c_int;
         }
         if let Some(Duration::ZERO) = left.remaining() {
             return 0;
@@ -156,6 +159,18 @@ fn also(
     if told == room || set.asked_within(TRUST) {
         return told;
     }
+    ask_again(set, epoll, events, told, room, kernel)
+}
+
+/// What the kernel has beside what has been told.
+fn ask_again(
+    set: &Set,
+    epoll: c_int,
+    events: *mut epoll_event,
+    told: usize,
+    room: usize,
+    kernel: &impl Fn(*mut epoll_event, c_int, Option<Duration>) -> c_int,
+) -> usize {
     let errno = real::errno();
     // SAFETY: there is room for the rest.
     let found = kernel(unsafe { events.add(told) }, (room - told) as c_int, Some(Duration::ZERO));
@@ -165,7 +180,7 @@ fn also(
     }
     // SAFETY: as many as are written.
     let brought = unsafe { std::slice::from_raw_parts_mut(events, told + found as usize) };
-    set.translate(epoll, brought, told, false)
+    set.translate(epoll, brought, told, false).events
 }
 
 fn milliseconds(limit: Option<Duration>) -> c_int {
@@ -185,9 +200,8 @@ pub unsafe extern "C" fn epoll_wait(epoll: c_int, events: *mut epoll_event, coun
     // SAFETY: as above.
     unsafe {
         let Some(set) = watch::set_of(epoll) else { return real::epoll_wait(epoll, events, count, timeout) };
-        wait_in(set, epoll, events, count, duration(timeout), |events, count, limit| {
-            real::epoll_wait(epoll, events, count, milliseconds(limit))
-        })
+        let kernel = |events, count, limit| real::epoll_wait(epoll, events, count, milliseconds(limit));
+        real::keeping_errno(|| wait_in(set, epoll, events, count, duration(timeout), kernel))
     }
 }
 
@@ -202,9 +216,8 @@ pub unsafe extern "C" fn epoll_pwait(
     // SAFETY: as above.
     unsafe {
         let Some(set) = watch::set_of(epoll) else { return real::epoll_pwait(epoll, events, count, timeout, mask) };
-        wait_in(set, epoll, events, count, duration(timeout), |events, count, limit| {
-            real::epoll_pwait(epoll, events, count, milliseconds(limit), mask)
-        })
+        let kernel = |events, count, limit| real::epoll_pwait(epoll, events, count, milliseconds(limit), mask);
+        real::keeping_errno(|| wait_in(set, epoll, events, count, duration(timeout), kernel))
     }
 }
 
@@ -222,9 +235,10 @@ pub unsafe extern "C" fn epoll_pwait2(
         let (Some(set), true) = (watch::set_of(epoll), timeout.is_null() || limit.is_some()) else {
             return real::epoll_pwait2(epoll, events, count, timeout, mask);
         };
-        wait_in(set, epoll, events, count, limit, |events, count, limit| {
+        let kernel = |events, count, limit: Option<Duration>| {
             let limit = limit.map(super::poll::timespec_of);
             real::epoll_pwait2(epoll, events, count, limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref), mask)
-        })
+        };
+        real::keeping_errno(|| wait_in(set, epoll, events, count, limit, kernel))
     }
 }

@@ -8,7 +8,7 @@ use libc::{c_int, c_uint, sockaddr, socklen_t};
 
 use crate::arena::control;
 use crate::slot::{self, CONNECTED, Slot};
-use crate::{activate, fresh, own, real, receive, recycle, settings, watch};
+use crate::{activate, fresh, own, real, receive, recycle, retire, settings, watch};
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn socket(family: c_int, kind: c_int, protocol: c_int) -> c_int {
@@ -104,6 +104,10 @@ pub unsafe extern "C" fn shutdown(fd: c_int, how: c_int) -> c_int {
         // Before the end of file, so that who sees that sees this.
         control(memory).sides[held.as_ref().map_or(0, |slot| slot.me())].shut.store(1, Ordering::SeqCst);
     }
+    if let Some(slot) = held.as_ref().filter(|_| how == libc::SHUT_RD || how == libc::SHUT_RDWR) {
+        // What comes from now on may have to be refused with a reset, which the kernel does.
+        retire::retire(slot);
+    }
     // SAFETY: as above.
     let done = unsafe { real::shutdown(fd, how) };
     if let Some(slot) = held {
@@ -117,7 +121,7 @@ pub unsafe extern "C" fn shutdown(fd: c_int, how: c_int) -> c_int {
 /// A close with bytes unread is a reset (RFC 1122, 4.2.2.13), and what is in the ring the kernel does not know of.
 pub fn reset_if_unread(fd: c_int, slot: &Slot) {
     let alone = slot.parts().is_some_and(|(page, _)| page.shared.load(Ordering::Relaxed) == 0);
-    if alone && receive::in_ring(slot) > 0 {
+    if alone && receive::in_ring(slot) > 0 && !crate::planted::is("no reset") {
         let linger = libc::linger { l_onoff: 1, l_linger: 0 };
         // SAFETY: an option of this form.
         unsafe {

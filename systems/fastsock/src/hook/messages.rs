@@ -73,7 +73,11 @@ unsafe fn hand_over(message: *const msghdr) {
             if (*header).cmsg_level == libc::SOL_SOCKET && (*header).cmsg_type == libc::SCM_RIGHTS {
                 let len = ((*header).cmsg_len as usize).saturating_sub(libc::CMSG_LEN(0) as usize);
                 for i in 0..len / size_of::<c_int>() {
-                    retire::retire_fd(libc::CMSG_DATA(header).cast::<c_int>().add(i).read_unaligned());
+                    let held = retire::retire_fd(libc::CMSG_DATA(header).cast::<c_int>().add(i).read_unaligned());
+                    // Whoever gets it may change its flags unseen.
+                    if let Some((page, _)) = held.as_ref().and_then(|held| held.parts()) {
+                        page.shared.store(1, std::sync::atomic::Ordering::Relaxed);
+                    }
                 }
             }
             header = libc::CMSG_NXTHDR(message.cast_mut(), header);
@@ -93,10 +97,14 @@ pub unsafe extern "C" fn sendmmsg(fd: c_int, messages: *mut mmsghdr, count: c_ui
         if messages.is_null() || slot::of(fd).is_none() {
             return real::sendmmsg(fd, messages, count, flags);
         }
+        let errno = real::errno();
         for i in 0..count.min(1024) as usize {
             let message = messages.add(i);
             let sent = sendmsg(fd, &raw const (*message).msg_hdr, flags);
             if sent < 0 {
+                if i > 0 {
+                    real::fail(errno);
+                }
                 return if i > 0 { i as c_int } else { -1 };
             }
             (*message).msg_len = sent as c_uint;
@@ -120,12 +128,22 @@ pub unsafe extern "C" fn recvmmsg(
         if messages.is_null() || tracked.is_none() || (!limit.is_null() && tracked.is_some_and(|slot| !slot.active())) {
             return real::recvmmsg(fd, messages, count, flags, limit);
         }
+        // An error comes first here, even before bytes, and before the end of a stream: so it is with this call alone.
+        let (mut error, mut len) = (0 as c_int, size_of::<c_int>() as libc::socklen_t);
+        let asked = libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_ERROR, (&raw mut error).cast(), &raw mut len);
+        if asked == 0 && error != 0 {
+            return real::fail(error) as c_int;
+        }
+        let errno = real::errno();
         for i in 0..count.min(1024) as usize {
             let wait_no_more = i > 0 && flags & libc::MSG_WAITFORONE != 0;
             let flags = flags & !libc::MSG_WAITFORONE | if wait_no_more { libc::MSG_DONTWAIT } else { 0 };
             let message = messages.add(i);
             let got = recvmsg(fd, &raw mut (*message).msg_hdr, flags);
             if got < 0 {
+                if i > 0 {
+                    real::fail(errno);
+                }
                 return if i > 0 { i as c_int } else { -1 };
             }
             (*message).msg_len = got as c_uint;

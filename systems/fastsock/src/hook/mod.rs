@@ -19,7 +19,17 @@ use std::sync::atomic::Ordering;
 use libc::{c_int, iovec};
 
 use crate::receive::{self, Outcome};
+use crate::table::Why;
 use crate::{activate, real, recycle, slot, transmit};
+
+/// A call that works leaves what the last failure said as it was, as the system's do.
+#[inline(always)]
+fn with_errno(result: isize, before: c_int) -> isize {
+    if result >= 0 {
+        real::fail(before);
+    }
+    result
+}
 
 /// A call that receives: through the ring, or by `kernel`.
 ///
@@ -36,12 +46,13 @@ unsafe fn receiving(fd: c_int, buffers: &[iovec], flags: c_int, kernel: impl Fn(
         }
         activate::consider(fd, &held);
     }
+    let errno = real::errno();
     loop {
         if held.active() {
             // SAFETY: the caller's promise.
             match unsafe { receive::receive(fd, &held, buffers, flags) } {
-                Outcome::Result(result) => return result,
-                Outcome::Kernel if held.active() => return kernel(),
+                Outcome::Result(result) => return with_errno(result, errno),
+                Outcome::Kernel if held.active() => return with_errno(kernel(), errno),
                 Outcome::Kernel => {}
             }
         }
@@ -52,7 +63,7 @@ unsafe fn receiving(fd: c_int, buffers: &[iovec], flags: c_int, kernel: impl Fn(
                 recycle::heard(fd, &held);
             }
             held.receiving.fetch_sub(1, Ordering::SeqCst);
-            return got;
+            return with_errno(got, errno);
         }
         held.receiving.fetch_sub(1, Ordering::SeqCst);
     }
@@ -66,17 +77,22 @@ unsafe fn receiving(fd: c_int, buffers: &[iovec], flags: c_int, kernel: impl Fn(
 unsafe fn sending(fd: c_int, buffers: &[iovec], flags: c_int, kernel: impl Fn() -> isize) -> isize {
     let Some(held) = slot::of(fd) else { return kernel() };
     if !held.active() {
+        if flags & libc::MSG_OOB != 0 {
+            // The kernel counts an urgent byte, and the streams' own place is one less: the sides would not agree where a direction moves.
+            activate::give_up(&held, Why::Call);
+        }
         if held.eager.load(Ordering::Relaxed) != 0 {
             recycle::seek(fd, &held, true, false);
         }
         activate::consider(fd, &held);
     }
+    let errno = real::errno();
     loop {
         if held.active() {
             // SAFETY: the caller's promise.
             match unsafe { transmit::send(fd, &held, buffers, flags) } {
-                Outcome::Result(result) => return result,
-                Outcome::Kernel if held.active() => return kernel(),
+                Outcome::Result(result) => return with_errno(result, errno),
+                Outcome::Kernel if held.active() => return with_errno(kernel(), errno),
                 Outcome::Kernel => {}
             }
         }
@@ -84,7 +100,7 @@ unsafe fn sending(fd: c_int, buffers: &[iovec], flags: c_int, kernel: impl Fn() 
         if !held.active() {
             let sent = kernel();
             held.sending.fetch_sub(1, Ordering::SeqCst);
-            return sent;
+            return with_errno(sent, errno);
         }
         held.sending.fetch_sub(1, Ordering::SeqCst);
     }

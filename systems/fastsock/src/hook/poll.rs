@@ -121,15 +121,17 @@ pub fn poll_in(
     loop {
         let mut granted = look(&mut asks);
         let all = asks.len() == fds.len()
-            && asks
-                .iter()
-                .all(|ask| ask.active && ask.granted == ask.wants && fds[ask.at].events & !(READ | WRITE) == 0);
+            && asks.iter().all(|ask| {
+                let more = fds[ask.at].events & !(READ | WRITE) != 0 || !ready::whole(&ask.held);
+                ask.active && ask.granted == ask.wants && !more
+            });
         if granted && all {
             let nothing = pollfd { fd: -1, events: 0, revents: 0 };
             for ask in &mut asks {
                 fds[ask.at].revents = ask.tell(&fds[ask.at], &nothing);
             }
-            return fds.len() as c_int;
+            // One of which nothing is asked is in the list, and not among those that are told of.
+            return fds.iter().filter(|ask| ask.revents != 0).count() as c_int;
         }
         let now = limit == Some(Duration::ZERO);
         if !granted && !now {
@@ -162,6 +164,7 @@ pub fn poll_in(
                         ask.granted = bits;
                         granted = true;
                     }
+                    Armed::Quiet if crate::planted::is("a poll without the ring") => {}
                     Armed::Quiet => kernel.push(pollfd { fd: ask.held.event(), events: POLLIN, revents: 0 }),
                     Armed::Noisy => slice = Some(SLICE),
                 }
@@ -240,7 +243,8 @@ pub unsafe extern "C" fn poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -
         }
         let all = std::slice::from_raw_parts_mut(fds, count as usize);
         let limit = u64::try_from(timeout).ok().map(Duration::from_millis);
-        poll_in(all, limit, std::ptr::null(), |fds| real::poll(fds.as_mut_ptr(), count, timeout))
+        let plain = |fds: &mut [pollfd]| real::poll(fds.as_mut_ptr(), count, timeout);
+        real::keeping_errno(|| poll_in(all, limit, std::ptr::null(), plain))
     }
 }
 
@@ -279,7 +283,8 @@ pub unsafe extern "C" fn ppoll(
             return real::ppoll(fds, count, timeout, mask);
         }
         let all = std::slice::from_raw_parts_mut(fds, count as usize);
-        poll_in(all, limit, mask, |fds| real::ppoll(fds.as_mut_ptr(), count, timeout, mask))
+        let plain = |fds: &mut [pollfd]| real::ppoll(fds.as_mut_ptr(), count, timeout, mask);
+        real::keeping_errno(|| poll_in(all, limit, mask, plain))
     }
 }
 

@@ -113,11 +113,20 @@ pub unsafe extern "C" fn unshare(flags: c_int) -> c_int {
     unsafe { real::unshare(flags) }
 }
 
+/// The new program did not begin.
+fn no_exec(failed: c_int) -> c_int {
+    let errno = real::errno();
+    watch::no_exec();
+    real::fail(errno);
+    failed
+}
+
 /// A new program that gets the environment of this one.
 fn with_own(call: impl Fn() -> c_int) -> c_int {
+    watch::before_exec();
     let carried = retire::before_exec();
     if carried.is_empty() {
-        return call();
+        return no_exec(call());
     }
     carried.announce();
     let failed = call();
@@ -125,7 +134,7 @@ fn with_own(call: impl Fn() -> c_int) -> c_int {
     carried.renounce();
     drop(carried);
     real::fail(errno);
-    failed
+    no_exec(failed)
 }
 
 /// A new program that gets an environment of the caller's.
@@ -133,9 +142,10 @@ fn with_own(call: impl Fn() -> c_int) -> c_int {
 /// # Safety
 /// `envp` is null or a list that ends with a null pointer.
 unsafe fn with_given(envp: *const *const c_char, call: impl Fn(*const *const c_char) -> c_int) -> c_int {
+    watch::before_exec();
     let carried = retire::before_exec();
     if carried.is_empty() {
-        return call(envp);
+        return no_exec(call(envp));
     }
     // SAFETY: the caller's promise.
     let (list, _text) = unsafe { carried.environment(envp) };
@@ -143,7 +153,7 @@ unsafe fn with_given(envp: *const *const c_char, call: impl Fn(*const *const c_c
     let errno = real::errno();
     drop(carried);
     real::fail(errno);
-    failed
+    no_exec(failed)
 }
 
 #[unsafe(no_mangle)]

@@ -118,7 +118,7 @@ pub unsafe extern "C" fn select(
             return real::select(count, read, write, except, timeout);
         }
         let begun = Instant::now();
-        let found = by_poll(&sets, time, std::ptr::null());
+        let found = real::keeping_errno(|| by_poll(&sets, time, std::ptr::null()));
         if let (Some(timeout), Some(time)) = (timeout.as_mut(), time) {
             let left = time.saturating_sub(begun.elapsed());
             (timeout.tv_sec, timeout.tv_usec) = (left.as_secs() as i64, i64::from(left.subsec_micros()));
@@ -155,6 +155,6 @@ pub unsafe extern "C" fn pselect(
         if !sets.concern() || (time.is_none() && !timeout.is_null()) {
             return real::pselect(count, read, write, except, timeout, mask);
         }
-        by_poll(&sets, time, mask)
+        real::keeping_errno(|| by_poll(&sets, time, mask))
     }
 }

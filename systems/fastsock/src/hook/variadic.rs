@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use std::os::raw::c_void;
 
 use crate::real::Symbol;
-use crate::retire;
+use crate::{retire, watch};
 
 static EXECL: Symbol = Symbol::new(c"execl");
 static EXECLP: Symbol = Symbol::new(c"execlp");
@@ -24,6 +24,7 @@ extern "C" fn before(which: u32, first: usize) -> *mut c_void {
     if which < 3 {
         // Nothing runs after a call that works, and one that fails leaves a file in memory that nobody reads: small, and closed with
         // the process. The environment that execle passes is the caller's own: what is left is lost there.
+        watch::before_exec();
         let carried = retire::before_exec();
         if !carried.is_empty() {
             carried.announce();

@@ -12,13 +12,15 @@ pub unsafe fn ctl(set_fd: c_int, op: c_int, fd: c_int, event: *mut epoll_event) 
     let kernel = || unsafe { real::epoll_ctl(set_fd, op, fd, event) };
     let (set, held) = (set_of(set_fd), slot::of(fd));
     let Some(set) = set else {
+        let done = kernel();
         if op != libc::EPOLL_CTL_DEL
+            && done == 0
             && let Some(held) = held
         {
             // A set that this library does not follow.
             retire::for_sets(&held);
         }
-        return kernel();
+        return done;
     };
     if event.is_null() && op != libc::EPOLL_CTL_DEL {
         return kernel();

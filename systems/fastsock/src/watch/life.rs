@@ -243,3 +243,48 @@ pub fn after_fork(child: bool) {
         MAKING.release();
     }
 }
+
+/// A new program is to begin: it will have sets of this one's that are not closed then, and knows nothing of tokens. A set that another
+/// process has as well stays as it is.
+pub fn before_exec() {
+    own_open_sets(|set_fd, state| {
+        for entry in state.entries.iter_mut().flatten().filter(|entry| entry.bell >= 0 && entry.bell_flags.is_some()) {
+            control(set_fd, libc::EPOLL_CTL_DEL, entry.bell, 0, 0);
+            if entry.parked {
+                control(set_fd, libc::EPOLL_CTL_DEL, entry.fd, 0, 0);
+                entry.kernel = None;
+            } else if entry.kernel.is_some() && place(set_fd, entry.fd, entry.kernel, entry.events, entry.word) {
+                entry.kernel = Some(entry.events);
+            }
+        }
+    });
+}
+
+/// It did not.
+pub fn no_exec() {
+    own_open_sets(|set_fd, state| {
+        for (id, entry) in state.entries.iter_mut().enumerate() {
+            let Some(entry) = entry.as_mut().filter(|entry| entry.bell >= 0) else { continue };
+            let (Some(flags), id) = (entry.bell_flags, id as u32) else { continue };
+            place(set_fd, entry.bell, None, flags, token(id, entry.generation, true));
+            if let (Some(held), Some(before)) = (slot::numbered(entry.slot), entry.kernel) {
+                let events = entry.for_kernel(&held);
+                if place(set_fd, entry.fd, Some(before), events, token(id, entry.generation, false)) {
+                    entry.kernel = Some(events);
+                }
+                ready::tell(&held);
+            }
+        }
+    });
+}
+
+/// Sets that a new program would have, and no other process.
+fn own_open_sets(mut work: impl FnMut(c_int, &mut State)) {
+    for set in sets() {
+        let Some(fd) = set.fd().filter(|_| set.foreign.load(Ordering::Relaxed) == 0) else { continue };
+        // SAFETY: asks for flags.
+        if unsafe { real::fcntl(fd, libc::F_GETFD, 0) } & libc::FD_CLOEXEC == 0 {
+            set.with(|state| work(fd, state));
+        }
+    }
+}

@@ -12,6 +12,16 @@ struct Batch<'a> {
     /// The kernel's events first, then the program's.
     events: &'a mut [epoll_event],
     told: usize,
+    /// The kernel has been asked for more than it was when it brought this.
+    asked_more: bool,
+}
+
+/// What became of what the kernel brought.
+pub struct Told {
+    /// Events that the program gets.
+    pub events: usize,
+    /// The kernel may have more to tell now, and what it told was about connections alone.
+    pub more: bool,
 }
 
 impl Set {
@@ -51,16 +61,17 @@ impl Set {
     }
 
     /// Turns what the kernel brought, from `told` on, into what the program asked for; how many there are then.
-    pub fn translate(&self, set_fd: c_int, events: &mut [epoll_event], told: usize, fresh: bool) -> usize {
+    pub fn translate(&self, set_fd: c_int, events: &mut [epoll_event], told: usize, fresh: bool) -> Told {
         let marked = |event: &epoll_event| event.u64 & MARK_BITS == mark();
         if !events[told..].iter().any(marked) {
-            return events.len();
+            return Told { events: events.len(), more: false };
         }
+        let alone = events[told..].iter().all(marked);
         self.with(|state| {
             if fresh {
                 state.batch = state.batch.wrapping_add(1);
             }
-            let mut batch = Batch { events, told };
+            let mut batch = Batch { events, told, asked_more: false };
             for at in told..batch.events.len() {
                 let event = batch.events[at];
                 if marked(&event) {
@@ -70,9 +81,9 @@ impl Set {
                     batch.told += 1;
                 }
             }
-            batch.told
+            Told { events: batch.told, more: batch.asked_more && alone }
         })
-        .unwrap_or(told)
+        .unwrap_or(Told { events: told, more: false })
     }
 
     /// One entry's token.
@@ -98,6 +109,7 @@ impl Set {
             && place(set_fd, entry.fd, entry.kernel, events, token(id, entry.generation, false))
         {
             entry.kernel = Some(events);
+            batch.asked_more = true;
         }
         let through_ring = wants & OUT != 0 && ready::sends_through_ring(&held);
         if through_ring {
@@ -107,7 +119,9 @@ impl Set {
             0
         } else if entry.events & ET != 0 {
             // Armed first, so that whatever comes after the look is another edge.
-            ready::watch(&held, wants);
+            if !crate::planted::is("an edge not armed") {
+                ready::watch(&held, wants);
+            }
             fence(Ordering::SeqCst);
             ready::conditions(&held, wants)
         } else {
@@ -145,7 +159,7 @@ impl Set {
                 return;
             }
         }
-        if entry.events & ONESHOT != 0 {
+        if entry.events & ONESHOT != 0 && !crate::planted::is("once is twice") {
             // The other of the two may tell no more, either.
             entry.done = true;
             ready::interest(&held, wants, false);
@@ -241,11 +255,20 @@ pub fn settle_all(fd: c_int, depth: u32) {
     let Some(set) = set_of(fd).filter(|set| depth > 0 && !set.plain()) else { return };
     set.outside.store(1, Ordering::SeqCst);
     let inner = set.with(|state| {
-        for entry in state.entries.iter().flatten().filter(|entry| entry.bell >= 0 && entry.level()) {
+        for (id, entry) in state.entries.iter_mut().enumerate() {
+            let Some(entry) = entry.as_mut().filter(|entry| entry.bell >= 0 && !entry.done) else { continue };
             if let Some(held) = slot::numbered(entry.slot) {
+                // The way of the sending direction may have changed: then room is the kernel's to tell.
+                let events = entry.for_kernel(&held);
+                if !entry.parked
+                    && entry.kernel.is_some_and(|now| events & !now != 0)
+                    && place(fd, entry.fd, entry.kernel, events, token(id as u32, entry.generation, false))
+                {
+                    entry.kernel = Some(events);
+                }
                 if ready::conditions(&held, entry.wants()) == 0 {
                     ready::arm(&held, entry.wants(), true);
-                } else {
+                } else if entry.level() {
                     ready::tell(&held);
                 }
             }

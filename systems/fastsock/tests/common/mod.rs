@@ -10,6 +10,8 @@ use std::sync::OnceLock;
 pub struct Built {
     /// The contract program.
     pub program: PathBuf,
+    /// A side of random scripts.
+    pub actor: PathBuf,
     /// The library.
     pub library: PathBuf,
 }
@@ -28,24 +30,44 @@ fn build() -> Option<Built> {
     };
     // A library that is only to be loaded is not built for tests by itself.
     let target = Path::new(env!("CARGO_BIN_EXE_fastsock")).parent().unwrap();
-    let built = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--offline", "-p", "fastsock", "--lib", "--target-dir"])
-        .arg(target.parent().unwrap())
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .status();
-    assert!(built.unwrap().success(), "the library does not build");
-    let fresh = target.join(format!("fastsock-contract-{}", std::process::id()));
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("contract/contract.c");
+    library(target.parent().unwrap(), &[]);
+    let program = compiled(compiler, target, "contract");
+    let actor = compiled(compiler, target, "actor");
+    Some(Built { program, actor, library: target.join("libfastsock.so") })
+}
+
+/// A program of `contract/`, in the folder of built things.
+fn compiled(compiler: &str, target: &Path, name: &str) -> PathBuf {
+    let program = target.join(format!("fastsock-{name}"));
+    let fresh = target.join(format!("fastsock-{name}-{}", std::process::id()));
     let built = Command::new(compiler)
         .args(["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-o"])
         .arg(&fresh)
-        .arg(source)
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("contract/{name}.c")))
         .args(["-lpthread", "-ldl"])
         .output()
         .unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     // Under one name at once, whichever test program was here first.
-    let program = target.join("fastsock-contract");
     std::fs::rename(&fresh, &program).unwrap();
-    Some(Built { program, library: target.join("libfastsock.so") })
+    program
+}
+
+/// Builds the library into a folder of built things.
+fn library(target: &Path, more: &[&str]) {
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--offline", "-p", "fastsock", "--lib"])
+        .args(more)
+        .arg("--target-dir")
+        .arg(target)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .status();
+    assert!(built.unwrap().success(), "the library does not build");
+}
+
+/// A library that makes mistakes where it is told to.
+pub fn planted() -> PathBuf {
+    let target = Path::new(env!("CARGO_BIN_EXE_fastsock")).parent().unwrap().parent().unwrap().join("planted");
+    library(&target, &["--features", "planted"]);
+    target.join("debug/libfastsock.so")
 }

@@ -67,3 +67,22 @@ pub fn wait_for(port: u16) {
         std::thread::sleep(Duration::from_millis(20));
     }
 }
+
+/// Waits until somebody listens, without connecting: for servers that serve who comes first.
+pub fn tcp_listens(port: u16) {
+    let until = Instant::now() + Duration::from_secs(60);
+    let local = format!(":{port:04X} ");
+    // The local address is the second word of a line, the state (0A: listening) the fourth.
+    let listens = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        words.get(3) == Some(&"0A") && words.get(1).is_some_and(|at| format!("{at} ").ends_with(&local))
+    };
+    let any = || {
+        let all = ["/proc/net/tcp", "/proc/net/tcp6"].map(|file| std::fs::read_to_string(file).unwrap_or_default());
+        all.iter().any(|text| text.lines().any(listens))
+    };
+    while !any() {
+        assert!(Instant::now() < until, "nobody listens on port {port}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

@@ -1,0 +1,193 @@
+//! Whether a script comes out with the library as it does without.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::player::{Played, Player};
+use crate::script::Step;
+
+/// Who has the library: the server's side, the client's.
+pub const WAYS: [(&str, [bool; 2]); 3] =
+    [("both", [true, true]), ("server only", [true, false]), ("client only", [false, true])];
+
+/// How long a step may take.
+const PATIENCE: Duration = Duration::from_secs(6);
+/// How often both are played again before a difference counts.
+const AGAIN: usize = 8;
+
+/// What came of comparing.
+#[derive(Debug)]
+pub enum Verdict {
+    Same,
+    /// The kernel itself answers now so, now otherwise, and the library as it does.
+    Varies,
+    /// Different, but not again in several runs.
+    Once(Difference),
+    Different(Difference),
+}
+
+/// A step that came out otherwise.
+#[derive(Debug, Clone)]
+#[allow(dead_code, reason = "printed")]
+pub struct Difference {
+    pub who: &'static str,
+    pub at: usize,
+    pub kernel: String,
+    pub library: String,
+    /// Of how many runs with the library.
+    pub often: (usize, usize),
+}
+
+/// All that plays scripts in a thread.
+pub struct Judge {
+    kernel: Player,
+    ways: Vec<(&'static str, Player)>,
+    /// Scripts whose connection was fast on both sides, of those played with the library on both.
+    pub fast: usize,
+}
+
+impl Judge {
+    /// `planted`: a mistake that the library is to make.
+    pub fn new(actor: &Path, library: &Path, after: u32, planted: Option<&str>) -> Self {
+        let mut variables = vec![("FASTSOCK_AFTER", after.to_string())];
+        variables.extend(planted.map(|name| ("FASTSOCK_PLANTED", name.to_owned())));
+        let player = |with| Player::new(actor, library, with, &variables);
+        Self { kernel: player([false; 2]), ways: WAYS.map(|(who, with)| (who, player(with))).into(), fast: 0 }
+    }
+
+    /// Judges a script with the library on both sides (`way` 0) or on one.
+    pub fn judge(&mut self, script: &[Step], way: usize) -> Verdict {
+        self.judge_with(script, way, PATIENCE, AGAIN)
+    }
+
+    /// Whether a script comes out differently, with the library on both sides: quickly found.
+    pub fn differs(&mut self, script: &[Step]) -> bool {
+        matches!(self.judge_with(script, 0, Duration::from_millis(1500), 2), Verdict::Different(_))
+    }
+
+    fn judge_with(&mut self, script: &[Step], way: usize, patience: Duration, again: usize) -> Verdict {
+        let (who, player) = &mut self.ways[way];
+        let edges = Edges::of(script);
+        let mut kernel = vec![self.kernel.play(script, patience).outcomes];
+        let first = player.play(script, patience);
+        self.fast += usize::from(way == 0 && first.fast >= 2);
+        if edges.common(&kernel[0], &first) == first.outcomes.len() {
+            return Verdict::Same;
+        }
+        kernel.extend((0..again).map(|_| self.kernel.play(script, patience).outcomes));
+        let same = |played: &Played| kernel.iter().any(|kernel| edges.common(kernel, played) == played.outcomes.len());
+        if same(&first) {
+            return Verdict::Varies;
+        }
+        let different = (0..again).filter(|_| !same(&player.play(script, patience))).count();
+        // The kernel's run that goes the same way for longest.
+        let common = |other: &Vec<String>| edges.common(other, &first);
+        let (at, nearest) = kernel.iter().map(|other| (common(other), other)).max_by_key(|&(at, _)| at).unwrap();
+        let said = |all: &[String]| all.get(at).cloned().unwrap_or_else(|| "nothing".to_owned());
+        let difference = Difference {
+            who,
+            at,
+            kernel: said(nearest),
+            library: said(&first.outcomes),
+            often: (different + 1, again + 1),
+        };
+        if different > 0 { Verdict::Different(difference) } else { Verdict::Once(difference) }
+    }
+
+    /// A smaller script that still comes out differently at such a step, by leaving steps out. What begins in a lane and its end go together.
+    pub fn shrink(&mut self, script: &[Step], way: usize, found: &Difference) -> Vec<Step> {
+        let (patience, until) = (Duration::from_millis(1000), Instant::now() + Duration::from_secs(60));
+        let name = |script: &[Step], at: usize| script.get(at).map(|step| step.name.clone());
+        let wanted = name(script, found.at);
+        let mut smaller = script[..(found.at + 1).min(script.len())].to_vec();
+        let mut size = smaller.len() / 2;
+        while size > 0 {
+            let mut from = 0;
+            while from < smaller.len() && Instant::now() < until {
+                let without = without(&smaller, from, size);
+                match self.judge_with(&without, way, patience, 2) {
+                    Verdict::Different(other)
+                        if name(&without, other.at) == wanted
+                            && !other.kernel.contains("WRONG")
+                            && (other.kernel == found.kernel || !other.kernel.contains("hangs")) =>
+                    {
+                        smaller = without;
+                    }
+                    _ => from += size,
+                }
+            }
+            size /= 2;
+        }
+        smaller
+    }
+}
+
+/// The script without `size` steps from one on, and without what begins or ends with them.
+fn without(script: &[Step], from: usize, size: usize) -> Vec<Step> {
+    let out = from..(from + size).min(script.len());
+    let same = |a: &Step, b: &Step| a.side == b.side && a.process == b.process;
+    let partner = |at: usize| {
+        let step = &script[at];
+        if step.lane > 0 {
+            (at..script.len()).find(|&end| script[end].name == "join" && same(step, &script[end]))
+        } else if step.name == "join" {
+            (0..at).rev().find(|&begin| script[begin].lane > 0 && same(step, &script[begin]))
+        } else {
+            None
+        }
+    };
+    let gone = |at: &usize| out.contains(at) || partner(*at).is_some_and(|partner| out.contains(&partner));
+    (0..script.len()).filter(|at| !gone(at)).map(|at| script[at].clone()).collect()
+}
+
+/// Entries of sets that tell edges: one may be told again as long as it is true, but none left out.
+struct Edges(HashSet<(usize, i64)>);
+
+impl Edges {
+    fn of(script: &[Step]) -> Self {
+        let edge = |step: &&Step| step.name == "ectl" && step.args[3] & i64::from(libc::EPOLLET) != 0;
+        // A set that holds one is an entry of the kind, too.
+        Self(
+            script
+                .iter()
+                .filter(edge)
+                .flat_map(|step| [(step.side, step.args[2]), (step.side, step.args[0])])
+                .collect(),
+        )
+    }
+
+    /// Steps that came out alike, from the first on.
+    fn common(&self, kernel: &[String], played: &Played) -> usize {
+        let alike = |&at: &usize| kernel.get(at).is_some_and(|kernel| self.alike(at, kernel, played));
+        (0..played.outcomes.len()).take_while(alike).count()
+    }
+
+    fn alike(&self, at: usize, kernel: &str, played: &Played) -> bool {
+        let library = &played.outcomes[at];
+        if kernel == library {
+            return true;
+        }
+        let Some((_, truth)) = played.true_then.iter().find(|(step, _)| *step == at) else { return false };
+        let (Some(kernel), Some(library), Some(truth)) = (events(kernel, 2), events(library, 2), events(truth, 0))
+        else {
+            return false;
+        };
+        let edge = |word: i64| self.0.iter().any(|&(_, edge)| edge == word);
+        let more = |(word, bits): (&i64, &i64)| {
+            let extra = bits & !kernel.get(word).unwrap_or(&0);
+            extra == 0 || edge(*word) && extra & !truth.get(word).unwrap_or(&0) == 0
+        };
+        kernel.iter().all(|(word, bits)| library.get(word).is_some_and(|all| bits & !all == 0))
+            && library.iter().all(more)
+    }
+}
+
+/// The events of an outcome, by word, after as many other numbers. None if it is a failure.
+fn events(text: &str, skip: usize) -> Option<HashMap<i64, i64>> {
+    let event = |text: &str| {
+        let (word, bits) = text.split_once(':')?;
+        Some((word.parse().ok()?, i64::from_str_radix(bits, 16).ok()?))
+    };
+    text.split_whitespace().skip(skip).map(event).collect()
+}

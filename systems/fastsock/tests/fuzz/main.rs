@@ -1,0 +1,216 @@
+//! Random scripts of socket calls, over plain kernel TCP and with the library: bytes, errors and readiness must be the same.
+//!
+//! A script is made from a seed (`generate`), played by two processes and their forks (`player`, `contract/actor.c`), and judged
+//! (`judge`). `make fuzz-sockets` plays a hundred thousand. `FUZZ_SEED=7 FUZZ_COUNT=1` with `make fuzz-sockets` plays one again and prints it.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod generate;
+mod judge;
+mod player;
+mod script;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use common::{Built, built};
+use judge::{Judge, Verdict};
+use script::Step;
+
+/// Calls before a connection becomes fast: few, and different ones, so that it does at different places.
+const AFTER: [u32; 2] = [2, 5];
+
+/// What came of many.
+#[derive(Default)]
+struct Tally {
+    played: AtomicUsize,
+    fast: AtomicUsize,
+    varies: AtomicUsize,
+    once: AtomicUsize,
+    /// Scripts that came out differently, as small as they get, and what was different.
+    failures: Mutex<Vec<String>>,
+}
+
+/// Who has the library in the run of a seed: both sides mostly.
+fn way(seed: u64) -> usize {
+    match seed % 8 {
+        6 => 1,
+        7 => 2,
+        _ => 0,
+    }
+}
+
+/// Plays the scripts of these seeds in two threads, until three have failed or the time is up.
+fn play(built: &Built, seeds: std::ops::Range<u64>, limit: Duration, tally: &Tally) {
+    let (next, begun) = (AtomicU64::new(seeds.start), Instant::now());
+    std::thread::scope(|scope| {
+        for after in AFTER {
+            let (next, seeds, begun) = (&next, &seeds, &begun);
+            scope.spawn(move || {
+                let mut judge = Judge::new(&built.actor, &built.library, after, None);
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= seeds.end || begun.elapsed() >= limit || tally.failures.lock().unwrap().len() >= 3 {
+                        break;
+                    }
+                    one(&mut judge, seed, tally, after);
+                    let played = tally.played.fetch_add(1, Ordering::Relaxed) + 1;
+                    if played.is_multiple_of(5000) {
+                        println!("{played} scripts in {:.0} s", begun.elapsed().as_secs_f64());
+                    }
+                }
+                tally.fast.fetch_add(judge.fast, Ordering::Relaxed);
+            });
+        }
+    });
+}
+
+fn one(judge: &mut Judge, seed: u64, tally: &Tally, after: u32) {
+    let script = generate::script(seed);
+    match judge.judge(&script, way(seed)) {
+        Verdict::Same => {}
+        Verdict::Varies => drop(tally.varies.fetch_add(1, Ordering::Relaxed)),
+        Verdict::Once(difference) => {
+            tally.once.fetch_add(1, Ordering::Relaxed);
+            println!("seed {seed} (FASTSOCK_AFTER={after}), once: {difference:?}\n{}", script::text(&script));
+        }
+        Verdict::Different(difference) => {
+            println!(
+                "seed {seed} (FASTSOCK_AFTER={after}): {difference:?}\nstep: {:?}",
+                script.get(difference.at).map(Step::to_string)
+            );
+            let small = judge.shrink(&script, way(seed), &difference);
+            let again = judge.judge(&small, way(seed));
+            let text = format!("// seed {seed}, FASTSOCK_AFTER={after}: {again:?}\n{}", script::text(&small));
+            println!("{text}");
+            tally.failures.lock().unwrap().push(text);
+        }
+    }
+}
+
+/// Plays them and says what came of it; fails if any came out differently.
+fn run(seeds: std::ops::Range<u64>, limit: Duration) {
+    let Some(built) = built() else { return };
+    let asked = seeds.end - seeds.start;
+    let (tally, begun) = (Tally::default(), Instant::now());
+    play(built, seeds, limit, &tally);
+    let Tally { played, fast, varies, once, failures } = tally;
+    let (played, fast) = (played.into_inner(), fast.into_inner());
+    let failures = failures.into_inner().unwrap();
+    println!(
+        "{played} of {asked} scripts in {:.0} s: {fast} with a fast connection, {} that the kernel itself answers differently, {} different once, {} different",
+        begun.elapsed().as_secs_f64(),
+        varies.into_inner(),
+        once.into_inner(),
+        failures.len()
+    );
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(played < 100 || fast > played / 3, "only {fast} of {played} scripts had a fast connection");
+}
+
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
+#[test]
+fn two_thousand_scripts_come_out_as_over_the_kernel() {
+    // A busy machine plays fewer in that time, and says how many.
+    run(0..2000, Duration::from_secs(100));
+}
+
+#[test]
+#[ignore = "the longer job: make fuzz-sockets"]
+fn as_many_scripts_as_asked_for_come_out_as_over_the_kernel() {
+    let first = number("FUZZ_SEED", 1_000_000);
+    let count = number("FUZZ_COUNT", 100_000);
+    if count == 1 {
+        print!("{}", script::text(&generate::script(first)));
+    }
+    run(first..first + count, Duration::MAX);
+}
+
+/// The scripts that are kept, by name.
+fn replays() -> Vec<(String, Vec<Step>)> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/replays");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    assert!(files.len() >= 15, "{files:?}");
+    let read = |file: &std::path::PathBuf| script::parse(&std::fs::read_to_string(file).unwrap()).unwrap();
+    files.iter().map(|file| (file.display().to_string(), read(file))).collect()
+}
+
+/// Scripts that came out differently once, small, each with what was wrong.
+#[test]
+fn what_was_found_once_is_right_now() {
+    let Some(built) = built() else { return };
+    let replays = replays();
+    let mut wrong = Vec::new();
+    for after in AFTER {
+        let mut judge = Judge::new(&built.actor, &built.library, after, None);
+        for (name, script) in &replays {
+            for way in 0..judge::WAYS.len() {
+                if let Verdict::Different(difference) = judge.judge(script, way) {
+                    wrong.push(format!("{name}, FASTSOCK_AFTER={after}: {difference:?}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Mistakes that the library can be told to make (`src/planted.rs`).
+const PLANTED: &[&str] = &[
+    "a look takes",
+    "all is a part",
+    "one byte off",
+    "a ring not counted",
+    "a copy not followed",
+    "flags remembered",
+    "a page of one's own",
+    "a file past the ring",
+    "no reset",
+    "once is twice",
+    "an edge not armed",
+    "left behind",
+    "no time limit",
+    "deaf to signals",
+    "always room",
+    "a poll without the ring",
+];
+
+#[test]
+fn every_planted_mistake_is_found() {
+    let Some(built) = built() else { return };
+    let (library, next, replays) = (common::planted(), AtomicUsize::new(0), replays());
+    let missed = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in AFTER {
+            scope.spawn(|| {
+                while let Some(name) = PLANTED.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let mut judge = Judge::new(&built.actor, &library, AFTER[0], Some(name));
+                    // The sort of entry that tells once is rare in what is generated.
+                    if let Some((file, _)) = replays.iter().find(|(_, script)| judge.differs(script)) {
+                        println!("{name}: found by {file}");
+                        continue;
+                    }
+                    match (0..1500).find(|&seed| judge.differs(&generate::script(seed))) {
+                        Some(seed) => println!("{name}: found by script {seed}"),
+                        None => missed.lock().unwrap().push(name),
+                    }
+                }
+            });
+        }
+    });
+    let missed = missed.into_inner().unwrap();
+    assert!(missed.is_empty(), "not found by 1500 scripts: {missed:?}");
+}
+
+#[test]
+fn a_script_is_its_text() {
+    for seed in 0..200 {
+        let made = generate::script(seed);
+        assert_eq!(script::parse(&script::text(&made)).unwrap(), made, "seed {seed}");
+        assert_eq!(generate::script(seed), made, "a seed makes one script");
+    }
+}
