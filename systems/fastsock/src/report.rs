@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use crate::slot::Slot;
 use crate::table::{HEAD, KERNEL, MAGIC, NAME, ROW, ROWS, Why};
-use crate::{own, real};
+use crate::{activate, own, real};
 
 #[repr(C)]
 struct Head {
@@ -72,7 +72,6 @@ fn make() -> Option<()> {
         if start == libc::MAP_FAILED {
             return None;
         }
-        libc::madvise(start, len, libc::MADV_DONTFORK);
         FILE.store(own::keep(low)?, Ordering::SeqCst);
         let head = start.cast::<Head>();
         (*head).process.store(libc::getpid().cast_unsigned(), Ordering::Relaxed);
@@ -86,6 +85,10 @@ fn make() -> Option<()> {
 
 /// A descriptor means a connection (or listener) of this slot.
 pub fn begin(fd: i32, number: u32) {
+    // The rows are those of the process that made the table.
+    if !activate::in_process() {
+        return;
+    }
     if TABLE.load(Ordering::Relaxed).is_null() {
         let errno = real::errno();
         make();
@@ -168,9 +171,14 @@ pub fn memory(bytes: u64) {
     }
 }
 
-/// A child has none: its parent's is not mapped there.
+/// A child has none: its parent's is taken away. It stays in one of which the C library does not know (`clone` as a system call: vsftpd), which
+/// must be able to go on writing.
 pub fn in_child() {
-    TABLE.store(std::ptr::null_mut(), Ordering::SeqCst);
+    let head = TABLE.swap(std::ptr::null_mut(), Ordering::SeqCst);
+    if !head.is_null() {
+        // SAFETY: mapped by `make` with this length, and nobody else in a new process looks at it.
+        unsafe { libc::munmap(head.cast(), HEAD + ROW * ROWS) };
+    }
     NEVER.store(0, Ordering::SeqCst);
     own::close(FILE.swap(-1, Ordering::SeqCst));
 }
