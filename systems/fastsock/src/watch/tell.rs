@@ -255,6 +255,13 @@ pub fn settle_all(fd: c_int, depth: u32) {
     let Some(set) = set_of(fd).filter(|set| depth > 0 && !set.plain()) else { return };
     set.outside.store(1, Ordering::SeqCst);
     let inner = set.with(|state| {
+        // The kernel's set still has what the program took out (`State::park`), and would be readable by it.
+        for id in 0..state.entries.len() as u32 {
+            if state.parked(id) {
+                let held = state.slot(id).and_then(slot::numbered);
+                take_out(set, fd, state, id, held.as_deref());
+            }
+        }
         for (id, entry) in state.entries.iter_mut().enumerate() {
             let Some(entry) = entry.as_mut().filter(|entry| entry.bell >= 0 && !entry.done) else { continue };
             if let Some(held) = slot::numbered(entry.slot) {
