@@ -86,7 +86,7 @@ fn flags_that_change_nothing_are_refused_not_passed_over() {
     refused(&["unix", "-6"], &["-6", "tcp"]);
     refused(&["memcpy", "--fault", "drop=1%"], &["--fault", "tcp"]);
     refused(&["tcp", "shm", "--trace", "x"], &["--trace", "one"]);
-    refused(&["tcp", "--burst", "10"], &["--burst", "--pattern burst"]);
+    refused(&["tcp", "--burst", "10"], &["--burst", "patterns burst, group and one-sender"]);
     refused(&["tcp", "--response", "10"], &["--response", "request"]);
     refused(&["tcp", "--schedule", "netpipe", "--step", "64"], &["netpipe", "--step"]);
 }

@@ -357,8 +357,8 @@ impl Group {
             return self.kept.pop_front();
         }
         let next = self.member.for_application().and_then(event)?;
-        if let (Event::View(view), Some((_, group))) = (&next, &self.casts)
-            && let Some(text) = self.hearing.view_ends(self.now(), view.members.len(), *group, self.member.me().addr)
+        if let (Event::View(_), Some((_, group))) = (&next, &self.casts)
+            && let Some(text) = self.hearing.view_ends(self.now(), *group, self.member.me().addr)
         {
             self.kept.push_back(next);
             return Some(Event::Notice(text));

@@ -12,8 +12,6 @@ const NOTICES: Duration = Duration::from_secs(10);
 pub(super) struct Hearing {
     unicast: bool,
     multicast: bool,
-    /// Whether others were in the view.
-    others: bool,
     noticed: Option<Time>,
 }
 
@@ -23,16 +21,9 @@ impl Hearing {
         if to_all { self.multicast = true } else { self.unicast = true }
     }
 
-    /// A view ends, and one of so many members begins: what there is to tell, if others were in it of whom all else came and no multicast did.
-    pub(super) fn view_ends(
-        &mut self,
-        now: Time,
-        members: usize,
-        group: SocketAddr,
-        interface: SocketAddr,
-    ) -> Option<String> {
-        let others = std::mem::replace(&mut self.others, members > 1);
-        let deaf = others && self.unicast && !self.multicast;
+    /// A view of more than one ends: what there is to tell, if all else came and no multicast did.
+    pub(super) fn view_ends(&mut self, now: Time, group: SocketAddr, interface: SocketAddr) -> Option<String> {
+        let deaf = self.unicast && !self.multicast;
         (self.unicast, self.multicast) = (false, false);
         if !deaf || self.noticed.is_some_and(|at| now.since(at) < NOTICES) {
             return None;
@@ -53,14 +44,13 @@ mod tests {
     fn only_who_hears_all_but_multicasts_is_told_and_not_at_each_view() {
         let (group, interface) = (([239, 1, 1, 1], 7).into(), ([10, 0, 0, 1], 7).into());
         let mut hearing = Hearing::default();
-        let mut ends = |heard: &[bool], at: u64, members| {
+        let mut ends = |heard: &[bool], at: u64| {
             heard.iter().for_each(|&to_all| hearing.heard(to_all));
-            hearing.view_ends(Time(at * 1_000_000_000), members, group, interface).is_some()
+            hearing.view_ends(Time(at * 1_000_000_000), group, interface).is_some()
         };
-        assert!(!ends(&[false], 0, 2), "nobody else was there");
-        assert!(!ends(&[], 1, 2) && !ends(&[true, false], 2, 2));
-        assert!(ends(&[false], 3, 2));
-        assert!(!ends(&[false], 4, 2));
-        assert!(ends(&[false], 14, 2));
+        assert!(!ends(&[], 1) && !ends(&[true, false], 2));
+        assert!(ends(&[false], 3));
+        assert!(!ends(&[false], 4));
+        assert!(ends(&[false], 14));
     }
 }
