@@ -15,7 +15,7 @@ use stats::{
 };
 
 use super::align::EXPECTED;
-use super::{Compared, Comparison, LEVEL, NOTHING, Seen, Side, stretches};
+use super::{Compared, Comparison, EveryRound, LEVEL, NOTHING, Side, stretches};
 use crate::smooth::headline_size;
 use crate::{CurvePoint, Estimate};
 
@@ -172,7 +172,7 @@ impl Comparison {
         }
         let unvisited = common - pairs.len();
 
-        let seen = Seen::of(pairs.iter().filter(|p| !p.ratios.is_empty()).map(|p| {
+        let seen = EveryRound::of(pairs.iter().filter(|p| !p.ratios.is_empty()).map(|p| {
             let ratios = || p.ratios.iter().map(|(_, ratio)| *ratio);
             (ratios().fold(f64::INFINITY, f64::min), ratios().fold(0.0, f64::max))
         }));
