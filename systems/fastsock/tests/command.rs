@@ -28,7 +28,8 @@ fn what_can_not_be_written_is_told() {
 
 #[test]
 fn a_file_that_is_named_and_can_not_be_read_is_wrong() {
-    for (file, why) in [("/nonexistent/fastsock.conf", "there is no such file"), ("/dev/null", "it is no regular file")] {
+    for (file, why) in [("/nonexistent/fastsock.conf", "there is no such file"), ("/dev/null", "it is no regular file")]
+    {
         let output = Command::new(COMMAND).args(["check", file]).output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         assert_eq!(output.status.code(), Some(1), "{said}");

@@ -462,7 +462,10 @@ mod tests {
             .map(|(block, size, lasts)| long(block, size, lasts, if size == 10 { 2.0 } else { 1.0 }))
             .to_vec();
         let text = state(&of).replace("\n  ", " ");
-        assert!(text.contains("tcp: sustained over 310 ms and more: "), "{text}");
+        assert!(
+            text.contains("tcp: sustained over 310 ms and more, beside short trials of the same rounds: "),
+            "{text}"
+        );
         assert!(text.contains(" us at 10 B (1.9") && text.contains(" us at 400 B (1.0"), "{text}");
     }
 }
