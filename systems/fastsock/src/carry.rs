@@ -3,6 +3,7 @@
 //! They go into a file in memory, whose descriptor is named in the environment (`FASTSOCK_LEFT`), and the library in the new program
 //! makes a ring of its own of them. A program that has no library (it is static, or its environment was cleared) does not get them.
 
+use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_char};
 use std::sync::atomic::Ordering;
 
@@ -34,9 +35,16 @@ impl Carried {
     /// What is left in the rings of these descriptors.
     pub fn of(fds: &[i32]) -> Self {
         let mut carried = Self { files: Vec::new(), text: String::new() };
+        let mut known = HashMap::new();
         for &fd in fds.iter().filter(|_| !crate::planted::is("left behind")) {
-            let Some((file, before, len)) = slot::of(fd).and_then(|slot| save(&slot)) else { continue };
-            carried.files.push(file);
+            let Some(slot) = slot::of(fd) else { continue };
+            // Descriptors that mean the same connection take from the same bytes.
+            let Some((file, before, len)) = *known.entry(slot.number()).or_insert_with(|| save(&slot)) else {
+                continue;
+            };
+            if !carried.files.contains(&file) {
+                carried.files.push(file);
+            }
             carried.text += &format!("{fd}:{file}:{before}:{len},");
         }
         carried
@@ -122,14 +130,20 @@ pub fn take() {
     let Ok(text) = std::env::var("FASTSOCK_LEFT") else { return };
     // SAFETY: a text; the program has no other thread yet.
     unsafe { libc::unsetenv(NAME.as_ptr()) };
+    let mut first = HashMap::new();
     for entry in text.split(',') {
         let numbers: Vec<u64> = entry.split(':').map_while(|number| number.parse().ok()).collect();
         if let [fd, file, before, len] = numbers[..] {
             let (Ok(fd), Ok(file)) = (i32::try_from(fd), i32::try_from(file)) else { continue };
-            restore(fd, file, before, len as usize);
-            // SAFETY: handed to this library.
-            unsafe { real::close(file) };
+            match first.insert(file, fd) {
+                Some(other) => slot::share(other, fd),
+                None => _ = restore(fd, file, before, len as usize),
+            }
         }
+    }
+    for file in first.into_keys() {
+        // SAFETY: handed to this library.
+        unsafe { real::close(file) };
     }
 }
 

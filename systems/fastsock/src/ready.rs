@@ -60,7 +60,7 @@ fn look(slot: &Slot, page: &Page, memory: &Memory, wants: u32) -> u32 {
                 inward.phase != TCP
                     || (way.phase.load(Ordering::Acquire) != TCP && way.moved_at.load(Ordering::Relaxed) == inward.tcp)
             };
-            inward.error != 0
+            inward.ended
                 || recycle::closed_by_peer(slot, memory)
                 || (next() && inward.reader.ready(&way.lane, 1).unwrap_or(1) > 0)
         });

@@ -29,6 +29,8 @@ enum Step {
     Failed(c_int),
     /// The kernel has the rest of the stream: the call is its own.
     Kernel,
+    /// The kernel has nothing but the end, or an error.
+    Ended,
 }
 
 /// What a call comes to: its result, or that it is the kernel's.
@@ -59,8 +61,10 @@ pub unsafe fn receive(fd: c_int, slot: &Held, buffers: &[iovec], flags: c_int) -
     let peek = flags & libc::MSG_PEEK != 0;
     let all = flags & libc::MSG_WAITALL != 0 && !peek && !crate::planted::is("all is a part");
     loop {
-        let error = match attempt(fd, slot, page, memory, &mut buffers, flags) {
-            Step::Kernel if total == 0 => return Outcome::Kernel,
+        let error = match attempt(fd, slot, page, memory, &mut buffers, flags, total > 0) {
+            Step::Kernel | Step::Ended if total == 0 => return Outcome::Kernel,
+            // Whatever it is stays for the next call.
+            Step::Ended => return Outcome::Result(total as isize),
             // The rest of a request that asked for all: the kernel's part.
             Step::Kernel => {
                 let (start, len) = buffers.piece(usize::MAX);
@@ -175,12 +179,9 @@ fn ask(fd: c_int, slot: &Slot, page: &Page, memory: &Memory) -> Asked {
                 }
                 true
             }
-            State::End => {
-                inward.error = if ring { inward.error } else { END };
-                true
-            }
-            State::Error(errno) => {
-                inward.error = errno;
+            // The error is the kernel's to tell, after what is in the ring.
+            State::End | State::Error => {
+                inward.ended = state == State::Error || !ring || inward.ended;
                 true
             }
         }
@@ -188,16 +189,21 @@ fn ask(fd: c_int, slot: &Slot, page: &Page, memory: &Memory) -> Asked {
     if found == Some(false) { Asked::Open } else { Asked::Look }
 }
 
-/// Not an error: the end of the stream.
-const END: c_int = -1;
-
-/// Takes what is there.
-fn attempt(fd: c_int, slot: &Slot, page: &Page, memory: &Memory, buffers: &mut Buffers<'_>, flags: c_int) -> Step {
+/// Takes what is there. `more`: the call has something already, so that an error stays for the next.
+fn attempt(
+    fd: c_int,
+    slot: &Slot,
+    page: &Page,
+    memory: &Memory,
+    buffers: &mut Buffers<'_>,
+    flags: c_int,
+    more: bool,
+) -> Step {
     if page.broken.load(Ordering::Relaxed) != 0 {
         return Step::Failed(libc::ECONNRESET);
     }
     let taken = page.inward.with(|inward| {
-        let taken = if slot.active() { take(fd, slot, inward, memory, buffers, flags) } else { Ok(Step::Kernel) };
+        let taken = if slot.active() { take(fd, slot, inward, memory, buffers, flags, more) } else { Ok(Step::Kernel) };
         if let Ok(Step::Done(len)) = taken {
             report::received(slot, len);
         }
@@ -219,6 +225,7 @@ fn take(
     memory: &Memory,
     buffers: &mut Buffers<'_>,
     flags: c_int,
+    more: bool,
 ) -> Result<Step, ()> {
     let way = &control(memory).ways[1 - slot.me()];
     let peeks = flags & libc::MSG_PEEK != 0;
@@ -245,6 +252,9 @@ fn take(
                     inward.phase = FAST;
                     continue;
                 }
+                if more && tcp::state(fd) == State::Error && tcp::unread(fd) == Some(0) {
+                    return Ok(Step::Ended);
+                }
                 let mut space = [iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; 16];
                 let mut message = buffers.message(usize::try_from(most).unwrap_or(usize::MAX), &mut space);
                 let flags = flags & !libc::MSG_WAITALL | libc::MSG_DONTWAIT;
@@ -262,17 +272,10 @@ fn take(
                         }
                         Ok(Step::Done(got as usize))
                     }
-                    // The kernel tells an error once, and then the end.
-                    0 => Ok(match std::mem::take(&mut inward.error) {
-                        0 | END => Step::Done(0),
-                        errno => Step::Failed(errno),
-                    }),
+                    0 => Ok(Step::Done(0)),
                     _ => match real::errno() {
                         libc::EAGAIN if way.phase.load(Ordering::Acquire) != phase => continue,
-                        libc::EAGAIN => Ok(match std::mem::take(&mut inward.error) {
-                            0 | END => Step::Nothing,
-                            errno => Step::Failed(errno),
-                        }),
+                        libc::EAGAIN => Ok(Step::Nothing),
                         errno => Ok(Step::Failed(errno)),
                     },
                 };
@@ -296,18 +299,9 @@ fn take(
                 if closed {
                     return Ok(Step::Done(0));
                 }
-                return Ok(match std::mem::take(&mut inward.error) {
-                    0 => Step::Nothing,
-                    END => Step::Done(0),
-                    errno => Step::Failed(errno),
-                });
+                return Ok(if std::mem::take(&mut inward.ended) { Step::Ended } else { Step::Nothing });
             }
-            _ => {
-                return Ok(match std::mem::take(&mut inward.error) {
-                    0 | END => Step::Kernel,
-                    errno => Step::Failed(errno),
-                });
-            }
+            _ => return Ok(Step::Kernel),
         }
     }
     // Phases that come and go: no sender does that.

@@ -160,7 +160,7 @@ fn settled(slot: &Slot) -> bool {
                 TCP => phase == TCP || way.moved_at.load(Ordering::Relaxed) == inward.tcp,
                 _ => false,
             };
-            all && phase != TCP_AGAIN && there == 0 && inward.error == 0
+            all && phase != TCP_AGAIN && there == 0 && !inward.ended
         })
         .unwrap_or(false)
 }
@@ -176,7 +176,7 @@ fn renew(slot: &Slot) -> bool {
         out.phase == FAST && mine.phase.load(Ordering::Relaxed) == FAST
     });
     let inward = page.inward.with(|inward| {
-        (inward.reader, inward.error) = (Reader::new(RING, 0), 0);
+        (inward.reader, inward.ended) = (Reader::new(RING, 0), false);
         let all = inward.phase == FAST || (inward.phase == TCP && peers.moved_at.load(Ordering::Relaxed) == inward.tcp);
         inward.phase = FAST;
         all && peers.phase.load(Ordering::Acquire) == FAST

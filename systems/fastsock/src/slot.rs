@@ -236,6 +236,23 @@ impl Slot {
         self.parts().is_some_and(|(page, _)| page.shared.load(Ordering::Relaxed) == 0)
     }
 
+    /// Whether another process may hold it, too.
+    pub fn shared(&self) -> bool {
+        self.parts().is_some_and(|(page, _)| page.shared.load(Ordering::Relaxed) != 0)
+    }
+
+    /// Whether sets of epoll have the program's own words for it, not the library's (`watch`).
+    pub fn plain_words(&self) -> bool {
+        self.parts().is_some_and(|(page, _)| page.plain_words.load(Ordering::SeqCst) != 0)
+    }
+
+    /// They do from now on, in all processes that hold it.
+    pub fn use_plain_words(&self) {
+        if let Some((page, _)) = self.parts() {
+            page.plain_words.store(1, Ordering::SeqCst);
+        }
+    }
+
     /// Whether calls on it are not to wait.
     #[inline(always)]
     pub fn nonblocking(&self, fd: i32) -> bool {
