@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 
 use am::memory::Memory;
 
-use crate::arena::{self, FAST, LEN, RING, TCP, TCP_AGAIN, control};
+use crate::arena::{self, FAST, LARGE, LEN, TCP, TCP_AGAIN, control};
 use crate::slot::{self, ACCEPTED, ACTIVE, Slot};
 use crate::{page, real};
 
@@ -104,9 +104,8 @@ fn save(slot: &Slot) -> Option<(i32, u64, usize)> {
             FAST => 0,
             _ => return None,
         };
-        let there = inward.reader.ready(&way.lane, usize::MAX).ok()?;
-        let mut bytes = vec![0; there];
-        memory.get_span(arena::ring(sender), inward.reader.place(0, there), &mut bytes);
+        let mut bytes = vec![0; inward.source.all(way).ok()?];
+        inward.source.copy(memory, sender, 0, &mut bytes);
         Some((before, bytes))
     })??;
     if bytes.is_empty() {
@@ -149,7 +148,7 @@ pub fn take() {
 
 /// The descriptor has these bytes to be received before what the kernel has, but for `before` bytes that come first.
 fn restore(fd: i32, file: i32, before: u64, len: usize) -> Option<()> {
-    let mut bytes = vec![0; len.min(RING.bytes())];
+    let mut bytes = vec![0; len.min(LARGE.bytes())];
     // SAFETY: room for as many.
     if unsafe { libc::pread(file, bytes.as_mut_ptr().cast(), bytes.len(), 0) } != bytes.len() as isize {
         return None;
@@ -161,8 +160,9 @@ fn restore(fd: i32, file: i32, before: u64, len: usize) -> Option<()> {
     let slot = slot::of(fd)?;
     let (me, sender) = (ACCEPTED, 1 - ACCEPTED);
     let control = control(&memory);
-    let mut writer = am::ring::Writer::new(RING, 0);
-    memory.put_span(arena::ring(sender), writer.place(0, bytes.len()), &bytes);
+    let mut writer = am::ring::Writer::new(LARGE, 0);
+    memory.put_span(arena::ring(sender, true), writer.place(0, bytes.len()), &bytes);
+    control.ways[sender].grown.store(1, Ordering::Relaxed);
     writer.publish(&control.ways[sender].lane, bytes.len());
     control.ways[sender].moved_at.store(before, Ordering::Relaxed);
     control.ways[sender].phase.store(TCP_AGAIN, Ordering::Release);

@@ -5,15 +5,14 @@ use std::cell::UnsafeCell;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering, compiler_fence};
 
-use am::ring::{Reader, Writer};
 use libc::c_int;
 
-use crate::arena::RING;
+use crate::ring::{Sink, Source};
 use crate::{real, solo};
 
 /// What the sending direction needs. Under its lock.
 pub struct Out {
-    pub writer: Writer,
+    pub sink: Sink,
     /// Bytes sent over TCP.
     pub tcp: u64,
     pub phase: u32,
@@ -27,7 +26,7 @@ pub struct Out {
 
 /// What the receiving direction needs. Under its lock.
 pub struct In {
-    pub reader: Reader,
+    pub source: Source,
     /// Bytes received over TCP.
     pub tcp: u64,
     pub phase: u32,
@@ -130,8 +129,8 @@ pub fn new() -> Option<NonNull<Page>> {
         return None;
     }
     let page = NonNull::new(start.cast::<Page>())?;
-    let out = Out { writer: Writer::new(RING, 0), tcp: 0, phase: 0, unasked: 0, read: 0, left: 0 };
-    let inward = In { reader: Reader::new(RING, 0), tcp: 0, phase: 0, moved_at: None, ended: false };
+    let out = Out { sink: Sink::new(false), tcp: 0, phase: 0, unasked: 0, read: 0, left: 0 };
+    let inward = In { source: Source::new(), tcp: 0, phase: 0, moved_at: None, ended: false };
     // SAFETY: fresh memory of this size, aligned to a page; each part is written before it is used.
     unsafe {
         page.write(Page {

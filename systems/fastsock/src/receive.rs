@@ -6,7 +6,7 @@ use std::time::Duration;
 use am::memory::Memory;
 use libc::{c_int, iovec};
 
-use crate::arena::{self, FAST, PART, RING, TCP, TCP_AGAIN, control};
+use crate::arena::{FAST, PART, TCP, TCP_AGAIN, control};
 use crate::buffers::Buffers;
 use crate::page::{In, Page};
 use crate::slot::{Held, Slot};
@@ -121,7 +121,7 @@ fn pause(fd: c_int, slot: &Held, page: &Page, memory: &Memory, flags: c_int, wai
     let me = slot.me();
     let (way, sides) = (&control(memory).ways[1 - me], &control(memory).sides);
     // Where the other processes and threads of this side are does not matter: only what the peer wrote.
-    let Some((reader, phase)) = page.inward.with(|inward| (inward.reader, inward.phase)) else {
+    let Some((reader, phase)) = page.inward.with(|inward| (inward.source.reader, inward.phase)) else {
         return Err(libc::ECONNRESET);
     };
     let news = || {
@@ -175,7 +175,7 @@ fn ask(fd: c_int, slot: &Slot, page: &Page, memory: &Memory) -> Asked {
     let way = &control(memory).ways[1 - slot.me()];
     let found = page.inward.with(|inward| {
         // The ring was written before the end was sent: what is in it is seen now, and comes first.
-        let ring = inward.phase == FAST && inward.reader.ready(&way.lane, 1).unwrap_or(1) > 0;
+        let ring = inward.phase == FAST && inward.source.ready(way).unwrap_or(1) > 0;
         match state {
             State::Open => ring,
             State::Bytes => {
@@ -247,7 +247,7 @@ fn take(
                     match moved_at.checked_sub(inward.tcp) {
                         Some(most) => most,
                         // It went past the ring before this side was active, which has counted what came after that as well.
-                        None if phase == TCP_AGAIN && inward.reader.ready(&way.lane, 1).map_err(drop)? == 0 => {
+                        None if phase == TCP_AGAIN && inward.source.ready(way).map_err(drop)? == 0 => {
                             inward.phase = TCP_AGAIN;
                             continue;
                         }
@@ -287,13 +287,14 @@ fn take(
                 };
             }
             FAST => {
-                let there = inward.reader.ready(&way.lane, 1).map_err(drop)?;
+                let there = inward.source.ready(way).map_err(drop)?;
                 // What was written before the end is seen with it.
                 let closed = there == 0 && phase != TCP_AGAIN && recycle::closed_by_peer(slot, memory);
-                let there = if closed { inward.reader.ready(&way.lane, 1).map_err(drop)? } else { there };
+                let there = if closed { inward.source.ready(way).map_err(drop)? } else { there };
                 if there > 0 {
                     return Ok(Step::Done(if peeks && !crate::planted::is("a look takes") {
-                        peek(inward, slot, memory, &mut { *buffers }, there)
+                        let all = inward.source.all(way).map_err(drop)?;
+                        peek(inward, slot, memory, &mut { *buffers }, all)
                     } else {
                         copy(inward, slot, memory, buffers)?
                     }));
@@ -323,19 +324,19 @@ fn copy(inward: &mut In, slot: &Slot, memory: &Memory, buffers: &mut Buffers<'_>
     loop {
         let (start, most) = buffers.piece(PART);
         // Not looked at where nothing is wanted: the line that tells is dear.
-        let len = if most == 0 { 0 } else { most.min(inward.reader.ready(&way.lane, 1).map_err(drop)?) };
+        let len = if most == 0 { 0 } else { most.min(inward.source.ready(way).map_err(drop)?) };
         if len == 0 {
             return Ok(copied);
         }
-        let span = inward.reader.place(0, len);
+        let piece = inward.source.piece(sender, 0, len);
         // SAFETY: a piece of the program's buffers, which it lends for the call.
         let into = unsafe { std::slice::from_raw_parts_mut(start, len) };
-        memory.get_span(arena::ring(sender), span, into);
+        memory.get_span(piece.start, piece.span, into);
         buffers.pass(len);
         copied += len;
-        inward.reader.consume(len);
+        inward.source.reader.consume(len);
         // News of room for a quarter at once: a line that moves between CPUs is dear.
-        if inward.reader.tell(&way.lane, RING.bytes() / 4) {
+        if inward.source.tell(way) {
             way.room.ring(slot.peers_event());
         }
     }
@@ -349,10 +350,9 @@ fn peek(inward: &In, slot: &Slot, memory: &Memory, buffers: &mut Buffers<'_>, th
         if len == 0 {
             break;
         }
-        let span = inward.reader.place(copied, len);
         // SAFETY: a piece of the program's buffers, which it lends for the call.
         let into = unsafe { std::slice::from_raw_parts_mut(start, len) };
-        memory.get_span(arena::ring(1 - slot.me()), span, into);
+        inward.source.copy(memory, 1 - slot.me(), copied, into);
         buffers.pass(len);
         copied += len;
     }
@@ -366,7 +366,7 @@ pub fn in_ring(slot: &Slot) -> usize {
     let known = page.inward.with(|inward| match inward.phase {
         TCP_AGAIN => 0,
         // What lies before them in the kernel counts there.
-        _ => inward.reader.ready(&way.lane, usize::MAX).unwrap_or(0),
+        _ => inward.source.all(way).unwrap_or(0),
     });
     known.unwrap_or(0)
 }

@@ -15,12 +15,12 @@ mod pool;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 
 use am::memory::Memory;
-use am::ring::{Reader, Writer};
 use libc::{c_int, sockaddr, socklen_t};
 
-use crate::arena::{FAST, RING, TCP, TCP_AGAIN, control};
+use crate::arena::{FAST, TCP, TCP_AGAIN, control};
 use crate::budget::Share;
 use crate::hook::life;
+use crate::ring::Source;
 use crate::slot::{self, ACCEPTED, CONNECTED, Held, Slot};
 use crate::table::{self, Why};
 use crate::tcp::State;
@@ -154,7 +154,7 @@ fn settled(slot: &Slot) -> bool {
     page.inward
         .with(|inward| {
             let phase = way.phase.load(Ordering::Acquire);
-            let there = inward.reader.ready(&way.lane, 1).unwrap_or(1);
+            let there = inward.source.ready(way).unwrap_or(1);
             let all = match inward.phase {
                 FAST => true,
                 TCP => phase == TCP || way.moved_at.load(Ordering::Relaxed) == inward.tcp,
@@ -172,11 +172,11 @@ fn renew(slot: &Slot) -> bool {
     let (mine, peers) = (&control(memory).ways[me], &control(memory).ways[1 - me]);
     let left = control(memory).sides[1 - me].leaving.load(Ordering::Acquire);
     let out = page.out.with(|out| {
-        (out.writer, out.unasked, out.read, out.left) = (Writer::new(RING, 0), 0, 0, left);
+        (out.sink, out.unasked, out.read, out.left) = (out.sink.renewed(), 0, 0, left);
         out.phase == FAST && mine.phase.load(Ordering::Relaxed) == FAST
     });
     let inward = page.inward.with(|inward| {
-        (inward.reader, inward.ended) = (Reader::new(RING, 0), false);
+        (inward.source, inward.ended) = (Source::new(), false);
         let all = inward.phase == FAST || (inward.phase == TCP && peers.moved_at.load(Ordering::Relaxed) == inward.tcp);
         inward.phase = FAST;
         all && peers.phase.load(Ordering::Acquire) == FAST

@@ -108,7 +108,7 @@ pub struct Slot {
     pub listens: AtomicU32,
     /// Event descriptor of the peer's listener; -1.
     pub door: AtomicI32,
-    /// Not 0: it has a share of the memory that connections may take.
+    /// Bytes that it has of the memory that connections may take.
     pub share: AtomicU32,
     /// What both sides share, once there is such.
     pub memory: AtomicPtr<Memory>,
@@ -295,9 +295,7 @@ impl Slot {
             // SAFETY: nobody is counted in.
             unsafe { page::free(page) };
         }
-        if self.share.swap(0, Ordering::AcqRel) != 0 {
-            budget::Share::give_back();
-        }
+        budget::give_back(self.share.swap(0, Ordering::AcqRel));
         let number = self.number();
         let mut first = FREE.load(Ordering::Acquire);
         loop {

@@ -160,7 +160,7 @@ fn modify(
         }
         entry.kernel = Some(events);
     }
-    if !level {
+    if !level || entry.bell_flags.is_none() {
         let flags = EPOLLIN as u32 | entry.events & (ET | ONESHOT);
         if ready::conditions(held, after) != 0 {
             ready::tell(held);

@@ -290,7 +290,21 @@ pub fn settle_all(fd: c_int, depth: u32) {
                     entry.kernel = Some(events);
                 }
                 if ready::conditions(&held, entry.wants()) == 0 {
-                    ready::arm(&held, entry.wants(), true);
+                    if ready::arm(&held, entry.wants(), true) == Armed::Noisy {
+                        // Somebody else waits for something else, and the event descriptor says that it has it. With the kernel, that says no
+                        // more than that bytes are left in the ring.
+                        retire::for_sets(&held);
+                        if entry.wants() & IN == 0 && entry.bell_flags.take().is_some() {
+                            control(fd, libc::EPOLL_CTL_DEL, entry.bell, 0, 0);
+                        }
+                        let events = entry.for_kernel(&held);
+                        if let Some(now) = entry.kernel.filter(|now| events & !now != 0)
+                            && place(fd, entry.fd, Some(now), events, entry.kernels_word(id as u32, &held))
+                        {
+                            entry.kernel = Some(events);
+                        }
+                        ready::arm(&held, entry.wants(), true);
+                    }
                 } else if entry.level() {
                     ready::tell(&held);
                 }
