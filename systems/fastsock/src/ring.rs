@@ -21,12 +21,17 @@ pub struct Sink {
     large: bool,
     /// There was no memory to grow.
     refused: bool,
+    /// Sends in a row without a receive between, or of a quarter of the ring and more, as long as it is small.
+    row: u32,
 }
+
+/// After so many the ring grows: the reader has to tell of room often, and both write to the same few lines.
+const STREAM: u32 = 256;
 
 impl Sink {
     /// Of an empty ring.
     pub fn new(large: bool) -> Self {
-        Self { writer: Writer::new(capacity(large), 0), large, refused: false }
+        Self { writer: Writer::new(capacity(large), 0), large, refused: false, row: 0 }
     }
 
     /// The same for the next turn of a connection.
@@ -34,19 +39,24 @@ impl Sink {
         Self::new(self.large)
     }
 
-    /// Free bytes; looks at what the reader says only where fewer than `want`, or a quarter, are known to be free.
+    /// Free bytes; looks at what the reader says only where fewer than `want`, or a part of the ring, are known to be free.
     #[inline(always)]
     pub fn room(&mut self, way: &Way, want: usize) -> Result<usize, Lie> {
-        self.writer.room(&way.lane, want.min(capacity(self.large).bytes() / 4)).map_err(|_| Lie)
+        let part = if self.large { LARGE.bytes() / 4 } else { SMALL.bytes() / 2 };
+        self.writer.room(&way.lane, want.min(part)).map_err(|_| Lie)
     }
 
-    /// Whether `want` bytes are more than a ring has room for that may still grow.
+    /// Whether the ring should grow, and may: `want` bytes are more than it has room for, or it has been slow for long. `again`: nothing was received
+    /// since the last send.
     #[inline(always)]
-    pub fn is_short(&mut self, way: &Way, want: usize) -> bool {
-        !self.large
-            && !self.refused
-            && self.writer.known_room() < want
-            && self.writer.room(&way.lane, want).is_ok_and(|room| room < want)
+    pub fn is_short(&mut self, way: &Way, want: usize, again: bool) -> bool {
+        !self.large && !self.refused && self.is_small(way, want, again)
+    }
+
+    fn is_small(&mut self, way: &Way, want: usize, again: bool) -> bool {
+        self.row = if again || want >= SMALL.bytes() / 4 { self.row + 1 } else { 0 };
+        self.row == STREAM
+            || self.writer.known_room() < want && self.writer.room(&way.lane, want).is_ok_and(|room| room < want)
     }
 
     /// Grows, if `reserve` finds the memory.
@@ -93,7 +103,16 @@ impl Source {
     /// Bytes that are there and lie in one of the rings, at least one if any are.
     #[inline(always)]
     pub fn ready(&mut self, way: &Way) -> Result<usize, Lie> {
-        if self.large { self.reader.ready(&way.lane, 1).map_err(|_| Lie) } else { self.ready_small(way, 1) }
+        if self.large {
+            return self.reader.ready(&way.lane, 1).map_err(|_| Lie);
+        }
+        if self.from.is_none() {
+            let there = self.reader.ready(&way.lane, 1);
+            if way.grown.load(Ordering::Acquire) == 0 {
+                return there.map_err(|_| Lie);
+            }
+        }
+        self.ready_small(way, 1)
     }
 
     /// All bytes that are there.
@@ -144,9 +163,20 @@ impl Source {
     /// If they are more than are known to be there.
     #[inline(always)]
     pub fn piece(&self, sender: usize, skip: usize, most: usize) -> Piece {
+        let (at, known) = (self.reader.head().wrapping_add(skip as u64), self.reader.known());
+        assert!(skip <= known && most <= known - skip, "only written bytes are read");
+        if self.large {
+            Piece { start: arena::ring(sender, true), span: LARGE.span(at, most), len: most }
+        } else if self.from.is_none() {
+            Piece { start: arena::ring(sender, false), span: SMALL.span(at, most), len: most }
+        } else {
+            self.piece_of_both(sender, skip, most)
+        }
+    }
+
+    fn piece_of_both(&self, sender: usize, skip: usize, most: usize) -> Piece {
         let left = self.left();
         let (large, len) = if skip < left { (false, most.min(left - skip)) } else { (true, most) };
-        assert!(skip <= self.reader.known() && len <= self.reader.known() - skip, "only written bytes are read");
         let span = capacity(large).span(self.reader.head().wrapping_add(skip as u64), len);
         Piece { start: arena::ring(sender, large), span, len }
     }
@@ -161,10 +191,10 @@ impl Source {
         }
     }
 
-    /// Tells of room once a quarter is free that the writer does not know of. True if it was told.
+    /// Tells of room once a part is free that the writer does not know of: a quarter, or half of a small ring. True if it was told.
     #[inline(always)]
     pub fn tell(&mut self, way: &Way) -> bool {
-        self.reader.tell(&way.lane, capacity(self.large).bytes() / 4)
+        self.reader.tell(&way.lane, if self.large { LARGE.bytes() / 4 } else { SMALL.bytes() / 2 })
     }
 }
 

@@ -205,6 +205,12 @@ impl Slot {
         self.streak.store(0, Ordering::Relaxed);
     }
 
+    /// Whether nothing was received since the last send. Only a hint.
+    #[inline(always)]
+    pub fn sends_again(&self) -> bool {
+        self.streak.load(Ordering::Relaxed) == 0
+    }
+
     /// Whether this side receives a stream: nothing that it sends waits for an answer.
     #[inline(always)]
     pub fn streams(&self) -> bool {

@@ -180,7 +180,7 @@ fn put(
     let leave = peer.wants_tcp.load(Ordering::Relaxed) != 0
         || mine.shut.load(Ordering::Relaxed) != 0
         || gone(fd, out, memory, me);
-    if !leave && out.sink.is_short(way, buffers.left()) {
+    if !leave && out.sink.is_short(way, buffers.left(), slot.sends_again()) {
         out.sink.grow(memory, way, me, || budget::more(slot, LARGE.bytes()));
     }
     let room = out.sink.room(way, buffers.left()).map_err(drop);
