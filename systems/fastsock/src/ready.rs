@@ -156,7 +156,7 @@ fn watched(slot: &Slot, memory: &Memory, wants: u32) -> bool {
 /// The next change tells the event descriptor.
 pub fn watch(slot: &Slot, wants: u32) {
     if slot.listens.load(Ordering::Relaxed) != 0 {
-        return recycle::watch(slot);
+        return recycle::watch_listener(slot);
     }
     let Some((_, memory)) = slot.parts() else { return };
     let (me, control) = (slot.me(), control(memory));

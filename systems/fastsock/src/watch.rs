@@ -20,12 +20,12 @@ use libc::{
 use crate::lock::Lock;
 use crate::ready::{self, Armed, IN, OUT, Seen};
 use crate::slot::{self, Held, Slot};
-use crate::{real, retire};
+use crate::{real, recycle, retire};
 
 pub use change::ctl;
 pub use life::{
-    adopt, after_fork, attach, before_exec, before_fork, forget, forget_all, forget_set, forget_sets, no_exec,
-    share_set, track_set,
+    adopt, after_fork, attach, before_exec, before_fork, forget, forget_all, forget_set, forget_sets, in_several,
+    leave, no_exec, share_set, track_set,
 };
 pub use tell::{Told, settle_all};
 
@@ -162,8 +162,12 @@ impl Entry {
     }
 
     /// What the program is told of what the ring grants.
-    fn told_of(&self, granted: u32) -> u32 {
-        let read = if granted & IN != 0 { READ } else { 0 };
+    fn told_of(&self, granted: u32, slot: &Slot) -> u32 {
+        let read = match granted & IN {
+            0 => 0,
+            _ if self.events & RDHUP != 0 && recycle::ended(slot) => READ | RDHUP,
+            _ => READ,
+        };
         let write = if granted & OUT != 0 { (EPOLLOUT | libc::EPOLLWRNORM) as u32 } else { 0 };
         (read | write) & self.events
     }
@@ -177,6 +181,11 @@ impl Entry {
             self.events
         }
     }
+}
+
+/// Whether an entry that asks for these is told of the end of a stream by what it is told of bytes.
+pub fn hears_the_end(events: u32) -> bool {
+    events & EXCLUSIVE == 0 && (events & RDHUP == 0 || events & READ != 0)
 }
 
 fn control(set_fd: c_int, op: c_int, fd: c_int, events: u32, word: u64) -> bool {

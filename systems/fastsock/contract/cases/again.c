@@ -194,6 +194,82 @@ void again_polled(int fd, int server)
     printf("all\n");
     fprintf(stderr, "%s\n", fast >= 5 ? "fast" : "kernel");
 }
+/* An event loop: the listener and its connections are waited for by a set (levels, edges, both directions), by poll and by select. */
+enum { KINDS = 5 };
+static unsigned wait_for(int e, unsigned word)
+{
+    for (;;) {
+        struct epoll_event got[4];
+        int n = epoll_wait(e, got, 4, 10000);
+        MUST(n > 0);
+        for (int i = 0; i < n; i++)
+            if (got[i].data.u32 == word) return got[i].events;
+    }
+}
+static unsigned wait_by(int kind, int e, int s)
+{
+    struct pollfd p = {s, POLLIN | POLLRDHUP, 0};
+    fd_set in;
+    if (kind < 3) return wait_for(e, 1);
+    if (kind == 3) { MUST(poll(&p, 1, 10000) == 1); return (unsigned)p.revents; }
+    FD_ZERO(&in); FD_SET(s, &in);
+    MUST(select(s + 1, &in, NULL, NULL, NULL) == 1);
+    return FD_ISSET(s, &in) ? 1 : 0;
+}
+void again_loop(int fd, int server)
+{
+    static const unsigned asked[] = {EPOLLIN, EPOLLIN | EPOLLRDHUP | EPOLLET, EPOLLIN | EPOLLOUT | EPOLLRDHUP};
+    static unsigned char seen[65536];
+    struct sockaddr_in a;
+    unsigned ends[KINDS] = {0};
+    int l = door(fd, server, 50, &a), e = epoll_create1(EPOLL_CLOEXEC), used_again = 0;
+    if (server) { set_nonblocking(l); in_set(e, EPOLL_CTL_ADD, l, EPOLLIN, 0); }
+    for (int i = 0; i < 2 * AGAIN; i++) {
+        int kind = i % KINDS, client_first = i / KINDS % 2, s;
+        char c = (char)i, d, nothing;
+        if (!server) {
+            s = connected(&a);
+            all_out(s, &c, 1);
+            all_in(s, &d, 1);
+            MUST(c == d);
+            if (!client_first) MUST(read(s, &d, 1) == 0);
+            close(s);
+            continue;
+        }
+        MUST(wait_for(e, 0) == EPOLLIN);
+        MUST((s = accept4(l, NULL, NULL, SOCK_NONBLOCK)) >= 0);
+        if (i % 2) { int one = 1; MUST(ioctl(s, FIONBIO, &one) == 0); }
+        used_again += seen[port_of(s, 1)];
+        seen[port_of(s, 1)] = 1;
+        if (kind < 3) in_set(e, EPOLL_CTL_ADD, s, asked[kind], 1);
+        while (recv(s, &d, 1, 0) != 1) { MUST(errno == EAGAIN); MUST(wait_by(kind, e, s) & (EPOLLIN | EPOLLOUT)); }
+        MUST(d == c && recv(s, &nothing, 1, 0) <= 0);
+        MUST(send(s, &c, 1, MSG_NOSIGNAL) == 1);
+        if (client_first) {
+            unsigned told;
+            /* The kernel may tell of the bytes once more, before it tells that this is the end; and of room at any time. */
+            do told = wait_by(kind, e, s); while (kind == 2 ? !(told & EPOLLRDHUP) : kind == 1 ? told == EPOLLIN : 0);
+            if (!ends[kind]) printf(" end %d:%x", kind, ends[kind] = told);
+            MUST(told == ends[kind] && recv(s, &nothing, 1, 0) == 0);
+        }
+        close(s);
+        if (i % 60 == 59) { struct epoll_event none; /* What was closed is in the set no more. */ MUST(epoll_wait(e, &none, 1, 0) <= 0 || none.data.u32 == 0); }
+    }
+    printf(" done\n");
+    if (server) {
+        int reused = used_again;
+        sync_send(fd);
+        all_out(fd, &reused, sizeof reused);
+        fprintf(stderr, "%s\n", reused >= 100 ? "fast" : "kernel");
+    } else {
+        int reused;
+        sync_wait(fd);
+        all_in(fd, &reused, sizeof reused);
+        fprintf(stderr, "%s\n", reused >= 100 ? "fast" : "kernel");
+    }
+    close(e);
+    close(l);
+}
 /* Threads that connect, and threads that accept. */
 enum { EACH = 150, CALLERS = 6, ACCEPTERS = 3 };
 struct caller { struct sockaddr_in a; unsigned number; };

@@ -90,6 +90,7 @@ void linger(int fd, int server);
 void changed(int fd, int server);
 void edges(int fd, int server);
 void once(int fd, int server);
+void once_early(int fd, int server);
 void exclusive(int fd, int server);
 void nested(int fd, int server);
 void mixed(int fd, int server);
@@ -106,6 +107,7 @@ void again(int fd, int server);
 void again_order(int fd, int server);
 void again_forked(int fd, int server);
 void again_polled(int fd, int server);
+void again_loop(int fd, int server);
 void again_threads(int fd, int server);
 void held(int fd, int server);
 

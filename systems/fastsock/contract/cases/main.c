@@ -7,11 +7,11 @@ static const struct { const char *name; void (*run)(int, int); } cases[] = {
     {"broken_pipe", broken_pipe}, {"duplicates", duplicates}, {"forks", forks}, {"polled", polled},
     {"selected", selected}, {"epolled", epolled}, {"files", files}, {"program", program}, {"spawned", spawned},
     {"killed", killed}, {"threads", threads}, {"urgent", urgent}, {"streams", streams}, {"passed", passed},
-    {"linger", linger}, {"changed", changed}, {"edges", edges}, {"once", once}, {"exclusive", exclusive}, {"nested", nested},
+    {"linger", linger}, {"changed", changed}, {"edges", edges}, {"once", once}, {"once_early", once_early}, {"exclusive", exclusive}, {"nested", nested},
     {"mixed", mixed}, {"room", room}, {"early", early}, {"set_forked", set_forked}, {"set_outlives", set_outlives},
     {"crew", crew}, {"two_waits", two_waits}, {"interrupted", interrupted}, {"endings", endings},
     {"killed_in_set", killed_in_set}, {"again", again}, {"again_order", again_order}, {"again_forked", again_forked},
-    {"again_polled", again_polled}, {"again_threads", again_threads}, {"held", held},
+    {"again_polled", again_polled}, {"again_loop", again_loop}, {"again_threads", again_threads}, {"held", held},
 };
 
 int main(int argc, char **argv)

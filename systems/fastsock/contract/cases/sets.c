@@ -113,6 +113,33 @@ void once(int fd, int server)
         printf(" end"); waits(e, 5000); printf("\n");
     }
 }
+/* The single event is told before the connection is fast, and not again because of that. */
+void once_early(int fd, int server)
+{
+    struct sockaddr_in a;
+    int l = door(fd, server, 5, &a), s = server ? accept(l, NULL, NULL) : connected(&a), one = 1;
+    char c = 'x';
+    MUST(s >= 0 && setsockopt(s, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) == 0);
+    if (!server) { sync_wait(fd); all_out(s, &c, 1); warm(s, 0); sync_wait(fd); stream_out(s, 0, 10, 10); sync_send(fd); sync_wait(fd); }
+    else {
+        int e = epoll_create1(0);
+        in_set(e, EPOLL_CTL_ADD, s, EPOLLIN | EPOLLONESHOT, 1);
+        sync_send(fd);
+        printf("byte"); waits(e, 5000);
+        all_in(s, &c, 1);
+        warm(s, 1);
+        printf(" not armed"); waits(e, 20);
+        sync_send(fd); sync_wait(fd);
+        printf(" bytes"); waits(e, 20);
+        { struct epoll_event again = {EPOLLIN, {0}}; printf(" twice %d", epoll_ctl(e, EPOLL_CTL_ADD, s, &again)); printf(" %d", errno == EEXIST); }
+        in_set(e, EPOLL_CTL_MOD, s, EPOLLIN | EPOLLONESHOT, 2);
+        printf(" armed"); waits(e, 1000);
+        stream_in(s, 0, 10);
+        printf(" not armed"); waits(e, 20); printf("\n");
+        sync_send(fd);
+    }
+    close(s);
+}
 void exclusive(int fd, int server)
 {
     if (!server) { sync_wait(fd); nap(40); stream_out(fd, 0, 100, 100); sync_wait(fd); nap(40); stream_out(fd, 100, 100, 100); sync_wait(fd); }

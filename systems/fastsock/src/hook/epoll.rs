@@ -37,7 +37,9 @@ fn created(fd: c_int) -> c_int {
 pub unsafe extern "C" fn epoll_ctl(epoll: c_int, op: c_int, fd: c_int, event: *mut epoll_event) -> c_int {
     crate::fresh::spoil(fd);
     if let Some(slot) = crate::slot::of(fd) {
-        crate::recycle::plain(fd, &slot);
+        // SAFETY: the caller's promise.
+        let events = if event.is_null() || op == libc::EPOLL_CTL_DEL { 0 } else { unsafe { (*event).events } };
+        crate::recycle::waited_for(fd, &slot, watch::hears_the_end(events));
     }
     // SAFETY: as above.
     real::keeping_errno(|| unsafe { watch::ctl(epoll, op, fd, event) })

@@ -202,6 +202,20 @@ pub(super) fn sets() -> impl Iterator<Item = &'static Set> {
     (1..USED.load(Ordering::Acquire)).filter_map(set_numbered)
 }
 
+/// Whether a connection has entries in more than one way that can be followed.
+pub fn in_several(held: &Slot) -> bool {
+    held.watch.load(Ordering::SeqCst) == MANY
+}
+
+/// A connection's only descriptor goes, but not the connection: what the kernel does with one that is closed for good.
+pub fn leave(held: &Slot) {
+    entries_of(held, held.number(), |set, state, id| {
+        if let Some(set_fd) = set.fd() {
+            take_out(set, set_fd, state, id, Some(held));
+        }
+    });
+}
+
 /// The last descriptor of a connection is about to be closed.
 pub fn forget_all(held: &Held) {
     let errno = real::errno();

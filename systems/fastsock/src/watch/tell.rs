@@ -145,14 +145,14 @@ impl Set {
                 }
             }
         }
-        tell |= entry.told_of(granted);
+        tell |= entry.told_of(granted, &held);
         if tell == 0 {
             // An event descriptor whose ring has nothing.
             if of_bell {
                 if entry.events & ET == 0
                     && let Armed::Ready(granted) = ready::arm(&held, wants, true)
                 {
-                    tell = entry.told_of(granted);
+                    tell = entry.told_of(granted, &held);
                 }
                 if tell == 0 && entry.events & ONESHOT != 0 {
                     let flags = entry.bell_flags;
@@ -209,7 +209,7 @@ impl Set {
                         more = true;
                     }
                 }
-                let tell = entry.told_of(ready::conditions(&held, entry.wants()));
+                let tell = entry.told_of(ready::conditions(&held, entry.wants()), &held);
                 if tell != 0 {
                     events[told].write(epoll_event { events: tell, u64: entry.word });
                     entry.told = (state.batch, told);
