@@ -66,7 +66,7 @@ pub unsafe fn receive(fd: c_int, slot: &Held, buffers: &[iovec], flags: c_int) -
             // Whatever it is stays for the next call.
             Step::Ended => return Outcome::Result(total as isize),
             // The rest of a request that asked for all: the kernel's part.
-            Step::Kernel if only_error(fd) => return Outcome::Result(total as isize),
+            Step::Kernel if stops(fd) => return Outcome::Result(total as isize),
             Step::Kernel => {
                 let (start, len) = buffers.piece(usize::MAX);
                 // SAFETY: a piece of the program's buffers.
@@ -158,9 +158,9 @@ fn pause(fd: c_int, slot: &Held, page: &Page, memory: &Memory, flags: c_int, wai
     }
 }
 
-/// Whether the kernel has an error to tell, and no bytes before it.
-fn only_error(fd: c_int) -> bool {
-    tcp::state(fd) == State::Error && tcp::unread(fd) == Some(0)
+/// Whether a receive that has something already ends here: the kernel has an error to tell and no bytes before it, or an urgent byte is next.
+fn stops(fd: c_int) -> bool {
+    tcp::at_mark(fd) || (tcp::state(fd) == State::Error && tcp::unread(fd) == Some(0))
 }
 
 /// What the kernel says.
@@ -258,7 +258,7 @@ fn take(
                     inward.phase = FAST;
                     continue;
                 }
-                if more && only_error(fd) {
+                if more && stops(fd) {
                     return Ok(Step::Ended);
                 }
                 let mut space = [iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; 16];

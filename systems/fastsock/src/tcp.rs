@@ -15,6 +15,17 @@ pub struct Bytes {
     pub received: u64,
 }
 
+/// Asks whether an urgent byte is next (linux/sockios.h).
+pub const SIOCATMARK: libc::c_ulong = 0x8905;
+
+/// Whether an urgent byte is the next of what the kernel has.
+pub fn at_mark(fd: c_int) -> bool {
+    let mut mark: c_int = 0;
+    // SAFETY: asks for one int.
+    let asked = unsafe { real::ioctl(fd, SIOCATMARK, (&raw mut mark).addr()) };
+    asked == 0 && mark != 0
+}
+
 /// The two ends of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ends {

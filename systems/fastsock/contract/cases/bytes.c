@@ -137,6 +137,34 @@ void urgent(int fd, int server)
         sync_send(fd);
     }
 }
+/* Bytes before and after an urgent one: where the mark is, and that no receive goes over it. */
+void urgent_mark(int fd, int server)
+{
+    struct sockaddr_in a;
+    int l = door(fd, server, 5, &a), on = 1;
+    for (int i = 0; i < 4; i++) {
+        char b[8] = {0}, c = 0;
+        int s = server ? accept(l, NULL, NULL) : connected(&a), mark = -1, there = -1;
+        struct pollfd p = {s, POLLPRI, 0};
+        MUST(s >= 0 && setsockopt(s, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0);
+        warm(s, server);
+        if (!server) { all_out(s, "abc", 3); MUST(send(s, "X", 1, MSG_OOB) == 1); all_out(s, "def", 3); sync_wait(fd); close(s); continue; }
+        if (i & 2) MUST(setsockopt(s, SOL_SOCKET, SO_OOBINLINE, &on, sizeof on) == 0);
+        MUST(poll(&p, 1, 10000) == 1);
+        if (i == 1) { MUST(recv(s, &c, 1, MSG_OOB) == 1); printf("urgent %c ", c); }
+        MUST(ioctl(s, SIOCATMARK, &mark) == 0 && ioctl(s, FIONREAD, &there) == 0);
+        printf("%x mark %d %d", (unsigned)p.revents, mark, sockatmark(s));
+        if (!(i & 2)) printf(" before it %d", there);
+        printf(" peek %zd", recv(s, b, 6, MSG_PEEK));
+        { ssize_t n = recv(s, b, 6, i == 3 ? 0 : MSG_WAITALL); printf(" all %zd %.3s mark %d", n, b, sockatmark(s)); }
+        memset(b, 0, sizeof b);
+        all_in(s, b, i & 2 ? 4 : 3);
+        printf(" then %s mark %d\n", b, sockatmark(s));
+        sync_send(fd);
+        close(s);
+    }
+    close(l);
+}
 void streams(int fd, int server)
 {
     FILE *f;

@@ -84,6 +84,7 @@ void spawned(int fd, int server);
 void killed(int fd, int server);
 void threads(int fd, int server);
 void urgent(int fd, int server);
+void urgent_mark(int fd, int server);
 void streams(int fd, int server);
 void passed(int fd, int server);
 void linger(int fd, int server);

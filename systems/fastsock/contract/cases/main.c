@@ -6,7 +6,7 @@ static const struct { const char *name; void (*run)(int, int); } cases[] = {
     {"nonblocking", nonblocking}, {"timeouts", timeouts}, {"signalled", signalled}, {"reset", reset},
     {"broken_pipe", broken_pipe}, {"duplicates", duplicates}, {"forks", forks}, {"polled", polled},
     {"selected", selected}, {"epolled", epolled}, {"files", files}, {"program", program}, {"spawned", spawned},
-    {"killed", killed}, {"threads", threads}, {"urgent", urgent}, {"streams", streams}, {"passed", passed},
+    {"killed", killed}, {"threads", threads}, {"urgent", urgent}, {"urgent_mark", urgent_mark}, {"streams", streams}, {"passed", passed},
     {"linger", linger}, {"changed", changed}, {"edges", edges}, {"once", once}, {"once_early", once_early}, {"exclusive", exclusive}, {"nested", nested},
     {"mixed", mixed}, {"room", room}, {"early", early}, {"set_forked", set_forked}, {"set_outlives", set_outlives},
     {"crew", crew}, {"two_waits", two_waits}, {"interrupted", interrupted}, {"endings", endings},
