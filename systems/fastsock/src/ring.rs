@@ -202,3 +202,7 @@ impl Source {
 fn capacity(large: bool) -> Capacity {
     if large { LARGE } else { SMALL }
 }
+
+#[cfg(test)]
+#[path = "ring_tests.rs"]
+mod tests;

@@ -167,8 +167,8 @@ fn without(script: &[Step], from: usize, size: usize) -> Vec<Step> {
 struct Alike {
     /// Entries of sets that tell edges: one may be told again as long as it is true, but none left out.
     entries: HashSet<(usize, i64)>,
-    /// Sends with a time limit of milliseconds right after the socket was filled, and their bytes. Over plain kernel TCP one made up to 20 ms after that
-    /// finds no room, and one made 40 ms after it does: the peer's acknowledgement is late by so much. So all of the bytes are as good as none.
+    /// Sends with a time limit of milliseconds right after the socket was filled, and their bytes. Over plain kernel TCP one made at once finds no room,
+    /// and one made 50 ms later does: the peer's acknowledgement is late by so much. So all of the bytes are as good as none.
     late: HashMap<usize, i64>,
 }
 

@@ -132,6 +132,24 @@ fn as_many_scripts_as_asked_for_come_out_as_over_the_kernel() {
     run(first..first + count, Duration::MAX, number("FUZZ_STOP", 3) as usize);
 }
 
+#[test]
+#[ignore = "shows what the kernel does: cargo test -p fastsock --test fuzz -- --ignored --nocapture kernel_has_room"]
+fn when_the_kernel_has_room_again_after_filling() {
+    let Some(built) = built() else { return };
+    let mut player = player::Player::new(&built.actor, &built.library, [false; 2], &[]);
+    for nap in (0..=250).step_by(10) {
+        let text = format!(
+            "S0 listen 0\nC0 connect 1 0\nS0 accept 0 1 0\nS0 set 1 0 1\nC0 set 1 0 1\nC0@1 ping #0 1 30\nS0 pong #0 1 30\nC0 join 1\n\
+             S0 fill #0 1\nS0 nap {}\nS0 set 1 102 15\nS0 send #0 1 100 0 0\n",
+            nap * 1000
+        );
+        let script = script::parse(&text).unwrap();
+        let said: Vec<_> = (0..5).filter_map(|_| player.play(&script, Duration::from_secs(4)).outcomes.pop()).collect();
+        println!("{nap} ms after filling: {said:?}");
+        assert!(said.iter().all(|said| said == "100 0" || *said == format!("-1 {}", libc::EAGAIN)), "{said:?}");
+    }
+}
+
 /// The scripts that are kept, by name.
 fn replays() -> Vec<(String, Vec<Step>)> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/replays");
