@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
 
 use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
-use rustix::mm::{MapFlags, ProtFlags};
+use rustix::mm::{Advice, MapFlags, ProtFlags};
 
 use crate::error::Error;
 use crate::ring::{Lane, Span};
@@ -57,10 +57,19 @@ impl Memory {
     /// # Errors
     /// What the system refused.
     pub fn create(name: &str, len: usize) -> Result<(Self, OwnedFd), Error> {
+        Self::create_partly(name, len, len)
+    }
+
+    /// The same, with only the first `there` bytes really there. Others are to be reserved before they are used ([`Memory::reserve`]).
+    ///
+    /// # Errors
+    /// What the system refused.
+    pub fn create_partly(name: &str, len: usize, there: usize) -> Result<(Self, OwnedFd), Error> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = rustix::fs::memfd_create(name, flags).map_err(|e| Error::io("creating shared memory", e))?;
-        rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, len as u64)
-            .map_err(|e| Error::io(format!("reserving {len} bytes of shared memory"), e))?;
+        rustix::fs::ftruncate(&file, len as u64).map_err(|e| Error::io("giving shared memory its size", e))?;
+        rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, there as u64)
+            .map_err(|e| Error::io(format!("reserving {there} bytes of shared memory"), e))?;
         rustix::fs::fcntl_add_seals(&file, SEALS).map_err(|e| Error::io("sealing shared memory", e))?;
         Ok((Self::map(&file, len)?, file))
     }
@@ -95,6 +104,16 @@ impl Memory {
         let start = NonNull::new(start.cast())
             .ok_or_else(|| Error::io("mapping shared memory", io::Error::other("the system gave address 0")))?;
         Ok(Self { start, len })
+    }
+
+    /// Makes sure that `len` bytes from `at` on are really there (Linux 5.14). False if the system has no memory for them, or can't say.
+    ///
+    /// # Panics
+    /// If they do not lie within, or do not begin at a page.
+    pub fn reserve(&self, at: usize, len: usize) -> bool {
+        let start = self.address(at, len);
+        // SAFETY: within the mapping; it changes no byte.
+        unsafe { rustix::mm::madvise(start.as_ptr().cast(), len, Advice::LinuxPopulateWrite) }.is_ok()
     }
 
     /// Bytes.
@@ -235,6 +254,16 @@ mod tests {
         assert!(rustix::fs::ftruncate(&file, 0).is_err());
         assert!(rustix::fs::ftruncate(&file, 2 * LEN as u64).is_err());
         assert!(rustix::fs::fcntl_add_seals(&file, SealFlags::WRITE).is_err());
+    }
+
+    #[test]
+    fn what_is_not_there_yet_can_be_reserved() {
+        let (memory, file) = Memory::create_partly("test", LEN, LEN / 2).unwrap();
+        let there = || rustix::fs::fstat(&file).unwrap().st_blocks as usize * 512;
+        assert_eq!((memory.len(), there()), (LEN, LEN / 2));
+        assert!(memory.reserve(LEN / 2, LEN / 2));
+        assert_eq!(there(), LEN);
+        assert!(Memory::attach(&file, LEN).is_ok());
     }
 
     #[test]

@@ -109,6 +109,15 @@ impl Writer {
         Self { tail: at, head: at, capacity }
     }
 
+    /// From the next byte on the ring is another one, which holds no less: the caller keeps the old one until the reader is past it.
+    ///
+    /// # Panics
+    /// If it holds less.
+    pub fn grow(&mut self, capacity: Capacity) {
+        assert!(capacity.0 >= self.capacity.0, "a ring only grows");
+        self.capacity = capacity;
+    }
+
     /// Offset of the next byte to write.
     #[inline(always)]
     pub fn tail(&self) -> u64 {
@@ -200,6 +209,15 @@ impl Reader {
     /// Of an empty ring whose next byte has the offset `at`.
     pub fn new(capacity: Capacity, at: u64) -> Self {
         Self { head: at, tail: at, told: at, capacity }
+    }
+
+    /// The writer's ring has grown ([`Writer::grow`]): as many bytes may be there.
+    ///
+    /// # Panics
+    /// If it holds less.
+    pub fn grow(&mut self, capacity: Capacity) {
+        assert!(capacity.0 >= self.capacity.0, "a ring only grows");
+        self.capacity = capacity;
     }
 
     /// Offset of the next byte to read.

@@ -121,7 +121,7 @@ pub fn start(fd: i32, slot: &Slot) {
     let Some((page, memory)) = slot.parts() else { return };
     watch::attach(slot);
     if slot.watch.load(Ordering::SeqCst) != 0 {
-        recycle::plain(fd, slot);
+        recycle::waited_for(fd, slot, true);
     }
     let started = page.out.with(|out| {
         page.inward.with(|inward| {
