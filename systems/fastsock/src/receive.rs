@@ -6,7 +6,7 @@ use std::time::Duration;
 use am::memory::Memory;
 use libc::{c_int, iovec};
 
-use crate::arena::{self, FAST, PART, RING, TCP, TCP_AGAIN, control};
+use crate::arena::{self, AHEAD, AHEAD_MOST, FAST, PART, RING, TCP, TCP_AGAIN, control};
 use crate::buffers::Buffers;
 use crate::page::{In, Page};
 use crate::slot::{Held, Slot};
@@ -334,6 +334,8 @@ fn copy(inward: &mut In, slot: &Slot, memory: &Memory, buffers: &mut Buffers<'_>
         buffers.pass(len);
         copied += len;
         inward.reader.consume(len);
+        let next = inward.reader.ahead(AHEAD, len.min(AHEAD_MOST));
+        memory.fetch_to_read(arena::ring(sender) + next.at, next.first);
         // News of room for a quarter at once: a line that moves between CPUs is dear.
         if inward.reader.tell(&way.lane, RING.bytes() / 4) {
             way.room.ring(slot.peers_event());
