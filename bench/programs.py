@@ -27,9 +27,11 @@ def redis_server(port, folder):
 
 
 def nginx(port, folder):
-    """One worker that answers by itself and lets a connection live as long as the client likes."""
+    """One worker that answers by itself and lets a connection live as long as the client likes. Of root's it stays root's: connections of two users are the
+    kernel's."""
+    user = "user root; " if os.geteuid() == 0 else ""
     (folder / "nginx.conf").write_text(
-        f"daemon off; worker_processes 1; pid {folder}/pid; error_log {folder}/error crit;\nevents {{ worker_connections 256; }}\n"
+        f"{user}daemon off; worker_processes 1; pid {folder}/pid; error_log {folder}/error crit;\nevents {{ worker_connections 256; }}\n"
         f"http {{ access_log off; keepalive_requests 1000000000; client_body_temp_path {folder}/a; proxy_temp_path {folder}/b; fastcgi_temp_path {folder}/c;\n"
         f"uwsgi_temp_path {folder}/d; scgi_temp_path {folder}/e; server {{ listen 127.0.0.1:{port}; location / {{ return 200 hello; }} }} }}\n")
     return ["nginx", "-e", str(folder / "error"), "-p", str(folder), "-c", str(folder / "nginx.conf")]
