@@ -285,6 +285,8 @@ def programs_have_like_commands_on_both_layers_and_their_figures_are_read():
                 kernel, fast = programs.under(None, command, cpu), programs.under("/x/fastsock", command, cpu)
                 assert kernel == ["taskset", "-c", cpu, *command] and fast == ["taskset", "-c", cpu, "/x/fastsock", "run", *command]
                 assert command[0] in work.needs, command
+    # A call for a request and one for its answer; with fewer than 1024 calls no connection is fast.
+    assert all(2 * 20_000 * work.times / int(work.client(7, 1)[work.client(7, 1).index("-c") + 1]) > 4 * 1024 for work in programs.WORKS if "redis" in work.name)
     assert [(work.name.split(",")[0], work.target) for work in programs.WORKS] == [("redis GET", 5), ("redis GET", 1.8), *[("nginx keep-alive", 2.5)] * 2]
     assert programs.of_redis("GET: rps=100.0 (overall: 9.5)\rGET: 46111.11 requests per second, p50=0.015 msec\n", 1000) == (46111.11, 1000)
     assert programs.of_wrk("  5000 requests in 1.10s, 1.00MB read\nRequests/sec:   4545.45\n", 1) == (4545.45, 5000)
