@@ -8,6 +8,7 @@ set -euo pipefail
 program=$(realpath "${1:?usage: scripts/figures.sh PROGRAM [FOLDER] [FLAGS...]}")
 folder=${2:-$(mktemp -d pipegauge-figures-XXXXXX)}
 flags=("${@:3}")
+scripts=$(realpath "$(dirname "$0")")
 mkdir -p "$folder"
 cd "$folder"
 
@@ -66,6 +67,11 @@ if [ ${#sockets[@]} -gt 2 ]; then
   transactions+=(connected-fast)
 fi
 draw fast-sockets-8 "${transactions[@]}" -- --graph message-rate
+if [ ${#sockets[@]} -gt 2 ]; then
+  # By programs of others: nuttcp, iperf3, vsftpd and curl.
+  echo "fast-sockets-7-tools, fast-sockets-table-3, fast-sockets-9: scripts/sockets.py fastsock FOLDER ${flags[*]-}"
+  python3 "$scripts/sockets.py" "$beside/fastsock" . ${flags[@]+"${flags[@]}"} 2>sockets.log || missing+=("sockets.py: $(tail -n 1 sockets.log)")
+fi
 
 for mss in 1448 8948; do
   for buffer in 64KiB 128KiB; do measure "tcp-$mss-$buffer" tcp --mss $mss --sockbuf $buffer --to 1MiB; done

@@ -12,6 +12,7 @@ use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 
 use crate::error::Error;
+use crate::fetch;
 use crate::ring::{Lane, Span};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
@@ -19,6 +20,9 @@ use crate::sync::{AtomicU32, AtomicU64, Ordering};
 const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 /// The file system of memory in ordinary pages (`TMPFS_MAGIC` of linux/magic.h).
 const TMPFS: u64 = 0x0102_1994;
+
+/// Bytes of a line of the cache.
+const LINE: usize = 64;
 
 /// What may be looked at in memory that a hostile peer writes at the same time.
 ///
@@ -202,6 +206,22 @@ impl Memory {
         }
     }
 
+    /// Asks the CPU for the lines of `len` bytes from `at`, which are to be read: what lies in another CPU's cache comes while this one does something else.
+    #[inline(always)]
+    pub fn fetch_to_read(&self, at: usize, len: usize) {
+        for line in (0..len).step_by(LINE) {
+            fetch::to_read(self.start.as_ptr().wrapping_add(at + line));
+        }
+    }
+
+    /// The same of bytes that are to be written.
+    #[inline(always)]
+    pub fn fetch_to_write(&self, at: usize, len: usize) {
+        for line in (0..len).step_by(LINE) {
+            fetch::to_write(self.start.as_ptr().wrapping_add(at + line));
+        }
+    }
+
     /// The word at `at`, loaded once.
     #[inline(always)]
     pub fn word(&self, at: usize) -> u64 {
@@ -275,6 +295,20 @@ mod tests {
         assert!(refusal(&file(size + 4096, SEALS)).contains("instead of"));
         let (pipe, _other) = rustix::pipe::pipe().unwrap();
         assert!(refusal(&pipe).contains("not shared memory"));
+    }
+
+    #[test]
+    fn what_is_asked_for_ahead_stays_as_it_is_and_nothing_faults() {
+        let (memory, _file) = Memory::create("test", LEN).unwrap();
+        memory.put(0, b"abc");
+        // Beyond its end, too: a hint.
+        for (at, len) in [(0, 3), (0, LEN), (LEN - 1, 200), (1 << 40, 64), (5, 0)] {
+            memory.fetch_to_write(at, len);
+            memory.fetch_to_read(at, len);
+        }
+        let mut got = [0; 3];
+        memory.get(0, &mut got);
+        assert_eq!(&got, b"abc");
     }
 
     #[test]

@@ -180,6 +180,12 @@ impl Writer {
         self.capacity.span(self.tail.wrapping_add(skip as u64), len)
     }
 
+    /// Where as many of `len` bytes lie that follow `skip` bytes after the tail as are known to be free.
+    #[inline(always)]
+    pub fn ahead(&self, skip: usize, len: usize) -> Span {
+        self.capacity.span(self.tail.wrapping_add(skip as u64), len.min(self.known_room().saturating_sub(skip)))
+    }
+
     /// Tells the reader of `len` bytes, all of them written.
     ///
     /// # Panics
@@ -265,6 +271,12 @@ impl Reader {
     pub fn place(&self, skip: usize, len: usize) -> Span {
         assert!(skip <= self.known() && len <= self.known() - skip, "only written bytes are read");
         self.capacity.span(self.head.wrapping_add(skip as u64), len)
+    }
+
+    /// Where as many of `len` bytes lie that follow `skip` bytes after the head as are known to be there.
+    #[inline(always)]
+    pub fn ahead(&self, skip: usize, len: usize) -> Span {
+        self.capacity.span(self.head.wrapping_add(skip as u64), len.min(self.known().saturating_sub(skip)))
     }
 
     /// Is done with `len` bytes, all of them copied. The writer isn't told yet.

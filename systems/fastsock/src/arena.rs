@@ -16,6 +16,10 @@ pub const SMALL: Capacity = Capacity::new(16 << 10).expect("a power of two");
 pub const LARGE: Capacity = Capacity::new(256 << 10).expect("a power of two");
 /// Bytes that are copied before the other side is told of them.
 pub const PART: usize = 16 << 10;
+/// How far ahead lines of the ring are asked for that later calls will write or read, and bytes of them that one piece asks for at most: a call's own lines
+/// would come too late, and those that the other side still uses would only be taken from it.
+pub const AHEAD: usize = 1 << 10;
+pub const AHEAD_MOST: usize = 4 << 10;
 /// Where the rings start.
 const RINGS: usize = 4096;
 /// What is really there from the beginning.

@@ -335,6 +335,7 @@ fn copy(inward: &mut In, slot: &Slot, memory: &Memory, buffers: &mut Buffers<'_>
         buffers.pass(len);
         copied += len;
         inward.source.reader.consume(len);
+        inward.source.fetch(memory, sender, len);
         // News of room for a quarter at once: a line that moves between CPUs is dear.
         if inward.source.tell(way) {
             way.room.ring(slot.peers_event());

@@ -8,7 +8,7 @@ use am::memory::Memory;
 use am::ring::{Capacity, Reader, Span, Writer};
 use std::sync::atomic::Ordering;
 
-use crate::arena::{self, LARGE, SMALL, Way};
+use crate::arena::{self, AHEAD, AHEAD_MOST, LARGE, SMALL, Way};
 
 /// The peer said what can't be.
 #[derive(Debug)]
@@ -188,6 +188,15 @@ impl Source {
             let piece = self.piece(sender, skip + done, into.len() - done);
             memory.get_span(piece.start, piece.span, &mut into[done..done + piece.len]);
             done += piece.len;
+        }
+    }
+
+    /// Asks for lines of the ring that will be read soon, after a read of `len` bytes: they come from the other CPU meanwhile.
+    #[inline(always)]
+    pub fn fetch(&self, memory: &Memory, sender: usize, len: usize) {
+        if self.large || self.from.is_none() {
+            let next = self.reader.ahead(AHEAD, len.min(AHEAD_MOST));
+            memory.fetch_to_read(arena::ring(sender, self.large) + next.at, next.first);
         }
     }
 

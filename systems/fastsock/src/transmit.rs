@@ -6,7 +6,7 @@ use std::time::Duration;
 use am::memory::Memory;
 use libc::{c_int, iovec};
 
-use crate::arena::{self, FAST, LARGE, PART, TCP, TCP_AGAIN, control};
+use crate::arena::{self, AHEAD, AHEAD_MOST, FAST, LARGE, PART, TCP, TCP_AGAIN, control};
 use crate::buffers::Buffers;
 use crate::page::{Out, Page};
 use crate::receive::Outcome;
@@ -249,6 +249,8 @@ fn copy(out: &mut Out, slot: &Slot, memory: &Memory, buffers: &mut Buffers<'_>, 
             memory.put_span(out.sink.start(me), span, from);
             buffers.pass(len);
             done += len;
+            let next = out.sink.writer.ahead(done + AHEAD, len.min(AHEAD_MOST));
+            memory.fetch_to_write(out.sink.start(me) + next.at, next.first);
         }
         if done == 0 {
             break;
