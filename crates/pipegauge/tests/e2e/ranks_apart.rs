@@ -18,7 +18,7 @@ fn ranks_in_two_namespaces_speak_over_the_link_between_them() {
         let file = format!("{name}.run.jsonl");
         let counted = "--sizes 64,64KiB --trials 2 --repeats 5 --no-html --no-history -q --check";
         let script = format!(
-            "{program} run {name}:over=tcp,interface=eth0,wait=yield --peer-under 'ip netns exec h2' --peer-address h2 {counted} -o {file}; \
+            "{program} run {name}:over=tcp,interface=eth0,wait=yield --peer-under 'ip netns exec h2' {counted} -o {file}; \
              code=$?; ip -j -s link show eth0 > {file}.json; exit $code"
         );
         let said = mpi::command(&dir, &modules, &["lab", "--", "sh", "-c", &script]).output().unwrap();
