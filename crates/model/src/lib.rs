@@ -32,8 +32,8 @@ pub mod sweep;
 pub use breaks::{Break, Breaks, Dip, Edge, Fact, Fate, Knob, Sight, Step, Suspect, fate, suspects};
 pub use compare::is_vague;
 pub use compare::{
-    BetweenRuns, Circumstances, Compared, Comparison, Disturbed, Disturber, Finding, History, MachineReadings, Paired,
-    Seen, Shift, Side, Stretch,
+    BetweenRuns, Circumstances, Compared, Comparison, Disturbed, Disturber, EveryRound, Finding, History,
+    MachineReadings, Paired, Shift, Side, Stretch,
 };
 pub use fit::{BandwidthCurve, Fits, LatencyLine, LatencyLines, Misfit, Piece, Saturation};
 pub use hint::Quips;

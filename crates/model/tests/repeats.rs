@@ -25,7 +25,7 @@ const MACHINES: [(&str, Levels); 4] = [
     }),
 ];
 
-struct Held {
+struct SameTwice {
     /// Percent of the intervals of single sizes that hold the truth.
     sizes: f64,
     /// Of the worst fifth of the sizes, taken by their place on the curve.
@@ -38,7 +38,7 @@ struct Held {
     differ: f64,
 }
 
-fn compared(levels: Levels, runs: usize, factor: f64) -> Held {
+fn compared(levels: Levels, runs: usize, factor: f64) -> SameTwice {
     let sizes = sizes(8e6, 40);
     let mut held = vec![0u64; sizes.len()];
     let (mut whole, mut changed, mut differ) = (0, 0, 0);
@@ -64,7 +64,7 @@ fn compared(levels: Levels, runs: usize, factor: f64) -> Held {
     let of_sizes = stats::mean(&all);
     all.sort_by(f64::total_cmp);
     let worst = stats::mean(&all[..all.len() / 5]);
-    Held { sizes: of_sizes, worst, whole: percent(whole), changed: percent(changed), differ: percent(differ) }
+    SameTwice { sizes: of_sizes, worst, whole: percent(whole), changed: percent(changed), differ: percent(differ) }
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn the_interval_of_a_single_size_holds_what_runs_differ_by_there() {
     for (name, levels) in MACHINES {
         let own = name.starts_with("each");
         for runs in [2, 3, 5, 8] {
-            let Held { sizes, worst, whole, changed, differ } = compared(levels, runs, 1.0);
+            let SameTwice { sizes, worst, whole, changed, differ } = compared(levels, runs, 1.0);
             println!(
                 "{name}, {runs} a side: sizes {sizes:.1}%, worst {worst:.1}%, whole {whole:.1}%, changed {changed:.1}%, differ {differ:.1}%"
             );

@@ -2,7 +2,7 @@
 
 mod noisy;
 
-use model::scale::{Held, Scaled, Target, Unscaled, Wire};
+use model::scale::{Agreement, Scaled, Target, Unscaled, Wire};
 use model::{CurvePoint, Estimate, LatencyLine};
 use noisy::{Noisy, sizes};
 
@@ -113,7 +113,7 @@ fn table_1_comes_out_of_its_own_lines() {
         assert!((found.per_byte.value * 1e6 - s.estimated.0).abs() < 0.00005, "{:?}", found.per_byte);
         assert!((found.t0.value * 1e6 - s.estimated.1).abs() < 0.5, "{:?}", found.t0);
         assert_eq!(throughput(found.at(LARGEST).unwrap()).round(), s.predicted);
-        let held = Held::of(&found, &after).unwrap();
+        let held = Agreement::of(&found, &after).unwrap();
         let last = held.sizes.last().unwrap();
         // The paper's own figure is of the point, ours of its line: they lie within 2 Mbit/s.
         assert!((throughput(last.measured) - s.measured).abs() < 2.0, "{last:?}");
@@ -160,19 +160,19 @@ fn a_held_estimate_says_how_far_off_it_is_and_whether_that_is_noise() {
     let (mut within, mut unjudged) = ((0, 0), 0);
     for seed in 0..100 {
         let found = Scaled::of(&Noisy::new(seed).curve(&sizes, time(155e6, 1.0)), &target, &sizes, seed).unwrap();
-        let held = Held::of(&found, &Noisy::new(1000 + seed).curve(&sizes, time(513e6, 1.0))).unwrap();
+        let held = Agreement::of(&found, &Noisy::new(1000 + seed).curve(&sizes, time(513e6, 1.0))).unwrap();
         within = (within.0 + held.within, within.1 + held.judged);
         // Ten levels that look like one change bound nothing, and nothing is judged by them.
         unjudged += u32::from(held.judged < sizes.len());
         assert!(held.typical < 0.06, "{held:?}");
-        let off = Held::of(&found, &Noisy::new(1000 + seed).curve(&sizes, time(513e6, 1.25))).unwrap();
+        let off = Agreement::of(&found, &Noisy::new(1000 + seed).curve(&sizes, time(513e6, 1.25))).unwrap();
         assert!(off.within < sizes.len() / 10 + 1 && (-0.3..-0.1).contains(&off.worst), "{off:?}");
     }
     assert!(unjudged <= 10, "{unjudged} of 100");
     // Two measurements and both their intervals: the share that agrees is no less than each alone would give.
     assert!(within.0 * 100 >= within.1 * 93, "{within:?}");
     let found = Scaled::of(&exact(&sizes, time(155e6, 1.0)), &target, &[64], 1).unwrap();
-    assert!(Held::of(&found, &exact(&[65], time(513e6, 1.0))).is_none(), "no size in common");
+    assert!(Agreement::of(&found, &exact(&[65], time(513e6, 1.0))).is_none(), "no size in common");
 }
 
 #[test]
@@ -257,7 +257,7 @@ fn what_cannot_be_scaled_says_why_and_nothing_is_ever_nan() {
     single.iter_mut().for_each(|p| p.blocks.truncate(1));
     let found = Scaled::of(&single, &to, &sizes, 1).unwrap();
     assert!(found.t0.high.is_infinite() && found.notes.iter().any(|n| n.contains("no intervals")));
-    let held = Held::of(&found, &single).unwrap();
+    let held = Agreement::of(&found, &single).unwrap();
     assert_eq!((held.judged, held.sizes[0].within), (0, None));
     let json = serde_json::to_string(&(found, held)).unwrap();
     assert!(!json.contains("NaN"), "{json}");

@@ -170,7 +170,7 @@ impl Waits {
     }
 
     /// Port and key of each.
-    pub fn doors(&self) -> Vec<(u16, Key)> {
+    pub fn endpoints(&self) -> Vec<(u16, Key)> {
         self.processes.iter().map(|(_, port, key)| (*port, key.clone())).collect()
     }
 

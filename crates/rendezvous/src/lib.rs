@@ -20,7 +20,7 @@
 //! | `allocation` | ranks of a person's own launcher, which take such seats in each round |
 //! | `started` `stopped` | what a started process reads first; whether a process is stopped |
 //! | `peer` `member` | hidden commands: a far side, and a near member with the near half of one connection |
-//! | `far` | gate and door for strangers, the loop that attends to one near side, `serve` |
+//! | `far` | gate and listener for strangers, the loop that attends to one near side, `serve` |
 //! | `lead` | a run whose near side is another host: its process there, and far processes that wait for it |
 //! | `near` | dialling, launching here or over ssh, the conversation, the session |
 //!
@@ -58,8 +58,8 @@ pub use agree::Difference;
 pub use allocation::{Place, Ranked};
 pub use error::{MeetError, Peer};
 pub use far::attendant::attendant;
-pub use far::doors::ServeEvent;
 pub use far::serve::{ServeOptions, Served, serve};
+pub use far::serving::ServeEvent;
 pub use key::{Key, KeyError};
 pub use lead::{Lead, Waits, led, ssh_host};
 pub use limits::{Limits, check};

@@ -14,7 +14,7 @@ use crate::course::Numbers;
 use crate::{Limits, MeetError};
 
 /// Version of everything below. A change that the other side would misread raises it.
-pub(crate) const PROTOCOL: u32 = 12;
+pub(crate) const PROTOCOL: u32 = 13;
 /// Version of this program. Both sides run half of the measuring loop, so they must be of one version.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -106,7 +106,7 @@ pub(crate) enum Ask {
         /// Whether to describe the environment.
         environment: bool,
     },
-    /// Open the data connections of a path, one for each flow, then those of the flows that load it. Answers: `Door`, then `Opened` when
+    /// Open the data connections of a path, one for each flow, then those of the flows that load it. Answers: `Listening`, then `Opened` when
     /// all stand.
     Open {
         transport: Name,
@@ -165,8 +165,8 @@ pub(crate) struct Loads {
 pub(crate) enum Answer {
     /// To `Hello`.
     Hello { environment: Option<Box<Environment>>, pinned: Option<u32> },
-    /// The door for the data connections, and what the proofs on them are made from.
-    Door { address: Address, nonce: String },
+    /// Where data connections are awaited, and what the proofs on them are made from.
+    Listening { address: Address, nonce: String },
     /// The data connections stand.
     Opened {
         flows: Vec<Stands>,
@@ -259,7 +259,7 @@ pub(crate) struct Launch {
     /// On the near side's host: the address at which the near side reaches it, where data connections are opened; none where that is the
     /// host itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub door: Option<IpAddr>,
+    pub listen_at: Option<IpAddr>,
     /// Started by ssh for a near side that reaches it at another address than ssh did: it listens at all, and ends when its standard input does.
     #[serde(default)]
     pub anywhere: bool,

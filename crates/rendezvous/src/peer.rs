@@ -8,7 +8,7 @@ use std::time::Duration;
 use data_encoding::HEXLOWER;
 
 use crate::far::attend::attend;
-use crate::far::listener::{self, Attend, Listener, Seen};
+use crate::far::listener::{self, Attend, Happened, Listener};
 use crate::far::path::Path;
 use crate::far::serve::bind;
 use crate::far::{Pin, Terms};
@@ -46,10 +46,10 @@ pub(crate) fn elsewhere(started: Started, attend: Box<Attend>, stop: Arc<AtomicB
     let at = listener.local_addr().map_err(MeetError::io("asking for the address that is listened at"))?;
     say(&Waiting { speaker: Speaker::here(), at: Some(at), pin: HEXLOWER.encode(&identity.pin) })?;
     let pin = Pin::Choose;
-    let terms = Terms { limits: launch.limits, pin, last_resort: LAST_RESORT, door: None, near_stopped: None };
+    let terms = Terms { limits: launch.limits, pin, last_resort: LAST_RESORT, listen_at: None, near_stopped: None };
     let mut outcome = Ok(());
     listener::run(Listener { socket: listener, identity, gate, terms, attend, stop }, Some(CONNECTS), &mut |seen| {
-        let Seen::Ended(_, how) = seen else { return false };
+        let Happened::Ended(_, how) = seen else { return false };
         outcome = how;
         true
     })?;
@@ -119,7 +119,7 @@ mod tests {
             pin: Some(1),
             cpus: vec![0, 1],
             limits: Limits::own(),
-            door: None,
+            listen_at: None,
             anywhere: false,
         };
         let line = serde_json::to_string(&launch).unwrap();

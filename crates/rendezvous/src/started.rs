@@ -62,7 +62,7 @@ impl Started {
             limits: self.launch.limits,
             pin: Pin::Decided(self.launch.pin),
             last_resort: LAST_RESORT,
-            door: self.launch.door,
+            listen_at: self.launch.listen_at,
             near_stopped: Some(parent_is_stopped),
         };
         let taking = MeetError::io("taking over standard input as the control connection");

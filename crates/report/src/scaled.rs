@@ -1,7 +1,7 @@
 //! Estimates for another wire or another machine, beside what was measured there: table 1 of `seeds/003`.
 
 use measure::event::TimeKind;
-use model::scale::{Held, Scaled, Target};
+use model::scale::{Agreement, Scaled, Target};
 use model::{Estimate, LatencyLine};
 use units::{BitRate, Bytes, Kind, Share, format::significant};
 
@@ -40,7 +40,7 @@ pub struct Actual {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<LatencyLine>,
     /// The estimate held against it.
-    pub held: Held,
+    pub held: Agreement,
     /// Sizes that were measured there, and beyond what the estimate rests on.
     pub left_out: usize,
 }
@@ -237,7 +237,7 @@ mod tests {
         let target = Target::wire(wire(155e6), wire(513e6));
         let scaled = Scaled::of(&curve(blocks, |x| 0.0621 * x + 153.0), &target, &sizes, 1).unwrap();
         let there = curve(blocks, |x| 0.0212 * x + 139.0);
-        let (line, held) = (LatencyLine::of(&there, 1), Held::of(&scaled, &there).unwrap());
+        let (line, held) = (LatencyLine::of(&there, 1), Agreement::of(&scaled, &there).unwrap());
         let actual = Some(Actual { name: "there".into(), line, held, left_out: 1 });
         ScaledPath {
             name: "emulated copy".into(),

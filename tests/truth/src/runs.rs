@@ -5,7 +5,7 @@
 use measure::Event;
 use measure::earlier::{Earlier, EarlierRun};
 use measure::figures::Singles;
-use model::scale::{Held, Scaled, Target, Wire};
+use model::scale::{Agreement, Scaled, Target, Wire};
 use model::{Circumstances, Comparison, Estimate, Finding, History, LogGp, Patterns, Side, answer};
 use record::{Analysis, RunFile};
 
@@ -263,7 +263,7 @@ pub fn estimated(first: &Measured, second: &Measured) -> Vec<(Said, bool)> {
     let curve = second.file.curve(0);
     let sizes: Vec<u64> = curve.iter().map(|p| p.size).collect();
     let found = scaled(&first.file.curve(0), &sizes, first.file.run.plan.seed);
-    let held = found.and_then(|scaled| Held::of(&scaled, &curve));
+    let held = found.and_then(|scaled| Agreement::of(&scaled, &curve));
     let sizes = held.map_or(Vec::new(), |held| held.sizes);
     sizes.into_iter().filter_map(|s| Some((s.estimated.into(), s.within?))).collect()
 }

@@ -6,14 +6,14 @@ mod frames;
 mod overtaken;
 mod power;
 mod reached;
-mod seen;
+mod round_range;
 mod time;
 mod within;
 
 pub use frames::Frames;
-pub use overtaken::{Held, Overtaken};
+pub use overtaken::{Faster, Overtaken};
 pub use reached::{Kept, Reached, reaching};
-pub use seen::Seen;
+pub use round_range::RoundRange;
 pub use time::{Arrival, Outside, arrival};
 pub use within::{largest_within, longer_below};
 

@@ -10,7 +10,7 @@ const CHANCE: f64 = 0.05;
 
 /// One size of two paths, compared.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Held {
+pub struct Faster {
     /// Bytes.
     pub size: u64,
     /// Whether the median of the first path is the shorter one.
@@ -38,7 +38,7 @@ impl Overtaken {
     ///
     /// The sizes that do are split in two where the least stretch of them, by log size, lies on the wrong side. That is a crossing only
     /// where either side has more of them than equal paths would have by chance, wherever they might have crossed: one odd size is none.
-    pub fn of(held: &[Held]) -> Option<Self> {
+    pub fn of(held: &[Faster]) -> Option<Self> {
         let sure: Vec<(u64, bool)> = held.iter().filter_map(|h| Some((h.size, h.sure?))).collect();
         let logs: Vec<f64> = sure.iter().map(|s| (s.0.max(1) as f64).ln()).collect();
         let side = |first: bool| {
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     fn of(sides: &str) -> Option<Overtaken> {
-        let held = |(i, c): (usize, char)| Held {
+        let held = |(i, c): (usize, char)| Faster {
             size: 1 << i,
             first: c == 'a' || c == '<',
             sure: (c.is_alphabetic()).then_some(c == 'a'),
@@ -120,11 +120,11 @@ mod tests {
         // Equal paths, and one that is surely faster at half of the sizes.
         for faster in [0.0, 0.5] {
             let mut crossed = |sizes: u64| {
-                let held: Vec<Held> = (0..sizes)
+                let held: Vec<Faster> = (0..sizes)
                     .map(|i| {
                         let (x, y) = (rng.random::<f64>(), rng.random::<f64>());
                         let sure = if x < faster { Some(true) } else { (y < 2.0 * FALSELY).then_some(y < FALSELY) };
-                        Held { size: i + 1, first: true, sure }
+                        Faster { size: i + 1, first: true, sure }
                     })
                     .collect();
                 Overtaken::of(&held).is_some_and(|found| found.between.is_some())

@@ -13,19 +13,19 @@ mod apart;
 mod between;
 mod coarse;
 mod drift;
+mod every_round;
 mod finding;
 mod machine;
 mod paired;
 mod ratio;
 mod ready;
-mod seen;
 mod stretches;
 
 pub use between::{BetweenRuns, History};
+pub use every_round::EveryRound;
 pub use finding::Finding;
 pub use machine::{Circumstances, Disturbed, Disturber, MachineReadings, Shift};
 pub use paired::Paired;
-pub use seen::Seen;
 pub use stretches::Stretch;
 
 use schemars::JsonSchema;
@@ -101,7 +101,7 @@ pub struct Comparison {
     pub few_rounds: Option<u32>,
     /// What the rounds saw, where they don't tell how sure the ratio over all sizes is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seen: Option<Seen>,
+    pub seen: Option<EveryRound>,
     /// The sides are those of one run and were compared round by round; none of any others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paired: Option<Paired>,
@@ -181,7 +181,7 @@ impl Comparison {
         let crossovers = stretches::crossovers(&sizes, &stretches);
         let paired = None;
         let seen =
-            few_rounds.map(|_| Seen::apart(first.runs, second.runs, |size| sizes.iter().any(|s| s.size == size)));
+            few_rounds.map(|_| EveryRound::apart(first.runs, second.runs, |size| sizes.iter().any(|s| s.size == size)));
         let found = Self {
             sizes,
             left_out,

@@ -13,13 +13,13 @@
 //! so that caches and bends that no line follows stay where they are, and an error of the line does not grow with the wire's
 //! share of it.
 
+mod agreement;
 mod error;
 mod faster;
-mod held;
 mod wire;
 
+pub use agreement::{Agreement, AgreementAt};
 pub use error::Unscaled;
-pub use held::{Held, HeldAt};
 pub use wire::{Target, Wire};
 
 use schemars::JsonSchema;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use measure::event::TimeKind;
-use model::scale::{Held, Scaled, Target, Unscaled, Wire};
+use model::scale::{Agreement, Scaled, Target, Unscaled, Wire};
 use model::{CurvePoint, LatencyLine};
 use record::RunFile;
 use report::scaled::{self, Actual, ScaledPath};
@@ -159,7 +159,7 @@ fn one(
     let mut scaled = Scaled::of(&path.curve, &target, &sizes, path.seed).map_err(|e| e.to_string())?;
     scaled.notes.extend(notes);
     let actual = there.and_then(|t| {
-        let held = Held::of(&scaled, &t.curve)?;
+        let held = Agreement::of(&scaled, &t.curve)?;
         let left_out = t.curve.iter().filter(|p| !within(&p.size)).count();
         Some(Actual { name: t.name.clone(), line: LatencyLine::of(&t.curve, t.seed), held, left_out })
     });

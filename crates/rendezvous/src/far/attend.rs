@@ -34,15 +34,15 @@ pub(crate) fn attend<W: Work>(
 ) -> Result<(), MeetError> {
     let until = Instant::now() + terms.limits.time();
     let watch = Watch::over(channel.socket(), terms.rules(stop, until))?;
-    let mut attendant =
-        Attendant { channel, keys, terms, work, watch, until, open: None, cpu: None, others: None, last: 0 };
-    let outcome = attendant.run();
-    attendant.work.close();
-    attendant.farewell(&outcome);
+    let mut session =
+        Session { channel, keys, terms, work, watch, until, open: None, cpu: None, others: None, last: 0 };
+    let outcome = session.run();
+    session.work.close();
+    session.farewell(&outcome);
     outcome
 }
 
-struct Attendant<'a, W> {
+struct Session<'a, W> {
     channel: &'a mut Channel,
     keys: &'a SessionKeys,
     terms: &'a Terms,
@@ -74,7 +74,7 @@ struct Open {
     patience: Duration,
 }
 
-impl<W: Work> Attendant<'_, W> {
+impl<W: Work> Session<'_, W> {
     fn run(&mut self) -> Result<(), MeetError> {
         loop {
             let ask = match self.channel.recv(self.until, WAITING) {
@@ -197,14 +197,14 @@ impl<W: Work> Attendant<'_, W> {
         let patience = Duration::from_secs_f64(patience);
         self.watch.bear(patience);
         let of_links = Patience::new(patience, self.watch.halt());
-        let at = self.terms.door.map_or_else(|| self.channel.local.address(), |door| SocketAddr::new(door, 0));
-        let address = match self.work.door(known, settings, at, &of_links) {
+        let at = self.terms.listen_at.map_or_else(|| self.channel.local.address(), |ip| SocketAddr::new(ip, 0));
+        let address = match self.work.listen(known, settings, at, &of_links) {
             Ok(address) => address,
             Err(e) => return self.failed(&e),
         };
-        // Armed before the near side can know the door: from here on it has nothing to say but `Cancel` (and of a trial, `Enough`).
+        // Armed before the near side can know the address: from here on it has nothing to say but `Cancel` (and of a trial, `Enough`).
         self.watch.arm(0);
-        self.channel.send(&Answer::Door { address, nonce: HEXLOWER.encode(&nonce) })?;
+        self.channel.send(&Answer::Listening { address, nonce: HEXLOWER.encode(&nonce) })?;
         let cpus = self.cpus(flows, cpus);
         self.work.place(&cpus);
         let accepted: Result<Vec<_>, _> = (connection..=last_flow)

@@ -24,8 +24,8 @@ use rustix::net::{
 use serde::{Deserialize, Serialize};
 use transport::last_words::in_words;
 
-use super::doors::{Doors, attend_all};
 use super::path::Path;
+use super::serving::{Serving, attend_all};
 use crate::secret::Secret;
 use crate::started::ends_with_input;
 use crate::tls::Identity;
@@ -67,7 +67,7 @@ pub fn attendant(stop: Arc<AtomicBool>, announce: &mut dyn FnMut(ServeEvent)) ->
     let secret: [u8; 32] = secret.try_into().map_err(|_| not_whole())?;
     let identity = Identity::of(hex(&handed.certificate)?, hex(&handed.key)?)?;
     ends_with_input(&stop)?;
-    let doors = Doors { socket, identity, secret: Secret::of(secret), keep: handed.keep, limits: handed.limits };
+    let serving = Serving { socket, identity, secret: Secret::of(secret), keep: handed.keep, limits: handed.limits };
     let mut announce = |event: ServeEvent| {
         if let ServeEvent::Met { peer } = &event {
             // Whom this process is lost to, should that happen. Nobody reads it where the serving process is gone.
@@ -75,7 +75,7 @@ pub fn attendant(stop: Arc<AtomicBool>, announce: &mut dyn FnMut(ServeEvent)) ->
         }
         announce(event);
     };
-    attend_all(doors, Some(|| std::process::exit(HUNG)), stop, &mut announce, Path::new)
+    attend_all(serving, Some(|| std::process::exit(HUNG)), stop, &mut announce, Path::new)
 }
 
 fn not_whole() -> MeetError {

@@ -1,4 +1,4 @@
-//! The door of a far side: accepts control connections, keeps strangers few and short, and lets one near side at a time
+//! The listener of a far side: accepts control connections, keeps strangers few and short, and lets one near side at a time
 //! through to whoever attends to it.
 //!
 //! At most [`STRANGERS`] connections that have not proved the secret live at once, each on a thread of its own and for
@@ -27,8 +27,8 @@ const STRANGERS: usize = 64;
 /// How long each may take before another can push it out.
 const FAIR: Duration = Duration::from_millis(300);
 
-/// What happened at the door.
-pub(crate) enum Seen {
+/// What happened at the listener.
+pub(crate) enum Happened {
     Met(SocketAddr),
     Refused(SocketAddr, MeetError),
     Ended(SocketAddr, Result<(), MeetError>),
@@ -51,15 +51,15 @@ pub(crate) struct Listener {
 
 struct Shared {
     listener: Listener,
-    seen: SyncSender<Seen>,
+    seen: SyncSender<Happened>,
     wake: OwnedFd,
 }
 
 impl Shared {
-    fn tell(&self, seen: Seen) {
+    fn tell(&self, seen: Happened) {
         // Strangers who are turned away faster than anybody reads of it are not all worth a line.
         match seen {
-            Seen::Refused(..) => drop(self.seen.try_send(seen)),
+            Happened::Refused(..) => drop(self.seen.try_send(seen)),
             seen => drop(self.seen.send(seen)),
         }
         let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
@@ -94,7 +94,7 @@ fn moves(standing: &AtomicU8, to: u8) -> bool {
 pub(crate) fn run(
     listener: Listener,
     patience: Option<Duration>,
-    enough: &mut dyn FnMut(Seen) -> bool,
+    enough: &mut dyn FnMut(Happened) -> bool,
 ) -> Result<(), MeetError> {
     let opening = || MeetError::io("waiting for control connections");
     listener.socket.set_nonblocking(true).map_err(opening())?;
@@ -111,17 +111,17 @@ pub(crate) fn run(
 
 fn receive(
     shared: &Arc<Shared>,
-    events: &Receiver<Seen>,
+    events: &Receiver<Happened>,
     strangers: &mut Vec<Stranger>,
     patience: Option<Duration>,
-    enough: &mut dyn FnMut(Seen) -> bool,
+    enough: &mut dyn FnMut(Happened) -> bool,
 ) -> Result<(), MeetError> {
     let listener = &shared.listener;
     let began = Instant::now();
     let mut met = false;
     loop {
         while let Ok(seen) = events.try_recv() {
-            met |= matches!(seen, Seen::Met(_));
+            met |= matches!(seen, Happened::Met(_));
             if enough(seen) {
                 return Ok(());
             }
@@ -156,7 +156,7 @@ fn receive(
             // With nobody left to let in, or a measurement to protect, nobody is listened to.
             Ok((tcp, peer)) if listener.gate.busy() => {
                 alert::turn_away(tcp);
-                shared.tell(Seen::Refused(peer, MeetError::Busy { peer: Peer::At(peer) }));
+                shared.tell(Happened::Refused(peer, MeetError::Busy { peer: Peer::At(peer) }));
             }
             Ok((tcp, peer)) => strangers.extend(talk(shared, tcp, peer)),
             Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => {}
@@ -167,7 +167,11 @@ fn receive(
 }
 
 /// After a stop: lets a measurement in progress tell its near side, which takes it a moment.
-fn stopped(shared: &Shared, events: &Receiver<Seen>, enough: &mut dyn FnMut(Seen) -> bool) -> Result<(), MeetError> {
+fn stopped(
+    shared: &Shared,
+    events: &Receiver<Happened>,
+    enough: &mut dyn FnMut(Happened) -> bool,
+) -> Result<(), MeetError> {
     let deadline = Instant::now() + Duration::from_secs(3);
     while shared.listener.gate.measuring() {
         match events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
@@ -211,9 +215,9 @@ fn talk(shared: &Arc<Shared>, tcp: TcpStream, peer: SocketAddr) -> Option<Strang
         drop(standing);
         let (mut channel, keys) = match admitted {
             Ok(admitted) => admitted,
-            Err(e) => return shared.tell(Seen::Refused(peer, e)),
+            Err(e) => return shared.tell(Happened::Refused(peer, e)),
         };
-        shared.tell(Seen::Met(peer));
+        shared.tell(Happened::Met(peer));
         // A panic is a bug of ours; the next near side must still be served, and this one must be told that it is over.
         let how = std::panic::catch_unwind(AssertUnwindSafe(|| {
             let listener = &shared.listener;
@@ -222,7 +226,7 @@ fn talk(shared: &Arc<Shared>, tcp: TcpStream, peer: SocketAddr) -> Option<Strang
         channel.shutdown();
         shared.listener.gate.leave();
         let bug = || Err(MeetError::Far("ended by a bug of pipegauge (its standard error says more)".into()));
-        shared.tell(Seen::Ended(peer, how.unwrap_or_else(|_| bug())));
+        shared.tell(Happened::Ended(peer, how.unwrap_or_else(|_| bug())));
     };
     std::thread::Builder::new().name("control".into()).spawn(body).ok()?;
     Some(stranger)

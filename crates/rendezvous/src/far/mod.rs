@@ -2,11 +2,11 @@
 
 pub(crate) mod attend;
 pub(crate) mod attendant;
-pub(crate) mod doors;
 pub(crate) mod gate;
 pub(crate) mod listener;
 pub(crate) mod path;
 pub(crate) mod serve;
+pub(crate) mod serving;
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -26,8 +26,8 @@ use crate::watch::Rules;
 pub(crate) trait Work {
     /// The threads of further flows keep to these CPUs, one each; none where they keep to none.
     fn place(&mut self, _cpus: &[u32]) {}
-    /// Opens a door at the address `at`, whatever its port; closes what was open before.
-    fn door(
+    /// Listens at the address `at`, whatever its port; closes what was open before.
+    fn listen(
         &mut self,
         transport: &'static dyn Transport,
         settings: &Settings,
@@ -53,7 +53,7 @@ pub(crate) trait Work {
     fn unload(&mut self) {}
     /// Runs the far half of a trial on all; the report of each flow. Where both sides send, `sent` is called once all is sent from here.
     fn trial(&mut self, spec: &TrialSpec, sent: Sent<'_>) -> Result<Vec<FarReport>, SessionError>;
-    /// Closes them and their door.
+    /// Closes them and stops listening.
     fn close(&mut self);
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct Terms {
     /// What ends this process where nothing else ends a trial; none where the process has other things to do.
     pub last_resort: Option<fn()>,
     /// Where the near side reaches data connections, where that is another address than the control connection's.
-    pub door: Option<IpAddr>,
+    pub listen_at: Option<IpAddr>,
     /// Tells whether the near side's process is stopped; none where this side can't see it.
     pub near_stopped: Option<fn() -> bool>,
 }

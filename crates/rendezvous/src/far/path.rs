@@ -19,9 +19,9 @@ pub(crate) struct Path {
     to_load: Vec<AnyLink>,
     /// Loading flows that run.
     loading: Option<Loading>,
-    /// Declared, and so dropped, before the door: a link may need what the door made.
+    /// Declared, and so dropped, before the acceptor: a link may need what that made.
     links: Vec<AnyLink>,
-    door: Option<Acceptor>,
+    acceptor: Option<Acceptor>,
     proof: Proof,
     /// What ends a trial early; each flow's workspace has it, too.
     halt: Arc<AtomicBool>,
@@ -35,7 +35,7 @@ impl Path {
             to_load: Vec::new(),
             loading: None,
             links: Vec::new(),
-            door: None,
+            acceptor: None,
             proof: Proof::none(),
             halt: Arc::default(),
             workspaces: Vec::new(),
@@ -55,7 +55,7 @@ impl Work for Path {
         self.cpus = cpus.to_vec();
     }
 
-    fn door(
+    fn listen(
         &mut self,
         transport: &'static dyn Transport,
         settings: &Settings,
@@ -64,15 +64,15 @@ impl Work for Path {
     ) -> Result<Address, LinkError> {
         self.close();
         self.halt = patience.flag();
-        let door = transport.listen(settings, at, patience)?;
-        let address = door.address();
-        self.door = Some(door);
+        let acceptor = transport.listen(settings, at, patience)?;
+        let address = acceptor.address();
+        self.acceptor = Some(acceptor);
         Ok(address)
     }
 
     fn accept(&mut self, proof: Proof) -> Result<(Effective, Capabilities), LinkError> {
-        let door = self.door.as_mut().ok_or_else(nothing_open)?;
-        let link = door.accept(&proof)?;
+        let acceptor = self.acceptor.as_mut().ok_or_else(nothing_open)?;
+        let link = acceptor.accept(&proof)?;
         let found = (link.effective(), link.capabilities());
         self.links.push(link);
         self.workspaces.push(Workspace::new(false).halted_by(Arc::clone(&self.halt)));
@@ -81,8 +81,8 @@ impl Work for Path {
     }
 
     fn accept_loading(&mut self, proof: Proof) -> Result<(), LinkError> {
-        let door = self.door.as_mut().ok_or_else(nothing_open)?;
-        self.to_load.push(door.accept(&proof)?);
+        let acceptor = self.acceptor.as_mut().ok_or_else(nothing_open)?;
+        self.to_load.push(acceptor.accept(&proof)?);
         Ok(())
     }
 
@@ -111,8 +111,8 @@ impl Work for Path {
         if let Some(anew) = &spec.pattern.facts().anew {
             // The first connection only showed what took effect.
             self.links.clear();
-            let door = self.door.as_mut().ok_or_else(nothing_open)?;
-            return Ok(vec![(anew.far)(door, &self.proof, spec, &halt)?]);
+            let acceptor = self.acceptor.as_mut().ok_or_else(nothing_open)?;
+            return Ok(vec![(anew.far)(acceptor, &self.proof, spec, &halt)?]);
         }
         if self.links.is_empty() {
             return Err(nothing_open().into());
@@ -124,7 +124,7 @@ impl Work for Path {
         self.unload();
         self.links.clear();
         self.workspaces.clear();
-        self.door = None;
+        self.acceptor = None;
     }
 }
 

@@ -9,7 +9,7 @@ use data_encoding::HEXLOWER;
 use transport::tls::certificate;
 
 use super::attendant::{self, Ended, Handed};
-use super::doors::ServeEvent;
+use super::serving::ServeEvent;
 use crate::secret::{Secret, sha256};
 use crate::{Key, Limits, MeetError};
 

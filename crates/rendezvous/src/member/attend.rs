@@ -27,10 +27,10 @@ pub(crate) fn attend(channel: &mut Channel, terms: &Terms, stop: &Arc<AtomicBool
     channel.take_up_to(FRAME);
     let watch = Watch::over(channel.socket(), terms.rules(stop, until))?;
     let workspace = Workspace::new(true).halted_by(watch.halt());
-    Attendant { channel, watch, until, link: None, workspace }.run()
+    Session { channel, watch, until, link: None, workspace }.run()
 }
 
-struct Attendant<'a> {
+struct Session<'a> {
     channel: &'a mut Channel,
     watch: Watch,
     until: Instant,
@@ -38,7 +38,7 @@ struct Attendant<'a> {
     workspace: Workspace,
 }
 
-impl Attendant<'_> {
+impl Session<'_> {
     fn run(&mut self) -> Result<(), MeetError> {
         loop {
             let order = match self.channel.recv(self.until, WAITING) {
@@ -102,14 +102,15 @@ impl Attendant<'_> {
         self.watch.bear(patience);
         let patience = Patience::new(patience, self.watch.halt());
         let transport = dial.transport.transport().map_err(|e| SessionError::Control(e.to_string()))?;
-        let proofs = dial.doors.iter().map(|door| proof(&door.proof)).collect::<Result<Vec<_>, _>>()?;
-        let known = match (&dial.doors[..], &proofs[..]) {
-            ([door], [proof]) if !dial.gathers => {
-                transport.dial(&dial.settings, &door.address, door.peer, &patience)?.connect(proof)?
+        let proofs = dial.endpoints.iter().map(|endpoint| proof(&endpoint.proof)).collect::<Result<Vec<_>, _>>()?;
+        let known = match (&dial.endpoints[..], &proofs[..]) {
+            ([endpoint], [proof]) if !dial.gathers => {
+                transport.dial(&dial.settings, &endpoint.address, endpoint.peer, &patience)?.connect(proof)?
             }
-            (doors, proofs) => {
-                let doors: Vec<_> = doors.iter().map(|door| (door.address.clone(), door.peer)).collect();
-                transport.gather(&dial.settings, &doors, proofs, &patience)?
+            (endpoints, proofs) => {
+                let endpoints: Vec<_> =
+                    endpoints.iter().map(|endpoint| (endpoint.address.clone(), endpoint.peer)).collect();
+                transport.gather(&dial.settings, &endpoints, proofs, &patience)?
             }
         };
         let link = known.altered(&dial.decorators, &patience);

@@ -42,7 +42,7 @@ pub(crate) struct Dial {
     pub transport: Name,
     pub settings: Settings,
     /// Where: a far side, or those of all other members of a group.
-    pub doors: Vec<Door>,
+    pub endpoints: Vec<Endpoint>,
     /// Whether it is to bring a group together of those who wait there.
     #[serde(default)]
     pub gathers: bool,
@@ -62,7 +62,7 @@ pub(crate) struct Dial {
 
 /// Where a far side waits.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Door {
+pub(crate) struct Endpoint {
     /// What it named.
     pub address: Address,
     /// Its own address, whose port is of no meaning.

@@ -173,7 +173,7 @@ impl Control {
         let (settings, patience) = (settings.clone(), self.talk.patience.as_secs_f64());
         self.ask(&Ask::Open { transport, settings, patience, connection, flows, others, cpus, load })?;
         match self.answer("asking the far side for a data connection", SLACK)? {
-            Answer::Door { address, nonce } => {
+            Answer::Listening { address, nonce } => {
                 let nonce: Option<[u8; 16]> =
                     HEXLOWER.decode(nonce.as_bytes()).ok().and_then(|bytes| bytes.try_into().ok());
                 let Some(nonce) = nonce else {
@@ -424,7 +424,7 @@ impl Control {
     fn unexpected(&mut self, answer: Answer) -> MeetError {
         let kind = match answer {
             Answer::Hello { .. } => "hello",
-            Answer::Door { .. } => "door",
+            Answer::Listening { .. } => "listening",
             Answer::Opened { .. } => "opened",
             Answer::Ready { .. } => "ready",
             Answer::Sent => "sent",

@@ -32,7 +32,7 @@ pub(crate) fn dial(
     let deadline = Instant::now() + ALL;
     loop {
         match connect(addresses, name, advice).and_then(|tcp| greet(tcp, key, stop)) {
-            // A door full of strangers drops whoever has been longest at it: try again.
+            // A listener full of strangers drops whoever has been longest at it: try again.
             Err(MeetError::Gone { .. }) if Instant::now() < deadline && !stop.load(Ordering::Relaxed) => {
                 std::thread::sleep(Duration::from_millis(100));
             }
@@ -51,7 +51,7 @@ pub(crate) fn dial(
 
 fn connect(addresses: &[SocketAddr], name: &str, advice: &'static str) -> Result<TcpStream, MeetError> {
     let mut why = "the name has no address of the IP version asked for".to_owned();
-    // A second try where nothing answered: a crowd of strangers may have filled the queue before the door for a while.
+    // A second try where nothing answered: a crowd of strangers may have filled the queue of the listener for a while.
     let tries = |address: &SocketAddr| match TcpStream::connect_timeout(address, CONNECT) {
         Err(e) if e.kind() == ErrorKind::TimedOut => TcpStream::connect_timeout(address, CONNECT),
         tried => tried,

@@ -57,14 +57,14 @@ pub(crate) struct How {
     /// Under a wrapper, which may choose CPUs.
     pub wrapped: bool,
     /// The address at which this side reaches it, where it is on this host and that is not the host itself.
-    pub door: Option<IpAddr>,
+    pub listen_at: Option<IpAddr>,
     /// It listens at all addresses of its host, and holds on to its standard input.
     pub anywhere: bool,
 }
 
 impl How {
     pub(crate) fn of(by: By) -> Self {
-        Self { by, pin: None, wrapped: false, door: None, anywhere: false }
+        Self { by, pin: None, wrapped: false, listen_at: None, anywhere: false }
     }
 }
 
@@ -97,7 +97,7 @@ pub(super) const FAR: &str = "the far side";
 impl Starting {
     /// Runs `command`, which is `what`, and gives it a fresh secret over its standard input.
     pub(crate) fn begin(what: &'static str, mut command: Command, how: How) -> Result<Self, MeetError> {
-        let How { by, pin, wrapped, door, anywhere } = how;
+        let How { by, pin, wrapped, listen_at, anywhere } = how;
         let own = match by {
             By::Spawn => {
                 let pairing = |source| MeetError::Launch { what, program: named(&command), source };
@@ -122,7 +122,7 @@ impl Starting {
             // A wrapper may have chosen.
             cpus: if by == By::Spawn && !wrapped { host::cpus_before_pinning() } else { Vec::new() },
             limits: Limits::own(),
-            door,
+            listen_at,
             anywhere,
         };
         let mut line = serde_json::to_vec(&launch).map_err(|e| MeetError::Protocol(e.to_string()))?;

@@ -63,7 +63,7 @@ impl Terms<'_> {
 
     /// How a far process of this host is started.
     pub(crate) fn here(&self) -> How {
-        How { pin: self.pin, wrapped: !self.plan.peer_under.is_empty(), door: self.at, ..How::of(By::Spawn) }
+        How { pin: self.pin, wrapped: !self.plan.peer_under.is_empty(), listen_at: self.at, ..How::of(By::Spawn) }
     }
 }
 

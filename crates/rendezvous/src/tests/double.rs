@@ -35,8 +35,8 @@ impl Double {
 }
 
 impl Work for Double {
-    fn door(&mut self, of: Known, s: &Settings, at: SocketAddr, patience: &Patience) -> Result<Address, LinkError> {
-        self.path.door(of, s, at, patience)
+    fn listen(&mut self, of: Known, s: &Settings, at: SocketAddr, patience: &Patience) -> Result<Address, LinkError> {
+        self.path.listen(of, s, at, patience)
     }
     fn accept(&mut self, proof: Proof) -> Accepted {
         (self.accept)(&mut self.path, proof)

@@ -33,11 +33,11 @@ fn liar() -> Double {
     Double { trial, ..Double::new() }
 }
 
-/// Names a door where it does not live.
+/// Names an address where it does not live.
 struct Elsewhere;
 
 impl Work for Elsewhere {
-    fn door(&mut self, _: Known, _: &Settings, _: SocketAddr, _: &Patience) -> Result<Address, LinkError> {
+    fn listen(&mut self, _: Known, _: &Settings, _: SocketAddr, _: &Patience) -> Result<Address, LinkError> {
         Ok(Address::new("[2001:db8::1]:9"))
     }
     fn accept(&mut self, _: Proof) -> Result<(Effective, Capabilities), LinkError> {

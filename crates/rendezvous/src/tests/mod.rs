@@ -29,8 +29,8 @@ use transport::{Address, Capabilities, LinkError, Patience, Proof, Settings, Tra
 type Known = &'static dyn Transport;
 
 use crate::far::Work;
-use crate::far::doors::{Doors, attend_all};
 use crate::far::serve::bind;
+use crate::far::serving::{Serving, attend_all};
 use crate::near::control::Control;
 use crate::near::dial::{dial, greet};
 use crate::secret::Secret;
@@ -51,7 +51,7 @@ struct StandIn {
 }
 
 impl Work for StandIn {
-    fn door(&mut self, _: Known, _: &Settings, _: SocketAddr, patience: &Patience) -> Result<Address, LinkError> {
+    fn listen(&mut self, _: Known, _: &Settings, _: SocketAddr, patience: &Patience) -> Result<Address, LinkError> {
         self.patience = Some(patience.clone());
         Ok(Address::new("9"))
     }
@@ -67,7 +67,7 @@ impl Work for StandIn {
     fn trial(&mut self, spec: &TrialSpec, _: Sent<'_>) -> Result<Vec<FarReport>, SessionError> {
         match spec.seed {
             WAIT_UNTIL_HALTED => {
-                let (patience, began) = (self.patience.clone().expect("a door was opened"), Instant::now());
+                let (patience, began) = (self.patience.clone().expect("it listens"), Instant::now());
                 while !patience.stopped() {
                     assert!(began.elapsed() < LONG, "nobody broke this trial off");
                     std::thread::sleep(Duration::from_millis(2));
@@ -120,7 +120,7 @@ impl Served {
     }
 
     fn tcp(&self) -> TcpStream {
-        TcpStream::connect(self.at).expect("the door is open")
+        TcpStream::connect(self.at).expect("it listens")
     }
 
     /// Meets it as the right peer does.
@@ -211,6 +211,6 @@ pub(crate) fn serve_with<W: Work + 'static>(
     let identity = Identity::fresh()?;
     let secret = Secret::fresh()?;
     announce(ServeEvent::Listening { addr, key: Key { pin: identity.pin, secret: secret.clone() } });
-    let doors = Doors { socket, identity, secret, keep: options.keep, limits: options.limits };
-    attend_all(doors, None, stop, announce, work)
+    let serving = Serving { socket, identity, secret, keep: options.keep, limits: options.limits };
+    attend_all(serving, None, stop, announce, work)
 }

@@ -198,14 +198,14 @@ fn sustained(run: &RunFile, path: &PathRun) -> Option<String> {
             // Two digits after the point, and two significant ones where the ratio is small.
             let times = |r: f64| if r >= 0.1 { format!("{r:.2}") } else { format!("{r:.1e}") };
             if s.differs() || s.high <= units::RESOLVED * s.low {
-                format!("{time} at {size} ({} [{}, {}])", times(s.ratio), times(s.low), times(s.high))
+                format!("{time} at {size} ({} times [{}, {}])", times(s.ratio), times(s.low), times(s.high))
             } else {
-                format!("{time} at {size} ({}, no interval)", times(s.ratio))
+                format!("{time} at {size} ({} times, no interval)", times(s.ratio))
             }
         })
         .collect();
     Some(format!(
-        "sustained over {} and more: {} (in brackets: times short trials of the same rounds)",
+        "sustained over {} and more, beside short trials of the same rounds: {}",
         Seconds(shortest),
         each.join(", ")
     ))

@@ -40,14 +40,7 @@ pub struct Asked<'a> {
     pub wire: Result<Option<Wire>, Unscaled>,
     /// Seed of what is drawn again.
     pub seed: u64,
-    /// The curve.
-    pub curve: Vec<CurvePoint>,
-    /// The sizes of it that tell what the path carries for long.
-    pub lasting: Vec<CurvePoint>,
-    /// Its summary.
-    pub summary: Option<Summary>,
-    /// Fitted models.
-    pub fits: Option<Fits>,
+    found: &'a Analysis<'a>,
     run: &'a RunFile,
     index: usize,
 }
@@ -61,9 +54,9 @@ pub struct Offered {
 }
 
 /// The paths of a run file; `several` are asked.
-pub fn paths<'a>(file: &'a str, run: &'a RunFile, wire: &WireFlags, several: bool) -> Vec<Asked<'a>> {
+pub fn paths<'a>(file: &'a str, found: &'a Analysis<'a>, wire: &WireFlags, several: bool) -> Vec<Asked<'a>> {
     let stem = file.strip_suffix(".run.jsonl").unwrap_or(file);
-    let found = Analysis::of(run);
+    let run = found.run();
     let one = |(index, path): (usize, &'a record::PathRun)| {
         let label = path.opened.name();
         Asked {
@@ -80,10 +73,7 @@ pub fn paths<'a>(file: &'a str, run: &'a RunFile, wire: &WireFlags, several: boo
             pattern: run.run.plan.pattern.name(),
             wire: wires::of(run, index, wire),
             seed: run.run.plan.seed,
-            curve: found.curve(index).to_vec(),
-            lasting: found.lasting(index).to_vec(),
-            summary: found.summary(index).cloned(),
-            fits: found.fits(index).cloned(),
+            found,
             run,
             index,
         }
@@ -92,6 +82,26 @@ pub fn paths<'a>(file: &'a str, run: &'a RunFile, wire: &WireFlags, several: boo
 }
 
 impl Asked<'_> {
+    /// The curve.
+    pub fn curve(&self) -> &[CurvePoint] {
+        self.found.curve(self.index)
+    }
+
+    /// The sizes of it that tell what the path carries for long.
+    pub fn lasting(&self) -> &[CurvePoint] {
+        self.found.lasting(self.index)
+    }
+
+    /// Its summary; worked out when it is first asked for, as it takes longer than reading the run.
+    pub fn summary(&self) -> Option<&Summary> {
+        self.found.summary(self.index)
+    }
+
+    /// Fitted models; worked out when they are first asked for.
+    pub fn fits(&self) -> Option<&Fits> {
+        self.found.fits(self.index)
+    }
+
     /// How `run` takes the path: a label is no transport.
     pub fn typed(&self) -> String {
         retyped::path(&self.run.run.plan, self.number(), true)
@@ -162,7 +172,7 @@ impl Asked<'_> {
 
     /// Messages a second that a schedule offers, where these are what it says.
     pub fn each_second(&self) -> Option<f64> {
-        let size = self.curve.first().map(|c| c.size)?;
+        let size = self.curve().first().map(|c| c.size)?;
         (self.kind != Some(TimeKind::OneWay)).then(|| self.offered(size).map(|o| o.wanted)).flatten()
     }
 
@@ -173,7 +183,7 @@ impl Asked<'_> {
 
     /// What it takes idle and under each load; of a loaded path what its idle one does.
     pub fn under_load(&self) -> Vec<UnderLoad> {
-        let mut all = Analysis::of(self.run).under_load();
+        let mut all = self.found.under_load();
         all.retain(|group| group.rows.iter().any(|row| row.path == self.index));
         all
     }
@@ -297,6 +307,26 @@ impl Asked<'_> {
         Some(plan.burst.max(1) as f64 * (f64::from(plan.flows(senders)) + 1.0))
     }
 
+    /// What the time of a size is of, where that is no message on its way: an operation of all members, or a round of their casts.
+    pub fn of_all(&self, size: u64) -> Option<String> {
+        let (plan, of) = (&self.run.run.plan, size_words(size));
+        let members = self.topology().asked(self.flows());
+        let messages = match plan.burst.max(1) {
+            1 => format!("a message of {of}"),
+            many => format!("{} messages of {of}", thousands(many)),
+        };
+        Some(match self.kind? {
+            TimeKind::Slowest if !self.sized() => format!("a {} of {members} members", self.pattern),
+            TimeKind::Slowest => {
+                let a = if self.pattern.starts_with('a') { "an" } else { "a" };
+                format!("{a} {} of {of} over {members} members", self.pattern)
+            }
+            TimeKind::Round => format!("a round in which each of {members} members casts {messages}"),
+            TimeKind::Delivery => format!("casting {messages} to {} others", members.saturating_sub(1)),
+            _ => return None,
+        })
+    }
+
     /// Whether every message is answered.
     pub fn answered(&self) -> bool {
         !self.run.run.plan.pattern.facts().unanswered
@@ -314,7 +344,7 @@ impl Asked<'_> {
 
     /// What the rates that the run offered did, by the size of messages.
     pub fn over_rates(&self) -> Vec<OverRates> {
-        Analysis::of(self.run).over_rates()
+        self.found.over_rates()
     }
 
     /// Whether this is the path of the lowest of these rates.
@@ -380,10 +410,10 @@ impl Asked<'_> {
     /// The largest size measured, where bytes still cost less than the start there and the path carries larger messages: what these
     /// take does not follow from it.
     pub fn unsaturated(&self) -> Option<u64> {
-        let largest = self.curve.iter().map(|c| c.size).max()?;
-        let half_power = self.summary.as_ref().and_then(|s| s.half_power).map(|e| e.value);
+        let largest = self.curve().iter().map(|c| c.size).max()?;
+        let half_power = self.summary().and_then(|s| s.half_power).map(|e| e.value);
         let whole = self.most_block().is_some_and(|most| largest >= most / 2);
-        (!whole && answer::saturates(&self.curve, half_power) == Some(false)).then_some(largest)
+        (!whole && answer::saturates(self.curve(), half_power) == Some(false)).then_some(largest)
     }
 
     /// Fails where the most that the path moves was not reached.

@@ -12,8 +12,8 @@ use crate::document::Answered;
 
 /// What so many further bytes cost: of a message below 1 KiB, and by the line over all sizes.
 pub fn per_byte(p: &Asked<'_>, bytes: u64) -> Answered {
-    let small = p.summary.as_ref().and_then(|s| s.per_byte);
-    let line = p.fits.as_ref().and_then(|f| f.latency.all.as_ref());
+    let small = p.summary().and_then(|s| s.per_byte);
+    let line = p.fits().and_then(|f| f.latency.all.as_ref());
     let cost = |e: Estimate| {
         let all = times(e, bytes as f64);
         // A slope may lie below nothing by chance, a cost does not.
@@ -49,7 +49,7 @@ pub fn per_byte(p: &Asked<'_>, bytes: u64) -> Answered {
 }
 
 pub fn start_up(p: &Asked<'_>) -> Answered {
-    let lines = p.fits.as_ref().map(|f| &f.latency);
+    let lines = p.fits().map(|f| &f.latency);
     match lines.and_then(|l| l.small.as_ref().or(l.all.as_ref())) {
         None => cannot(p, "a line needs at least three sizes".to_owned(), &[]),
         Some(line) => {
@@ -67,7 +67,7 @@ pub fn start_up(p: &Asked<'_>) -> Answered {
 
 /// Which share of a message's time is spent before its first byte.
 pub fn start_part(p: &Asked<'_>, size: u64) -> Answered {
-    let lines = p.fits.as_ref().map(|f| &f.latency);
+    let lines = p.fits().map(|f| &f.latency);
     let line = lines.and_then(|l| l.small.as_ref().or(l.all.as_ref()));
     let (start, time) = match (line, of(p, size)) {
         (None, _) => return cannot(p, "a line needs at least three sizes".to_owned(), &[]),

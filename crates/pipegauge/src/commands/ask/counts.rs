@@ -16,7 +16,7 @@ use crate::document::Answered;
 
 /// How many a second, or in `span` seconds: one at a time.
 pub fn per_second(p: &Asked<'_>, what: Unit, size: Option<u64>, span: f64) -> Answered {
-    let smallest = p.summary.as_ref().map(|s| s.latency_size);
+    let smallest = p.summary().map(|s| s.latency_size);
     let Some(size) = size.or(smallest) else { return no(p, &Unanswered::Nothing, &[]) };
     let mut t = match of(p, size) {
         Ok(t) => t,
@@ -107,7 +107,7 @@ pub fn per_second(p: &Asked<'_>, what: Unit, size: Option<u64>, span: f64) -> An
 
 /// Connections a second, each with a request of a size, or of the smallest.
 pub fn connections(p: &Asked<'_>, size: Option<u64>) -> Answered {
-    let Some(size) = size.or(p.summary.as_ref().map(|s| s.latency_size)) else {
+    let Some(size) = size.or(p.summary().map(|s| s.latency_size)) else {
         return no(p, &Unanswered::Nothing, &[]);
     };
     if p.kind != Some(TimeKind::Transaction) {

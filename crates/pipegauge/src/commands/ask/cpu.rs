@@ -14,7 +14,7 @@ use crate::document::Answered;
 
 /// The path whose transfers cost least CPU time on both sides together, and the others.
 pub fn cheapest(paths: &[&Asked<'_>], size: Option<u64>) -> Answered {
-    let smallest = || paths.iter().flat_map(|p| p.curve.iter().map(|c| c.size)).min();
+    let smallest = || paths.iter().flat_map(|p| p.curve().iter().map(|c| c.size)).min();
     let Some(size) = size.or_else(smallest) else {
         return nobody("the runs hold no path".into(), "pipegauge run memcpy shm unix tcp".into());
     };
@@ -63,7 +63,7 @@ fn sum_of(a: Estimate, b: Estimate) -> Estimate {
 /// What so many messages, or bits, a second cost both sides: so many times the CPU time of a transfer.
 pub fn a_second(p: &Asked<'_>, rate: ASecond, named: Option<u64>) -> Answered {
     // Of one size alone no other is better.
-    let Some(size) = named.or(p.summary.as_ref().map(|s| s.max_size)) else { return no(p, &Unanswered::Nothing, &[]) };
+    let Some(size) = named.or(p.summary().map(|s| s.max_size)) else { return no(p, &Unanswered::Nothing, &[]) };
     if let Err(why) = p.carried(size) {
         return no(p, &why, &[size]);
     }
@@ -113,7 +113,7 @@ pub fn cpu(p: &Asked<'_>, size: Option<u64>) -> Answered {
     if let Some(Err(why)) = size.map(|size| p.carried(size)) {
         return no(p, &why, &[]);
     }
-    let Some(size) = size.or(p.curve.iter().map(|c| c.size).min()) else { return no(p, &Unanswered::Nothing, &[]) };
+    let Some(size) = size.or(p.curve().iter().map(|c| c.size).min()) else { return no(p, &Unanswered::Nothing, &[]) };
     let found = End::BOTH.map(|end| {
         let curve = p.cpu(end);
         (!curve.is_empty()).then(|| answer::arrival(&curve, size, None))

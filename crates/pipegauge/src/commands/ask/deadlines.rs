@@ -4,9 +4,9 @@ use measure::event::TimeKind;
 use units::{Kind, Seconds, Share};
 
 use super::asked::{Asked, figure};
+use super::below;
 use super::percentiles::{but, late, stands_in};
 use super::reply::{answered, no, yes};
-use super::seen;
 use super::times::{lasting, no_journey, or_smallest, streamed, trip};
 use crate::config::question::size_words;
 use crate::document::Answered;
@@ -33,7 +33,7 @@ pub fn deadline(
             let t = if sustained || round_trip { t } else { lasting(p, t) };
             // The way there is a part of the time there and back: that this is too long says nothing of it.
             let part = !round_trip && matches!(p.kind, Some(TimeKind::RoundTrip | TimeKind::Transaction));
-            let (verdict, seen) = match seen::below(t.seconds, seconds, t.seen, sustained, Kind::Seconds) {
+            let (verdict, seen) = match below::below(t.seconds, seconds, t.seen, sustained, Kind::Seconds) {
                 ("no", _) if part => ("not surely", String::new()),
                 found => found,
             };

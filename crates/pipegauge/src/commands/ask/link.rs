@@ -11,7 +11,7 @@ use crate::config::question::size_words;
 use crate::document::Answered;
 
 pub fn link(p: &Asked<'_>, rate: f64, size: Option<u64>) -> Answered {
-    let size = size.or(p.curve.iter().map(|c| c.size).max()).unwrap_or(0);
+    let size = size.or(p.curve().iter().map(|c| c.size).max()).unwrap_or(0);
     match at_rate(p, size, rate) {
         Err(why) => {
             let known = !matches!(p.wire, Ok(None));
@@ -67,7 +67,7 @@ fn needs_wire(why: &Unanswered, known: bool) -> bool {
 /// The same question with the wire that was measured over.
 fn with_wire(p: &Asked<'_>, rate: f64, size: u64) -> String {
     let link = format!("pipegauge ask {} --rate RATE", p.file);
-    match p.curve.iter().all(|c| c.size <= size) {
+    match p.curve().iter().all(|c| c.size <= size) {
         true => format!("{link} --link {}", typed(rate)),
         false => format!("{link} 'what would a link of {} bring for {size} B?'", typed(rate)),
     }
@@ -77,7 +77,7 @@ fn at_rate(p: &Asked<'_>, size: u64, rate: f64) -> Result<(AtRate, Option<Wire>)
     wires::sums_up(p.kind).map_err(Unanswered::NoSum)?;
     let from = p.wire.clone()?;
     let to = from.map_or(Wire::new(rate, 1.0, 0.0), |w| Wire::new(rate, w.framing, w.header)?.with_packet(w.packet))?;
-    Ok((answer::at_rate(&p.curve, size, from, to, p.seed)?, from))
+    Ok((answer::at_rate(p.curve(), size, from, to, p.seed)?, from))
 }
 
 #[cfg(test)]

@@ -1,17 +1,17 @@
 //! `pipegauge ask`: reads questions (`config::question`), answers them and says how each was read.
 //!
 //! `asked` has the paths that are asked, and `reply` what every answer has. Path by path: `times`, `deadlines`, `rows`, `percentiles`, `costs`, `rates`, `counts`, `streams`, `sizes`, `link`, `load`, `cpu`, `lost`, `runs`. Path
-//! against path: `held` (by what `compare` says of the two), `paths`, `pairs`, `multiple`, `overtaken`. Size against size: `two_sizes`. Beside them `schedule` for what runs with `--rate` tell,
-//! `over_rates` for those with several rates, `kept` for what is kept up, `seen` and `rounds` for what rounds tell without an interval, `wanted` for
+//! against path: `two_paths` (by what `compare` says of the two), `paths`, `pairs`, `multiple`, `overtaken`. Size against size: `two_sizes`. Beside them `schedule` for what runs with `--rate` tell,
+//! `over_rates` for those with several rates, `kept` for what is kept up, `below` and `rounds` for what rounds tell without an interval, `wanted` for
 //! the unit that is asked for, `beside` for rates beside a row's median, `offering` for commands that offer a rate, and `surest` for the size that answers where the most of all is not resolved.
 
 mod asked;
+mod below;
 mod beside;
 mod costs;
 mod counts;
 mod cpu;
 mod deadlines;
-mod held;
 mod kept;
 mod link;
 mod load;
@@ -29,11 +29,11 @@ mod rounds;
 mod rows;
 mod runs;
 mod schedule;
-mod seen;
 mod sizes;
 mod streams;
 mod surest;
 mod times;
+mod two_paths;
 mod two_sizes;
 mod wanted;
 
@@ -41,6 +41,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use measure::event::TimeKind;
+use record::Analysis;
 use transport::registry;
 
 use self::asked::{Asked, figure};
@@ -69,8 +70,9 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
         bail!("no run file is named: pipegauge ask RUN... 'when does 64KiB arrive?'");
     }
     let several = runs.len() > 1;
+    let found: Vec<_> = runs.iter().map(|(file, run)| (*file, Analysis::of(run))).collect();
     let mut all: Vec<Asked<'_>> =
-        runs.iter().flat_map(|(file, run)| asked::paths(file, run, &flags.wire, several)).collect();
+        found.iter().flat_map(|(file, found)| asked::paths(file, found, &flags.wire, several)).collect();
     // What is offered names a module's options as it does. One that is not here, or that can't be used, is no reason to answer nothing.
     all.iter().for_each(|p| drop(registry::named(p.transport)));
     let had: Vec<String> = all.iter().map(|p| p.name.clone()).collect();
@@ -85,6 +87,7 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
         let of = || all.iter().filter(|p| p.file == *file);
         measured.add(file, of().map(|p| (p.label, p.transport)));
         of().for_each(|p| measured.flows(p.label, p.flows(), p.topology()));
+        of().next().into_iter().for_each(|p| measured.pattern(p.pattern));
         if of().any(|p| p.both_ways() || p.kind == Some(TimeKind::Exchange)) {
             measured.both_ways();
         }
@@ -95,7 +98,7 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
         measured.sides();
     }
     // The smallest size that each path has is told of where none is named.
-    measured.smallest = all.iter().filter_map(|p| p.curve.iter().map(|c| c.size).min()).max();
+    measured.smallest = all.iter().filter_map(|p| p.curve().iter().map(|c| c.size).min()).max();
     let mut readings = question::of_flags(flags, &measured)?;
     for text in texts {
         readings.push(question::of_words(text, &measured)?);

@@ -1,7 +1,7 @@
 //! Whether one path is so many times as fast as another.
 
 use model::Estimate;
-use model::answer::Seen;
+use model::answer::RoundRange;
 use units::Share;
 
 use super::asked::{Asked, inverse};
@@ -11,7 +11,7 @@ use crate::config::question::{Multiple, size_words};
 /// that the sentence goes on with "is".
 pub fn told(asked: Multiple, (a, b): (&Asked<'_>, &Asked<'_>), factors: &[(u64, Estimate)]) -> String {
     let one = |(size, factor): &(u64, Estimate)| {
-        let seen = Seen::times(&a.curve, &[*size]).zip(Seen::times(&b.curve, &[*size]));
+        let seen = RoundRange::times(a.curve(), &[*size]).zip(RoundRange::times(b.curve(), &[*size]));
         let seen = seen.map(|(a, b)| Estimate { value: factor.value, low: b.least / a.most, high: b.most / a.least });
         let word = word(asked, *factor, seen);
         format!("{word} at {}{}", size_words(*size), near(asked, *factor, word))

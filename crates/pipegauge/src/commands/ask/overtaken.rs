@@ -1,13 +1,13 @@
 //! From which size on one path is faster than another, or takes no more than so many times as long.
 
 use model::Estimate;
-use model::answer::{Held, Overtaken};
+use model::answer::{Faster, Overtaken};
 use units::Bytes;
 
 use super::asked::{Asked, figure};
-use super::held::{Held as Both, Sure};
 use super::pairs;
 use super::reply::{cannot, sharpen_both, yes};
+use super::two_paths::{Sure, TwoPaths};
 use crate::config::question::Named;
 use crate::document::Answered;
 
@@ -68,8 +68,8 @@ fn passed(a: &Asked<'_>, b: &Asked<'_>, times: f64) -> Answered {
     if let Some(answer) = pairs::unlike(a, b, &[]) {
         return answer;
     }
-    let both = Both::of(a, b);
-    let held: Vec<Held> =
+    let both = TwoPaths::of(a, b);
+    let held: Vec<Faster> =
         pairs::common(a, b).into_iter().filter_map(|size| times_as_long(&both, size, times)).collect();
     let sizes: Vec<u64> = held.iter().map(|h| h.size).collect();
     let ratio = |size: u64| Some(both.at(size)?.ratio.value);
@@ -118,22 +118,22 @@ fn passed(a: &Asked<'_>, b: &Asked<'_>, times: f64) -> Answered {
 }
 
 /// Whether one path takes more than so many times as long as the other at a size.
-fn times_as_long(both: &Both<'_, '_>, size: u64, times: f64) -> Option<Held> {
+fn times_as_long(both: &TwoPaths<'_, '_>, size: u64, times: f64) -> Option<Faster> {
     let ratio = both.at(size)?.ratio;
     let sure = match () {
         () if ratio.low > times => Some(true),
         () if ratio.high < times => Some(false),
         () => None,
     };
-    Some(Held { size, first: ratio.value > times, sure })
+    Some(Faster { size, first: ratio.value > times, sure })
 }
 
 fn pair(a: &Asked<'_>, b: &Asked<'_>) -> Answered {
     if let Some(answer) = pairs::unlike(a, b, &[]) {
         return answer;
     }
-    let both = Both::of(a, b);
-    let held: Vec<Held> = pairs::common(a, b).into_iter().filter_map(|size| held(&both, size)).collect();
+    let both = TwoPaths::of(a, b);
+    let held: Vec<Faster> = pairs::common(a, b).into_iter().filter_map(|size| held(&both, size)).collect();
     let sizes: Vec<u64> = held.iter().map(|h| h.size).collect();
     let Some(found) = Overtaken::of(&held).filter(|found| !by_chance(found.sure, held.len())) else {
         let by_median = held.iter().filter(|h| h.first).count();
@@ -177,7 +177,7 @@ fn pair(a: &Asked<'_>, b: &Asked<'_>) -> Answered {
 }
 
 /// Which of two paths is the faster one at a size.
-fn held(both: &Both<'_, '_>, size: u64) -> Option<Held> {
+fn held(both: &TwoPaths<'_, '_>, size: u64) -> Option<Faster> {
     let extra = both.at(size)?;
     let first = extra.seconds.value < 0.0;
     let sure = match extra.sure {
@@ -186,5 +186,5 @@ fn held(both: &Both<'_, '_>, size: u64) -> Option<Held> {
         Sure::EveryRound if !(extra.seconds.low.is_finite() && extra.seconds.high.is_finite()) => both.every(size),
         Sure::EveryRound | Sure::ByOrder | Sure::Alone | Sure::No => None,
     };
-    Some(Held { size, first, sure })
+    Some(Faster { size, first, sure })
 }

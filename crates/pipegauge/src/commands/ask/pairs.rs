@@ -6,11 +6,11 @@ use report::compare::{more_by, of_the_time};
 use units::{Bytes, Kind};
 
 use super::asked::{Asked, figure, inverse};
-use super::held::{Extra, Held, Sure, negated, ratio};
 use super::multiple;
 use super::rates::{each, moved};
 use super::reply::{cannot, no, nobody, sharpen_both, yes};
 use super::times::of as time;
+use super::two_paths::{Extra, Sure, TwoPaths, negated, ratio};
 use crate::config::question::{Multiple, Named, size_words};
 use crate::document::Answered;
 
@@ -76,7 +76,8 @@ pub fn unlike(a: &Asked<'_>, b: &Asked<'_>, sizes: &[u64]) -> Option<Answered> {
 
 /// The sizes that both paths have, ascending.
 pub fn common(a: &Asked<'_>, b: &Asked<'_>) -> Vec<u64> {
-    let mut sizes: Vec<u64> = a.curve.iter().map(|p| p.size).filter(|s| b.curve.iter().any(|p| p.size == *s)).collect();
+    let mut sizes: Vec<u64> =
+        a.curve().iter().map(|p| p.size).filter(|s| b.curve().iter().any(|p| p.size == *s)).collect();
     sizes.sort_unstable();
     sizes
 }
@@ -99,7 +100,7 @@ fn moves(a: &Asked<'_>, b: &Asked<'_>, size: Option<u64>, asked: Option<Multiple
         return super::schedule::no_throughput(p);
     }
     let sizes = common(a, b);
-    let held = Held::of(a, b);
+    let held = TwoPaths::of(a, b);
     let chosen = match size {
         Some(size) => vec![size],
         None => few(&sizes),
@@ -119,7 +120,7 @@ fn moves(a: &Asked<'_>, b: &Asked<'_>, size: Option<u64>, asked: Option<Multiple
         let times = times_words(extra.factor(), extra.sure_ratio.words());
         format!("{times} as much at {}: {} against {}", size_words(*size), figure(over), figure(under))
     };
-    let whole = a.summary.as_ref().zip(b.summary.as_ref()).filter(|_| size.is_none() && sizes.len() > 1);
+    let whole = a.summary().zip(b.summary()).filter(|_| size.is_none() && sizes.len() > 1);
     let whole = whole.map(|(x, y)| {
         // By rounds in turns only where they say what the two figures beside it say.
         let own = ratio(x.max_throughput, y.max_throughput);
@@ -171,7 +172,7 @@ fn pair(a: &Asked<'_>, b: &Asked<'_>, size: Option<u64>, (factor, asked): (bool,
         return answer;
     }
     let sizes = common(a, b);
-    let held = Held::of(a, b);
+    let held = TwoPaths::of(a, b);
     let chosen: Vec<u64> = match size {
         Some(size) => vec![size],
         None => few(&sizes),
@@ -286,7 +287,7 @@ fn more(e: Estimate) -> String {
 }
 
 /// At how many sizes one is surely faster than the other.
-fn verdict(held: &Held<'_, '_>, sizes: &[u64]) -> String {
+fn verdict(held: &TwoPaths<'_, '_>, sizes: &[u64]) -> String {
     let (a, b) = (held.a, held.b);
     let all = held.all(sizes);
     let count = |of: &dyn Fn(&(u64, Estimate, bool)) -> bool| {

@@ -5,11 +5,11 @@ use model::answer::{self, Unanswered};
 use units::{Bytes, Kind};
 
 use super::asked::{Asked, figure};
-use super::held::{Held, Sure};
 use super::rates::{each, moved};
 use super::reply::{cannot, needs, no, nobody, yes};
 use super::rounds::every_round;
 use super::times::{Timed, of};
+use super::two_paths::{Sure, TwoPaths};
 use crate::config::question::size_words;
 use crate::document::Answered;
 
@@ -34,7 +34,7 @@ pub fn fastest(paths: &[&Asked<'_>], size: u64) -> Answered {
     for (p, a) in &found[1..] {
         let (told, note) = match best.against(p) {
             Ok(note) => {
-                let held = Held::of(p, best);
+                let held = TwoPaths::of(p, best);
                 doubt = first_of(doubt, best, &held);
                 let told = match held.at(size).filter(|_| held.in_turns()) {
                     // The other way round the rounds may say another thing than the medians.
@@ -110,8 +110,8 @@ fn unranked<T>(found: &mut Vec<(&Asked<'_>, T)>) -> Others {
     streams
 }
 
-/// What keeps the best of the paths from being so of more than these runs ([`Held::doubt`]), told once, and of times of one kind alone.
-fn first_of(told: String, best: &Asked<'_>, held: &Held<'_, '_>) -> String {
+/// What keeps the best of the paths from being so of more than these runs ([`TwoPaths::doubt`]), told once, and of times of one kind alone.
+fn first_of(told: String, best: &Asked<'_>, held: &TwoPaths<'_, '_>) -> String {
     let like = [held.a, held.b].iter().all(|p| best.against(p).is_ok());
     if told.is_empty() && like { held.doubt() } else { told }
 }
@@ -120,7 +120,7 @@ fn first_of(told: String, best: &Asked<'_>, held: &Held<'_, '_>) -> String {
 fn apart(time: Estimate, least: Estimate, (p, best): (&Asked<'_>, &Asked<'_>), size: u64) -> Sure {
     match () {
         () if time.low > least.high => Sure::Yes,
-        () if every_round(&best.curve, &p.curve, size) == Some(true) => Sure::EveryRound,
+        () if every_round(best.curve(), p.curve(), size) == Some(true) => Sure::EveryRound,
         () => Sure::No,
     }
 }
@@ -147,7 +147,7 @@ pub fn strongest(paths: &[&Asked<'_>]) -> Answered {
         if p.scheduled() {
             return Err(Unanswered::NoSum("a schedule (--rate) says nothing of how much the path carries".to_owned()));
         }
-        p.summary.as_ref().map(|s| (s.max_throughput, s.max_size)).ok_or(Unanswered::Nothing)
+        p.summary().map(|s| (s.max_throughput, s.max_size)).ok_or(Unanswered::Nothing)
     };
     let (found, others) = told(paths, most);
     let mut found: Vec<(&Asked<'_>, Estimate, u64)> = found.into_iter().map(|(p, (e, at))| (p, e, at)).collect();
@@ -162,7 +162,7 @@ pub fn strongest(paths: &[&Asked<'_>]) -> Answered {
     let mut doubt = String::new();
     let mut text = format!("moves the most, {}, at {}", figure(*most, Kind::BitsPerSecond), Bytes(*at));
     for (p, e, at) in &found[1..] {
-        let held = Held::of(best, p);
+        let held = TwoPaths::of(best, p);
         doubt = first_of(doubt, best, &held);
         let less = match held.most() {
             Some(factor) => factor.low > 1.0,
@@ -201,13 +201,13 @@ pub fn strongest_at(paths: &[&Asked<'_>], size: u64) -> Answered {
         each(best)
     );
     for (p, (e, _, how)) in &found[1..] {
-        let held = Held::of(p, best);
+        let held = TwoPaths::of(p, best);
         doubt = first_of(doubt, best, &held);
         let sure = match held.at(size).filter(|_| held.in_turns()) {
             Some(extra) if extra.ratio.value >= 1.0 => extra.sure_ratio,
             Some(_) => Sure::No,
             None if e.high < most.low => Sure::Yes,
-            None if every_round(&best.curve, &p.curve, size) == Some(true) => Sure::EveryRound,
+            None if every_round(best.curve(), p.curve(), size) == Some(true) => Sure::EveryRound,
             None => Sure::No,
         };
         let sure = match sure {
@@ -224,7 +224,7 @@ pub fn strongest_at(paths: &[&Asked<'_>], size: u64) -> Answered {
 }
 
 pub fn control(paths: &[&Asked<'_>]) -> Answered {
-    let (mut found, mut others) = told(paths, |p| answer::control(&p.curve));
+    let (mut found, mut others) = told(paths, |p| answer::control(p.curve()));
     found.sort_by(|a, b| a.1.1.seconds.value.total_cmp(&b.1.1.seconds.value));
     others.extend(unranked(&mut found));
     if let Some((p, why)) = found.first().and_then(|(p, _)| Some((*p, p.journey().err()?))) {

@@ -1,25 +1,25 @@
 //! Answers that are rates: bits, frames and messages a second.
 
 use measure::event::TimeKind;
-use model::answer::{self, Frames, Kept, Seen, Unanswered};
+use model::answer::{self, Frames, Kept, RoundRange, Unanswered};
 use model::{CurvePoint, Estimate};
 use units::{BitRate, Bytes, Kind, Seconds, Share};
 
 use super::asked::{Asked, figure, from, inverse, times};
+use super::below;
 use super::beside::{achieved, ways};
 use super::kept::{self, Kept as KeptUp};
 use super::percentiles::{but, late, stands_in};
 use super::reply::{answered, cannot, needs, no, yes};
-use super::seen;
 use super::surest::{Surest, known, resolved};
 use super::times::of;
 use crate::config::question::{Unit, size_words};
 use crate::document::Answered;
 
 pub fn maximum(p: &Asked<'_>) -> Result<answer::Most, Unanswered> {
-    let summary = p.summary.as_ref().ok_or(Unanswered::TooLittle("there are too few points"))?;
+    let summary = p.summary().ok_or(Unanswered::TooLittle("there are too few points"))?;
     p.reached()?;
-    answer::most(&p.lasting, summary, p.seed)
+    answer::most(p.lasting(), summary, p.seed)
 }
 
 /// A throughput as what is kept up, where that is asked for, and what is said of it.
@@ -47,14 +47,14 @@ fn unkept(p: &Asked<'_>, size: u64, e: Estimate) -> Option<Answered> {
 }
 
 pub fn most(p: &Asked<'_>, sustained: bool) -> Answered {
-    if let [only] = &p.curve[..] {
+    if let [only] = p.curve() {
         let mut answer = throughput(p, only.size, sustained);
         if answer.answered {
             answer.text.push_str("; no other size was measured, which may move more");
         }
         return answer;
     }
-    match (maximum(p), &p.summary) {
+    match (maximum(p), p.summary()) {
         // What the largest size moves is moved, and more may be.
         (Err(Unanswered::Unsaturated(largest)), Some(s)) if !sustained => {
             let why = Unanswered::Unsaturated(largest);
@@ -96,7 +96,7 @@ pub fn most(p: &Asked<'_>, sustained: bool) -> Answered {
 /// What it moves in a long time, with messages of a size or of the best one: what it keeps up where that is known, else what short trials move,
 /// and that this is of them.
 pub fn for_long(p: &Asked<'_>, size: Option<u64>) -> Answered {
-    let most = || match &p.curve[..] {
+    let most = || match p.curve() {
         [only] => Some(only.size),
         _ => maximum(p).ok().map(|m| m.at),
     };
@@ -129,10 +129,10 @@ fn surely_moved(p: &Asked<'_>, most: Estimate, at: u64) -> String {
 /// size by their time).
 pub fn moved(p: &Asked<'_>, size: u64) -> Result<(Estimate, Vec<u64>, String), Unanswered> {
     p.carried(size)?;
-    match answer::throughput(&p.curve, size) {
+    match answer::throughput(p.curve(), size) {
         Err(Unanswered::Outside { to, .. }) if size > to => {
             let t = of(p, size)?;
-            Ok((answer::carried(&p.curve, size, t.seconds)?, t.rests_on, t.how))
+            Ok((answer::carried(p.curve(), size, t.seconds)?, t.rests_on, t.how))
         }
         found => found.map(|(e, rests_on)| (e, rests_on, String::new())),
     }
@@ -200,7 +200,7 @@ pub fn carries(p: &Asked<'_>, rate: f64, size: Option<u64>, (less, sustained): (
         Some(size) => moved(p, size)
             .map(|(e, rests, how)| (e, rests, format!("with messages of {}{how} it moves", size_words(size)))),
         // What a small message carries is carried, whatever larger ones add.
-        None => match (maximum(p), &p.summary) {
+        None => match (maximum(p), p.summary()) {
             (Err(Unanswered::Unsaturated(_)), Some(s)) if s.max_throughput.low >= rate => {
                 Ok((s.max_throughput, vec![s.max_size], format!("at {} it moves", Bytes(s.max_size))))
             }
@@ -221,10 +221,10 @@ pub fn carries(p: &Asked<'_>, rate: f64, size: Option<u64>, (less, sustained): (
             };
             // Rounds saw what was measured at that size, or on either side of it.
             let inside = size.is_none_or(|s| rests_on.iter().any(|r| *r <= s) && rests_on.iter().any(|r| *r >= s));
-            let seen = Seen::rates(&p.curve, &rests_on).filter(|_| inside);
+            let seen = RoundRange::rates(p.curve(), &rests_on).filter(|_| inside);
             let seen = seen.map(|s| kept_up.factor.map_or(s, |f| s.times_as_long(1.0 / f.high, 1.0 / f.low)));
             // What lies below the rate is too slow.
-            let (slow, seen) = seen::below(e, rate, seen, slower, Kind::BitsPerSecond);
+            let (slow, seen) = below::below(e, rate, seen, slower, Kind::BitsPerSecond);
             let burst = p.burst_at(&rests_on);
             if sustained && !kept_up.known {
                 let moved = figure(e, Kind::BitsPerSecond);
@@ -236,7 +236,7 @@ pub fn carries(p: &Asked<'_>, rate: f64, size: Option<u64>, (less, sustained): (
                 "yes" if !burst.is_empty() => "not surely",
                 verdict => verdict,
             };
-            let from = if size.is_none() && e.high >= rate && !slower { Kept::of(&p.lasting, rate) } else { None };
+            let from = if size.is_none() && e.high >= rate && !slower { Kept::of(p.lasting(), rate) } else { None };
             let from = from.map_or(String::new(), |kept| from_which(rate, &kept, verdict == "yes"));
             let verdict = answered(verdict, less);
             let text =
@@ -248,20 +248,20 @@ pub fn carries(p: &Asked<'_>, rate: f64, size: Option<u64>, (less, sustained): (
 
 /// That a rate is surely carried at one size, where the most that the path moves does not tell.
 fn surely(p: &Asked<'_>, rate: f64, less: bool, sustained: bool) -> Option<Answered> {
-    let most = p.summary.as_ref()?;
+    let most = p.summary()?;
     let kept = |size: u64, e: Estimate| kept::at(p, size).factor.map_or(e, |factor| kept::less(e, factor));
     let all = kept(most.max_size, most.max_throughput);
     if all.low > rate && resolved(all) {
         return None;
     }
-    let found = Surest::of(&p.lasting, kept).filter(|s| s.least >= rate)?;
+    let found = Surest::of(p.lasting(), kept).filter(|s| s.least >= rate)?;
     let kept = kept::at(p, found.size);
     if sustained && !kept.known {
         return None;
     }
     let (how, from) = match kept.factor {
         Some(_) => (keeps(kept.near), None),
-        None => ("moves", Kept::of(&p.lasting, rate)),
+        None => ("moves", Kept::of(p.lasting(), rate)),
     };
     let from = from.map_or(String::new(), |kept| from_which(rate, &kept, true));
     let text = format!(
@@ -312,7 +312,7 @@ fn reached(kept: &Kept) -> String {
 fn doubled(p: &Asked<'_>) -> Result<(Vec<CurvePoint>, &'static str, f64), String> {
     let (factor, label) = p.round_trip()?;
     let point = |c: &CurvePoint| c.times(factor);
-    Ok((p.curve.iter().map(point).collect(), label, factor))
+    Ok((p.curve().iter().map(point).collect(), label, factor))
 }
 
 pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
@@ -323,7 +323,7 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
         return in_rounds(p, rate, size, in_round);
     }
     let requests = what == Unit::Requests;
-    let (curve, label, factor) = match if requests { doubled(p) } else { Ok((p.curve.clone(), p.time, 1.0)) } {
+    let (curve, label, factor) = match if requests { doubled(p) } else { Ok((p.curve().to_vec(), p.time, 1.0)) } {
         Ok(found) => found,
         Err(why) => return needs(p, p.there_and_back(), &Unanswered::NoSum(why), &[size]),
     };
@@ -345,7 +345,7 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
                 f.seconds = kept::longer(f.seconds, factor);
                 f.most_frames = inverse(f.seconds, 1.0);
             }
-            let (word, seen) = seen::below(
+            let (word, seen) = below::below(
                 f.seconds,
                 f.period,
                 timed.as_ref().ok().and_then(|t| t.seen),
@@ -456,7 +456,7 @@ fn beyond(p: &Asked<'_>, rate: f64, size: u64, one: &str, requests: bool) -> Opt
 
 /// Which share of the most throughput messages of a size move.
 pub fn part_of_the_most(p: &Asked<'_>, size: u64) -> Answered {
-    let found = p.carried(size).and_then(|()| Ok((answer::throughput(&p.curve, size)?, maximum(p)?)));
+    let found = p.carried(size).and_then(|()| Ok((answer::throughput(p.curve(), size)?, maximum(p)?)));
     match found {
         Err(why) => no(p, &why, &[size]),
         Ok(((e, mut rests_on), most)) => {

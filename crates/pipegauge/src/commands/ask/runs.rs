@@ -15,7 +15,7 @@ pub fn apart(p: &Asked<'_>, size: Option<u64>) -> Answered {
     let Some((spread, runs)) = p.between() else {
         return cannot(p, format!("how far runs lie apart: {}", p.not_known()), &[]);
     };
-    let at = size.or(p.summary.as_ref().map(|s| s.latency_size)).unwrap_or(0);
+    let at = size.or(p.summary().map(|s| s.latency_size)).unwrap_or(0);
     let row = p.row(at);
     if size.is_some() && row.is_none() {
         return cannot(

@@ -20,7 +20,7 @@ pub fn no_throughput(p: &Asked<'_>) -> Answered {
 
 /// Whether `asked` messages of a size go a second; none asks how many do, which a schedule does not tell.
 pub fn messages(p: &Asked<'_>, size: Option<u64>, asked: Option<f64>) -> Answered {
-    told(p, size.or(p.summary.as_ref().map(|s| s.latency_size)), asked, |_, x| significant(x, Kind::PerSecond))
+    told(p, size.or(p.summary().map(|s| s.latency_size)), asked, |_, x| significant(x, Kind::PerSecond))
 }
 
 /// Whether `asked` bits go a second, or how many do. Only a stream offers bits.
@@ -28,14 +28,14 @@ pub fn bits(p: &Asked<'_>, size: Option<u64>, asked: Option<f64>) -> Answered {
     if p.kind != Some(TimeKind::OneWay) {
         return no_throughput(p);
     }
-    let size = size.or(p.curve.iter().map(|c| c.size).max());
+    let size = size.or(p.curve().iter().map(|c| c.size).max());
     let per_second = asked.zip(size).map(|(bits, size)| bits / (size.max(1) as f64 * 8.0));
     told(p, size, per_second, |size, x| BitRate(x * size as f64 * 8.0).to_string())
 }
 
 /// Which rate a schedule offered, and how much of it went.
 pub fn rate(p: &Asked<'_>) -> Answered {
-    let sizes = || p.curve.iter().map(|c| c.size);
+    let sizes = || p.curve().iter().map(|c| c.size);
     let rows: Vec<(u64, Offered)> = sizes().filter_map(|size| Some((size, p.offered(size)?))).collect();
     let Some((first, offered)) = rows.first().copied().filter(|_| p.scheduled()) else {
         let why =

@@ -1,14 +1,14 @@
 //! Answers that are sizes.
 
-use model::answer::{self, Reached, Seen, Unanswered, largest_within, longer_below};
+use model::answer::{self, Reached, RoundRange, Unanswered, largest_within, longer_below};
 use model::{CurvePoint, Estimate};
 use units::{BitRate, Bytes, Kind, Seconds, Share};
 
 use super::asked::{Asked, figure, from, inverse, times};
+use super::below;
 use super::kept::{self, LASTS};
 use super::rates::each;
 use super::reply::{cannot, no, yes};
-use super::seen;
 use super::surest::{self, Surest, known};
 use super::times::no_journey;
 use crate::document::Answered;
@@ -28,7 +28,7 @@ fn best(r: &Reached) -> String {
 }
 
 pub fn to_use(p: &Asked<'_>) -> Answered {
-    match p.reached().and_then(|()| answer::size_to_use(&p.lasting, p.seed)) {
+    match p.reached().and_then(|()| answer::size_to_use(p.lasting(), p.seed)) {
         Err(why) => no(p, &why, &[]),
         Ok(r) => {
             // The time of one of so many sizes says nothing of the others.
@@ -53,7 +53,7 @@ pub fn to_use(p: &Asked<'_>) -> Answered {
 
 /// What a message of the size takes that moves a share of the most, seconds: of the same curve as its size, and so no row's own time.
 fn takes(p: &Asked<'_>, r: &Reached) -> Option<Estimate> {
-    let near = p.curve.iter().filter(|c| c.size > 0).min_by(|a, b| {
+    let near = p.curve().iter().filter(|c| c.size > 0).min_by(|a, b| {
         let off = |c: &CurvePoint| (c.size as f64 / r.size.value).ln().abs();
         off(a).total_cmp(&off(b))
     })?;
@@ -64,11 +64,10 @@ fn takes(p: &Asked<'_>, r: &Reached) -> Option<Estimate> {
 
 pub fn saturation(p: &Asked<'_>) -> Answered {
     let most = p
-        .summary
-        .as_ref()
+        .summary()
         .ok_or(Unanswered::Nothing)
         .and_then(|s| p.reached().map(|()| s))
-        .and_then(|s| answer::most(&p.lasting, s, p.seed));
+        .and_then(|s| answer::most(p.lasting(), s, p.seed));
     let most = match most {
         Ok(most) => most,
         Err(why) => return no(p, &why, &[]),
@@ -79,7 +78,7 @@ pub fn saturation(p: &Asked<'_>) -> Answered {
         from(most.from.size),
         best(&most.from)
     );
-    match p.fits.as_ref().and_then(|f| f.saturation.as_ref()) {
+    match p.fits().and_then(|f| f.saturation.as_ref()) {
         Some(s) => {
             let text = format!(
                 "saturated {}, where bytes begin to cost more than the start (saturation point); {full}",
@@ -95,7 +94,7 @@ pub fn saturation(p: &Asked<'_>) -> Answered {
 
 /// Why the curve has no saturation point, as its fit says.
 fn no_knee<'a>(p: &'a Asked<'_>) -> &'a str {
-    let warnings = p.fits.iter().flat_map(|f| &f.warnings);
+    let warnings = p.fits().into_iter().flat_map(|f| &f.warnings);
     warnings
         .into_iter()
         .find(|w| w.contains("saturat"))
@@ -103,7 +102,7 @@ fn no_knee<'a>(p: &'a Asked<'_>) -> &'a str {
 }
 
 pub fn share(p: &Asked<'_>, share: f64) -> Answered {
-    match (&p.summary, p.reached().and_then(|()| Reached::of(&p.lasting, share, p.seed))) {
+    match (p.summary(), p.reached().and_then(|()| Reached::of(p.lasting(), share, p.seed))) {
         (Some(summary), Ok(r)) => {
             let text = format!(
                 "{} of the most ({}) {}; {}",
@@ -120,7 +119,7 @@ pub fn share(p: &Asked<'_>, share: f64) -> Answered {
 }
 
 pub fn half_power(p: &Asked<'_>) -> Answered {
-    let Some(summary) = &p.summary else { return no(p, &Unanswered::Nothing, &[]) };
+    let Some(summary) = p.summary() else { return no(p, &Unanswered::Nothing, &[]) };
     if let Err(why) = p.reached() {
         return no(p, &why, &[]);
     }
@@ -131,7 +130,7 @@ pub fn half_power(p: &Asked<'_>) -> Answered {
             &[],
         ),
         Some(e) => {
-            let fitted = p.fits.as_ref().and_then(|f| f.bandwidth.as_ref()).filter(|b| !b.misfit.systematic);
+            let fitted = p.fits().and_then(|f| f.bandwidth.as_ref()).filter(|b| !b.misfit.systematic);
             let fitted = fitted
                 .map_or(String::new(), |b| format!("; n1/2 of the fitted curve is {}", figure(b.n_half, Kind::Bytes)));
             let text = format!(
@@ -149,29 +148,29 @@ pub fn largest(p: &Asked<'_>, seconds: f64) -> Answered {
     if let Some(answer) = no_journey(p, &[]) {
         return answer;
     }
-    let (value, end) = largest_within(&p.curve, seconds, |e| e.value);
+    let (value, end) = largest_within(p.curve(), seconds, |e| e.value);
     let Some(value) = value else {
-        let smallest = p.curve.iter().map(|c| c.size).min();
+        let smallest = p.curve().iter().map(|c| c.size).min();
         return match smallest {
             None => no(p, &Unanswered::Nothing, &[]),
             Some(s) => too_short(p, s, seconds),
         };
     };
     // A longer time than measured leaves room for fewer bytes: the ends change sides.
-    let (low, all_surely) = largest_within(&p.curve, seconds, |e| e.high);
+    let (low, all_surely) = largest_within(p.curve(), seconds, |e| e.high);
     let low = low.unwrap_or(0);
-    let (high, open) = largest_within(&p.curve, seconds, |e| e.low);
+    let (high, open) = largest_within(p.curve(), seconds, |e| e.low);
     let high = high.unwrap_or(value);
     let high = if open { f64::INFINITY } else { high as f64 };
     let e = Estimate { value: value as f64, low: low as f64, high };
-    let mut but = except(&longer_below(&p.curve, seconds, value));
-    let slow = p.curve.iter().filter(|c| c.size <= value && c.seconds > seconds).count();
+    let mut but = except(&longer_below(p.curve(), seconds, value));
+    let slow = p.curve().iter().filter(|c| c.size <= value && c.seconds > seconds).count();
     if but.is_empty() && slow > 0 {
-        let all = p.curve.iter().filter(|c| c.size <= value).count();
+        let all = p.curve().iter().filter(|c| c.size <= value).count();
         but = format!(", though the medians of {slow} of {all} sizes up to there are longer, none surely");
     }
     let text = if end {
-        let whole = p.summary.as_ref().filter(|_| p.unsaturated().is_none()).map(|s| {
+        let whole = p.summary().filter(|_| p.unsaturated().is_none()).map(|s| {
             let (moves, at, _) = known(p, s.max_throughput, s.max_size);
             // In so long a time only what is kept up counts.
             let kept = kept::at(p, at);
@@ -201,9 +200,9 @@ pub fn longer(p: &Asked<'_>, seconds: f64) -> Answered {
     if let Some(answer) = no_journey(p, &[]) {
         return answer;
     }
-    let sizes = || p.curve.iter().map(|c| c.size);
+    let sizes = || p.curve().iter().map(|c| c.size);
     let Some((smallest, largest)) = sizes().min().zip(sizes().max()) else { return no(p, &Unanswered::Nothing, &[]) };
-    let (value, end) = largest_within(&p.curve, seconds, |e| e.value);
+    let (value, end) = largest_within(p.curve(), seconds, |e| e.value);
     let Some(value) = value else {
         let mut answer = too_short(p, smallest, seconds);
         // A verdict answers whether it is there in time, and is none here.
@@ -217,7 +216,7 @@ pub fn longer(p: &Asked<'_>, seconds: f64) -> Answered {
             Seconds(seconds)
         );
         let mut answer = cannot(p, why, &[largest]);
-        if let Ok(t) = answer::arrival(&p.curve, largest, None) {
+        if let Ok(t) = answer::arrival(p.curve(), largest, None) {
             answer.text.push_str(&format!(
                 "; {} takes {} ({})",
                 Bytes(largest),
@@ -227,11 +226,11 @@ pub fn longer(p: &Asked<'_>, seconds: f64) -> Answered {
         }
         return answer;
     }
-    let low = largest_within(&p.curve, seconds, |e| e.high).0.map_or(smallest, |low| low + 1);
-    let (high, open) = largest_within(&p.curve, seconds, |e| e.low);
+    let low = largest_within(p.curve(), seconds, |e| e.high).0.map_or(smallest, |low| low + 1);
+    let (high, open) = largest_within(p.curve(), seconds, |e| e.low);
     let high = if open { f64::INFINITY } else { high.unwrap_or(value) as f64 + 1.0 };
     let e = Estimate { value: value as f64 + 1.0, low: low as f64, high };
-    let slow: Vec<String> = longer_below(&p.curve, seconds, value).iter().take(NAMED).map(place).collect();
+    let slow: Vec<String> = longer_below(p.curve(), seconds, value).iter().take(NAMED).map(place).collect();
     let slow = match &slow[..] {
         [] => String::new(),
         some => format!("; smaller ones do so {}", some.join(", ")),
@@ -242,12 +241,12 @@ pub fn longer(p: &Asked<'_>, seconds: f64) -> Answered {
 
 /// The size from which on so many bits a second are moved.
 pub fn reaches(p: &Asked<'_>, rate: f64) -> Answered {
-    let Some(summary) = &p.summary else { return no(p, &Unanswered::Nothing, &[]) };
+    let Some(summary) = p.summary() else { return no(p, &Unanswered::Nothing, &[]) };
     let most = summary.max_throughput;
     let told = format!("the most is {} at {}", figure(most, Kind::BitsPerSecond), Bytes(summary.max_size));
     // What one size surely moves is reached there, though the most may be too noisy to tell.
-    let surely = Surest::smallest(&p.lasting, rate).filter(|_| most.low < rate);
-    match (answer::reaching(&p.lasting, rate, p.seed), surely) {
+    let surely = Surest::smallest(p.lasting(), rate).filter(|_| most.low < rate);
+    match (answer::reaching(p.lasting(), rate, p.seed), surely) {
         (Err(why), _) => no(p, &why, &[]),
         (Ok(found), Some(at)) => {
             let text = format!("{} {} ({}); {told}", BitRate(rate), surely_from(found, &at), each(p));
@@ -261,7 +260,7 @@ pub fn reaches(p: &Asked<'_>, rate: f64) -> Answered {
         }
         (Ok(None), None) => cannot(p, format!("no size surely reaches {}: {told} ({})", BitRate(rate), each(p)), &[]),
         (Ok(Some(size)), None) => {
-            let smallest = p.curve.iter().map(|c| c.size).min().unwrap_or(0);
+            let smallest = p.curve().iter().map(|c| c.size).min().unwrap_or(0);
             let place = match size.value <= smallest as f64 {
                 true => format!("by {} already, the smallest measured", Bytes(smallest)),
                 false => from(size),
@@ -308,12 +307,12 @@ fn unsure(size: Estimate, smallest: u64) -> String {
 /// That even the smallest message takes longer than a time.
 fn too_short(p: &Asked<'_>, smallest: u64, seconds: f64) -> Answered {
     let why = format!("even {}, the smallest measured, takes longer than {}", Bytes(smallest), Seconds(seconds));
-    match answer::arrival(&p.curve, smallest, None) {
+    match answer::arrival(p.curve(), smallest, None) {
         Err(_) => cannot(p, why, &[]),
         Ok(found) => {
             let time = figure(found.seconds, Kind::Seconds);
-            let seen = Seen::times(&p.curve, &[smallest]);
-            let (word, seen) = seen::below(found.seconds, seconds, seen, false, Kind::Seconds);
+            let seen = RoundRange::times(p.curve(), &[smallest]);
+            let (word, seen) = below::below(found.seconds, seconds, seen, false, Kind::Seconds);
             yes(p, format!("{word}: {why}, {time} ({}){seen}", p.time), found.seconds, "s", vec![smallest])
         }
     }

@@ -58,7 +58,7 @@ impl Surest {
 /// The most that a path moves and at which size, as the summary has it (`at`) where that is resolved, else the size of which most is sure; and
 /// what is to be said of that, which ends with a comma.
 pub fn known(p: &Asked<'_>, most: Estimate, at: u64) -> (Estimate, u64, String) {
-    match Surest::of(&p.lasting, |_, e| e).filter(|_| !resolved(most)) {
+    match Surest::of(p.lasting(), |_, e| e).filter(|_| !resolved(most)) {
         None => (most, at, String::new()),
         Some(s) => {
             let unknown = figure(most, Kind::BitsPerSecond);

@@ -1,7 +1,7 @@
 //! Answers that are times.
 
 use measure::event::TimeKind;
-use model::answer::{self, Outside, Seen, Unanswered};
+use model::answer::{self, Outside, RoundRange, Unanswered};
 use model::{Estimate, Summary};
 use units::{Bytes, Kind, Seconds, thousands};
 
@@ -19,7 +19,7 @@ pub struct Timed {
     pub how: String,
     pub rests_on: Vec<u64>,
     /// What rounds saw, where it was measured there or on either side.
-    pub seen: Option<Seen>,
+    pub seen: Option<RoundRange>,
     /// The size of the messages that it goes in, where no single one of it was measured.
     pub pieces: Option<u64>,
 }
@@ -46,15 +46,20 @@ pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
     if let Some(largest) = p.unsaturated().filter(|largest| size > *largest) {
         return Err(Unanswered::Unsaturated(largest));
     }
-    let found = match answer::arrival(&p.curve, size, p.fits.as_ref()) {
+    // Fits are worked out only for sizes that nothing measured tells of.
+    let found = match answer::arrival(p.curve(), size, None) {
+        Err(Unanswered::Outside { .. }) => answer::arrival(p.curve(), size, p.fits()),
+        measured => measured,
+    };
+    let found = match found {
         Ok(a) if a.outside == Some(Outside::Line) && starts_prevail(p, size) => {
-            let sizes = || p.curve.iter().map(|c| c.size);
+            let sizes = || p.curve().iter().map(|c| c.size);
             Unanswered::Outside { asked: size, from: sizes().min().unwrap_or(0), to: sizes().max().unwrap_or(0) }
         }
         Ok(a) => {
             let how = match a.outside {
                 None => a.bounded.map_or(String::new(), |(below, above)| {
-                    format!(", bounded by {} and {}, as too few rounds visited it", Bytes(below), Bytes(above))
+                    format!(", between those of {} and {}, as it had too few rounds", Bytes(below), Bytes(above))
                 }),
                 Some(Outside::Line) => ", by the fitted line, beyond what was measured".to_owned(),
                 Some(Outside::LastSizes) => format!(
@@ -63,17 +68,17 @@ pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
                     Bytes(a.rests_on[1])
                 ),
             };
-            let seen = Seen::times(&p.curve, &a.rests_on).filter(|_| a.outside.is_none());
+            let seen = RoundRange::times(p.curve(), &a.rests_on).filter(|_| a.outside.is_none());
             return Ok(Timed { seconds: a.seconds, how, rests_on: a.rests_on, seen, pieces: None });
         }
         Err(why) => why,
     };
     // So many messages one after another take so many times as long only where a message's time is its own.
     let alone = matches!(p.kind, Some(TimeKind::HalfRoundTrip | TimeKind::OneWay | TimeKind::Copy));
-    match (&found, &p.summary) {
+    match (&found, p.summary()) {
         // A path that still rises would carry larger messages faster than that, and one size says nothing of it.
         (Unanswered::Outside { to, .. }, Some(s))
-            if size > *to && alone && p.curve.len() > 1 && s.still_rising != Some(true) =>
+            if size > *to && alone && p.curve().len() > 1 && s.still_rising != Some(true) =>
         {
             Ok(in_smaller(p, size, s))
         }
@@ -107,8 +112,8 @@ pub fn lasting(p: &Asked<'_>, t: Timed) -> Timed {
 
 /// Whether the largest message measured is too small to say what bytes cost: its start costs more than its bytes do.
 fn starts_prevail(p: &Asked<'_>, size: u64) -> bool {
-    let largest = p.curve.iter().map(|c| c.size).max().unwrap_or(0);
-    let line = p.fits.as_ref().and_then(|f| f.latency.all.as_ref());
+    let largest = p.curve().iter().map(|c| c.size).max().unwrap_or(0);
+    let line = p.fits().and_then(|f| f.latency.all.as_ref());
     size > largest && line.is_none_or(|l| l.per_byte.value * (largest as f64) < l.t0.value)
 }
 
@@ -136,7 +141,7 @@ pub fn no_journey(p: &Asked<'_>, sizes: &[u64]) -> Option<Answered> {
 /// How long a stream takes to send what is larger than all of its messages.
 pub fn streamed(p: &Asked<'_>, size: u64, within: Option<f64>) -> Option<Answered> {
     p.journey().err()?;
-    let s = p.summary.as_ref().filter(|_| !p.scheduled() && p.curve.iter().all(|c| c.size < size))?;
+    let s = p.summary().filter(|_| !p.scheduled() && p.curve().iter().all(|c| c.size < size))?;
     // A stream is of many messages anyway.
     let t = lasting(p, of(p, size).unwrap_or_else(|_| in_smaller(p, size, s)));
     let (word, limit) = within.map_or((String::new(), String::new()), |seconds| {
@@ -163,10 +168,12 @@ pub fn arrival(p: &Asked<'_>, size: u64, round_trip: bool, sustained: bool) -> A
         Ok((t, label)) => {
             let t = if sustained || round_trip { t } else { lasting(p, t) };
             let back = round_trip || p.kind == Some(TimeKind::RoundTrip);
-            let what = if back { "is there and back" } else { "arrives" };
-            let time = after(t.seconds);
-            let mut found =
-                yes(p, format!("{} {what} {time} ({label}){}", size_words(size), t.how), t.seconds, "s", t.rests_on);
+            let what = match p.of_all(size) {
+                Some(what) => format!("{what} takes {}", figure(t.seconds, Kind::Seconds)),
+                None if back => format!("{} is there and back {}", size_words(size), after(t.seconds)),
+                None => format!("{} arrives {}", size_words(size), after(t.seconds)),
+            };
+            let mut found = yes(p, format!("{what} ({label}){}", t.how), t.seconds, "s", t.rests_on);
             found.sharpen = sharpen(p, &[size]);
             found
         }
@@ -174,7 +181,7 @@ pub fn arrival(p: &Asked<'_>, size: u64, round_trip: bool, sustained: bool) -> A
 }
 
 pub fn latency(p: &Asked<'_>, round_trip: bool, sustained: bool) -> Answered {
-    match p.summary.as_ref() {
+    match p.summary() {
         None => no(p, &Unanswered::Nothing, &[]),
         Some(s) => arrival(p, s.latency_size, round_trip, sustained),
     }
@@ -232,5 +239,5 @@ pub fn series(p: &Asked<'_>, count: u64, size: u64, round_trip: bool, sustained:
 
 /// The size asked about, or the smallest.
 pub fn or_smallest(p: &Asked<'_>, size: Option<u64>) -> Result<u64, Unanswered> {
-    size.or(p.summary.as_ref().map(|s| s.latency_size)).ok_or(Unanswered::Nothing)
+    size.or(p.summary().map(|s| s.latency_size)).ok_or(Unanswered::Nothing)
 }

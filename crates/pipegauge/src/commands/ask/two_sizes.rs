@@ -4,11 +4,11 @@ use model::Estimate;
 use units::Kind;
 
 use super::asked::{Asked, figure, inverse, times};
-use super::held::ratio;
 use super::multiple;
 use super::pairs::times_words;
 use super::reply::{cannot, no, yes};
 use super::times::{Timed, of};
+use super::two_paths::ratio;
 use crate::config::question::{Multiple, size_words};
 use crate::document::Answered;
 

@@ -697,14 +697,14 @@ fn group(module: &'static dyn Transport) -> Result<Vec<AnyLink>> {
     for proof in &proofs {
         acceptors.push((module.listen(&plain, HOME, &patience).context("listen()")?, proof));
     }
-    let doors: Vec<_> = acceptors.iter().map(|(acceptor, _)| (acceptor.address(), HOME)).collect();
+    let endpoints: Vec<_> = acceptors.iter().map(|(acceptor, _)| (acceptor.address(), HOME)).collect();
     let told = |link: Result<AnyLink, LinkError>, what: &'static str| {
         link.inspect_err(|_| FAILED.store(true, Ordering::Relaxed)).context(what)
     };
     std::thread::scope(|s| {
         let joins = acceptors.iter_mut().map(|(acceptor, proof)| s.spawn(|| told(acceptor.accept(proof), "join()")));
         let joins: Vec<_> = joins.collect();
-        let first = told(module.gather(&plain, &doors, &proofs, &patience), "join() of rank 0");
+        let first = told(module.gather(&plain, &endpoints, &proofs, &patience), "join() of rank 0");
         let others = joins.into_iter().map(|join| join.join().unwrap_or_else(|_| Err(anyhow!("joining panicked"))));
         let others: Vec<Result<AnyLink>> = others.collect();
         std::iter::once(first).chain(others).collect()

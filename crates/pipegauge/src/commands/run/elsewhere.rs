@@ -84,7 +84,7 @@ fn place(far: &Far, plans: &[&Plan], stop: &AtomicBool) -> Result<(Place, Option
             let host = at.clone().map_or_else(|| ssh_host(target), Ok)?;
             let waits = Waits::start(target, program, plans, stop)
                 .with_context(|| format!("starting the far side on {target}"))?;
-            let processes = waits.doors().into_iter().map(|(port, key)| (port, key.to_string())).collect();
+            let processes = waits.endpoints().into_iter().map(|(port, key)| (port, key.to_string())).collect();
             (Place::Waiting { host, processes }, Some(waits))
         }
         Far::Waiting { .. } => bail!("the far side was started for another process; this is a bug in pipegauge"),

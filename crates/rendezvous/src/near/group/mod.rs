@@ -7,7 +7,7 @@ pub(crate) mod elsewhere;
 mod joined;
 mod member;
 mod open;
-mod seen;
+mod reported;
 mod trial;
 
 use std::cell::{RefCell, RefMut};
@@ -30,7 +30,7 @@ use self::elsewhere::Elsewhere;
 use self::joined::joined;
 use self::member::Member;
 use self::open::Open;
-use self::seen::Seen;
+use self::reported::Reported;
 use self::trial::Processes;
 use super::flows::flows;
 use super::meeting::Meeting;
@@ -50,7 +50,7 @@ pub(crate) struct GroupSession {
     /// This program, for its members, and where they run if that is not here.
     program: PathBuf,
     elsewhere: Option<Elsewhere>,
-    seen: Seen,
+    reported: Reported,
     capabilities: Capabilities,
     open: Option<Open>,
     /// Processes of the launcher that started this command, where it did: after what is open, which ends before them.
@@ -78,7 +78,7 @@ impl GroupSession {
             others,
             program,
             elsewhere: None,
-            seen: Seen::default(),
+            reported: Reported::default(),
             capabilities,
             open: None,
             ranks: None,
@@ -223,7 +223,7 @@ impl Session for GroupSession {
         self.cpu = self.watch_cpus(&open);
         let (near_effective, far_effective) = open.effective.first().cloned().unwrap_or_default();
         let party = Party {
-            far: self.seen.far.first().cloned(),
+            far: self.reported.far.first().cloned(),
             near_effective,
             far_effective,
             flows: flows(&open.effective, &open.cpus, self.plan.both),
@@ -258,7 +258,7 @@ impl Session for GroupSession {
         let open = self.open.as_ref().filter(|_| matches!(self.reach, Reach::Shared(_)));
         // Far processes of this host are watched from here, with their CPUs.
         let Some(open) = open else { return Some(near) };
-        let pinned = self.seen.far.first().is_some_and(|e| e.pinned.is_some());
+        let pinned = self.reported.far.first().is_some_and(|e| e.pinned.is_some());
         open.fars.iter().try_fold(near, |all, far| match (far.borrow_mut().control.taken().ok()?, pinned) {
             (Some(far), _) => Some(all.with(far)),
             (None, pinned) => (!pinned).then_some(all),

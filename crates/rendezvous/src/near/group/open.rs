@@ -14,7 +14,7 @@ use super::GroupSession;
 use super::blame::{Finding, Shape, What, Who};
 use super::member::{Member, Stands};
 use crate::allocation::{Place, Ranks};
-use crate::member::message::{Dial, Door};
+use crate::member::message::{Dial, Endpoint};
 use crate::message::FarPin;
 use crate::near::control::Share;
 use crate::near::launch::{FAR, Starting};
@@ -77,21 +77,21 @@ impl GroupSession {
             }
         };
         let mut starting: Vec<Starting> = Vec::new();
-        let mut door = None;
-        let terms = |i: usize, door, environment| Terms {
+        let mut listens_at = None;
+        let terms = |i: usize, listens_at, environment| Terms {
             pin: far_pin(i),
             far_pin: FarPin::None,
             plan: &self.plan,
             stop: &self.stop,
             environment,
             rank: i as u32,
-            at: door,
+            at: listens_at,
             among,
         };
         if let Reach::Fresh(program, at) = &self.reach {
-            door = *at;
+            listens_at = *at;
             for i in 0..far_processes {
-                let how = terms(i, door, false).here();
+                let how = terms(i, listens_at, false).here();
                 let begun = meeting::begin_here(FAR, &under(&seats, i, &self.plan.peer_under), program, "peer", how);
                 starting.push(begun.map_err(|e| named(Who::Far(i), e))?);
             }
@@ -107,17 +107,17 @@ impl GroupSession {
         }
         let mut fars = Vec::new();
         for (i, starting) in starting.into_iter().enumerate() {
-            let environment = self.seen.far.len() <= i;
-            let met = meeting::met_here(starting, &terms(i, door, environment));
+            let environment = self.reported.far.len() <= i;
+            let met = meeting::met_here(starting, &terms(i, listens_at, environment));
             let met = met.map_err(|e| named(Who::Far(i), launched(&mut seats, e)))?;
-            self.seen.far.extend(met.inherited());
+            self.reported.far.extend(met.inherited());
             fars.push(Rc::new(RefCell::new(met)));
         }
         if let Reach::Shared(first) = &self.reach {
             first.borrow_mut().renew();
             fars = std::iter::once(first).chain(&self.others).take(far_processes).map(Rc::clone).collect();
-            if self.seen.far.is_empty() {
-                self.seen.far = fars.iter().filter_map(|far| far.borrow().environment.clone()).collect();
+            if self.reported.far.is_empty() {
+                self.reported.far = fars.iter().filter_map(|far| far.borrow().environment.clone()).collect();
             }
         }
         let mut members = Vec::new();
@@ -179,7 +179,7 @@ impl GroupSession {
         let each = shape.of / open.fars.len() as u32;
         let here = matches!(self.reach, Reach::Fresh(..));
         let (mut number, mut near_cpus, mut far_cpus) = (0, Vec::new(), Vec::new());
-        self.seen.can = Default::default();
+        self.reported.can = Default::default();
         open.numbers.clear();
         open.effective.clear();
         for (f, far) in open.fars.iter().enumerate() {
@@ -191,8 +191,9 @@ impl GroupSession {
             open.numbers.push(first);
             let mut near = Vec::new();
             for proof in &proofs {
-                let door = Door { address: address.clone(), peer: far.control.peer(), proof: hexadecimal(proof) };
-                let dial = self.dial(vec![door], number, open);
+                let endpoint =
+                    Endpoint { address: address.clone(), peer: far.control.peer(), proof: hexadecimal(proof) };
+                let dial = self.dial(vec![endpoint], number, open);
                 let stands = open.members[number].dial(dial).map_err(|what| {
                     far.control.cancel();
                     let words = far.control.read_out(Instant::now() + self.patience());
@@ -204,7 +205,7 @@ impl GroupSession {
                 })?;
                 self.capabilities = stands.capabilities.clone();
                 near_cpus.extend(stands.cpu);
-                near.push(self.seen.near(stands));
+                near.push(self.reported.near(stands));
                 number += 1;
             }
             let opened = far.control.opened(each, None);
@@ -215,7 +216,7 @@ impl GroupSession {
                     return Err(MeetError::Unequal(unequal).into());
                 }
                 far_cpus.push(far.cpu);
-                self.seen.can.1.push(*far.capabilities);
+                self.reported.can.1.push(*far.capabilities);
                 open.effective.push((near, far.effective));
             }
         }
@@ -227,29 +228,29 @@ impl GroupSession {
     }
 
     /// What the near process `number` is told to connect to.
-    fn dial(&self, doors: Vec<Door>, number: usize, open: &Open) -> Dial {
+    fn dial(&self, endpoints: Vec<Endpoint>, number: usize, open: &Open) -> Dial {
         let path = self.path();
         Dial {
             transport: path.transport,
             settings: path.settings.clone(),
-            doors,
+            endpoints,
             gathers: path.topology == Topology::Group,
             patience: self.plan.patience,
             decorators: self.plan.decorators.of_flow(number as u32),
             cpu: open.cpus.0.get(number).copied().filter(|_| self.elsewhere.is_none()),
             chooses: self.elsewhere.as_ref().map(|other| (other.nears.pin, other.nears.place(number).1)),
-            describe: self.seen.near.len() <= number,
+            describe: self.reported.near.len() <= number,
         }
     }
 
-    /// Has the near process bring the group together: all other members wait at their doors before it invites any.
+    /// Has the near process bring the group together: all other members wait at their endpoints before it invites any.
     fn gather(&mut self, open: &mut Open) -> Result<(), SessionError> {
         let plan = Rc::clone(&self.plan);
         let path = &plan.paths[self.number];
         let (shape, settings) = (self.shape(), &path.settings);
         let transport = path.transport.transport().map_err(|e| SessionError::Control(e.to_string()))?;
         let share = || Share { own: 1, others: shape.of - 1 };
-        let mut doors = Vec::new();
+        let mut endpoints = Vec::new();
         open.numbers.clear();
         open.effective.clear();
         for (f, far) in open.fars.iter().enumerate() {
@@ -258,10 +259,14 @@ impl GroupSession {
             let (first, address, proofs) = asked.map_err(|e| shape.of(Who::Far(f), far.ended(e).into()))?;
             open.numbers.push(first);
             let peer = far.control.peer();
-            doors.extend(proofs.iter().map(|proof| Door { address: address.clone(), peer, proof: hexadecimal(proof) }));
+            endpoints.extend(proofs.iter().map(|proof| Endpoint {
+                address: address.clone(),
+                peer,
+                proof: hexadecimal(proof),
+            }));
         }
-        let dial = self.dial(doors, 0, open);
-        self.seen.can = Default::default();
+        let dial = self.dial(endpoints, 0, open);
+        self.reported.can = Default::default();
         let stands: Stands = open.members[0].dial(dial).map_err(|what| {
             let mut findings = vec![Finding { who: Who::Near(0), what }];
             let deadline = Instant::now() + self.patience();
@@ -274,7 +279,7 @@ impl GroupSession {
             shape.cause(findings)
         })?;
         self.capabilities = stands.capabilities.clone();
-        let near = self.seen.near(stands);
+        let near = self.reported.near(stands);
         let mut far_cpus = Vec::new();
         for (f, far) in open.fars.iter().enumerate() {
             let mut far = far.borrow_mut();
@@ -285,7 +290,7 @@ impl GroupSession {
                     return Err(MeetError::Unequal(unequal).into());
                 }
                 far_cpus.push(there.cpu);
-                self.seen.can.1.push(*there.capabilities);
+                self.reported.can.1.push(*there.capabilities);
                 open.effective.push((near.clone(), there.effective));
             }
         }

@@ -209,10 +209,10 @@ fn too_few_rounds_have_no_verdict_and_no_interval() {
         (0, 20, "of a, less in every round at 20 of 21 sizes; 2 rounds"),
         (0, 0, "of a, in some rounds longer and in others not; 2 rounds"),
     ] {
-        n.comparison.seen = Some(model::Seen { slower, faster, sizes: 21 });
+        n.comparison.seen = Some(model::EveryRound { slower, faster, sizes: 21 });
         assert!(verdict(&n).contains(want), "{}", verdict(&n));
     }
-    n.comparison.seen = Some(model::Seen { slower: 1, faster: 0, sizes: 1 });
+    n.comparison.seen = Some(model::EveryRound { slower: 1, faster: 0, sizes: 1 });
     let want = "of a, longer in every round at the one size that rounds of both visited; 2 rounds";
     assert!(verdict(&n).contains(want), "{}", verdict(&n));
     n.comparison.sizes.truncate(1);
@@ -253,7 +253,7 @@ fn where_no_size_has_an_interval_the_table_shows_times_and_ratios_alone() {
     let want = "took 101.0% of the time of a; 2 rounds of each side are too few for an interval";
     assert!(said.contains(want) && !said.contains("no interval"), "{said}");
     n.comparison.few_rounds = None;
-    n.comparison.seen = Some(model::Seen { slower: 21, faster: 0, sizes: 21 });
+    n.comparison.seen = Some(model::EveryRound { slower: 21, faster: 0, sizes: 21 });
     let said = verdict(&n);
     assert!(said.contains("longer in every round at all 21 sizes; it changed too slowly over 2 rounds"), "{said}");
 }

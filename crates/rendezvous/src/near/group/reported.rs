@@ -11,7 +11,7 @@ use super::open::Open;
 
 /// What processes see of their hosts, by their numbers, and what their connections can do.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct Reported {
     /// Near processes.
     pub near: Vec<Environment>,
     /// Far ones.
@@ -20,7 +20,7 @@ pub(super) struct Seen {
     pub can: (Vec<Capabilities>, Vec<Capabilities>),
 }
 
-impl Seen {
+impl Reported {
     /// Notes what the next near process says of its connection; what took effect on it.
     pub(super) fn near(&mut self, stands: Stands) -> Effective {
         self.near.extend(stands.environment);
@@ -37,18 +37,18 @@ impl GroupSession {
         let other = |can: Option<&Capabilities>| can.filter(|can| **can != self.capabilities).cloned().map(Box::new);
         let near = (0..open.members.len()).map(|i| {
             let cpus = open.cpus.0.get(i).copied().into_iter().collect();
-            let capabilities = other(self.seen.can.0.get(i));
+            let capabilities = other(self.reported.can.0.get(i));
             let one =
                 MemberOpened { role: Role::Near, rank: i as u32 + 1, cpus, capabilities, ..MemberOpened::default() };
-            one.seeing(self.seen.near.get(i), Some(&here))
+            one.seeing(self.reported.near.get(i), Some(&here))
         });
         let each = (open.effective.len() / open.fars.len().max(1)).max(1);
         let far = open.cpus.1.chunks(each).enumerate().map(|(i, cpus)| {
             let cpus = cpus.iter().copied().flatten().collect();
-            let capabilities = other(self.seen.can.1.get(i * each));
+            let capabilities = other(self.reported.can.1.get(i * each));
             let one =
                 MemberOpened { role: Role::Far, rank: i as u32 + 1, cpus, capabilities, ..MemberOpened::default() };
-            one.seeing(self.seen.far.get(i), self.seen.far.first())
+            one.seeing(self.reported.far.get(i), self.reported.far.first())
         });
         near.chain(far).collect()
     }

@@ -9,7 +9,7 @@ use crate::CurvePoint;
 
 /// At how many sizes all rounds saw the same side take longer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Seen {
+pub struct EveryRound {
     /// Sizes at which every round of the second side took longer than every one of the first; of sides in turns, than the first side's of that
     /// round.
     pub slower: usize,
@@ -19,7 +19,7 @@ pub struct Seen {
     pub sizes: usize,
 }
 
-impl Seen {
+impl EveryRound {
     /// From the least and the greatest ratio of two rounds, second over first, at each size.
     pub(super) fn of(ratios: impl Iterator<Item = (f64, f64)>) -> Self {
         ratios.fold(Self::default(), |seen, (least, most)| Self {
@@ -65,10 +65,10 @@ mod tests {
     fn only_sizes_whose_rounds_all_lie_on_one_side_count() {
         let a = [run([&[1.0, 1.1], &[1.0, 2.0], &[3.0]]), run([&[1.2], &[1.5], &[3.1, 2.9]])];
         let b = [run([&[1.3, 1.4], &[1.9, 2.5], &[2.0, 2.8]])];
-        assert_eq!(Seen::apart(&a, &b, |_| true), Seen { slower: 1, faster: 1, sizes: 3 });
-        assert_eq!(Seen::apart(&b, &a, |_| true), Seen { slower: 1, faster: 1, sizes: 3 });
-        assert_eq!(Seen::apart(&a, &a, |_| true), Seen { slower: 0, faster: 0, sizes: 3 });
-        assert_eq!(Seen::apart(&a, &[], |_| true), Seen::default());
-        assert_eq!(Seen::apart(&a, &b, |size| size == 1), Seen { slower: 1, faster: 0, sizes: 1 });
+        assert_eq!(EveryRound::apart(&a, &b, |_| true), EveryRound { slower: 1, faster: 1, sizes: 3 });
+        assert_eq!(EveryRound::apart(&b, &a, |_| true), EveryRound { slower: 1, faster: 1, sizes: 3 });
+        assert_eq!(EveryRound::apart(&a, &a, |_| true), EveryRound { slower: 0, faster: 0, sizes: 3 });
+        assert_eq!(EveryRound::apart(&a, &[], |_| true), EveryRound::default());
+        assert_eq!(EveryRound::apart(&a, &b, |size| size == 1), EveryRound { slower: 1, faster: 0, sizes: 1 });
     }
 }

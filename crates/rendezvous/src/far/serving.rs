@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::attend::attend;
 use super::gate::Gate;
-use super::listener::{self, Attend, Listener, Seen};
+use super::listener::{self, Attend, Happened, Listener};
 use super::{Pin, Terms, Work};
 use crate::secret::Secret;
 use crate::tls::Identity;
@@ -48,7 +48,7 @@ pub enum ServeEvent {
 const TOLD: u32 = 5;
 
 /// Where near sides come in, and on which terms.
-pub(crate) struct Doors {
+pub(crate) struct Serving {
     pub socket: TcpListener,
     pub identity: Identity,
     pub secret: Secret,
@@ -60,25 +60,25 @@ pub(crate) struct Doors {
 /// one); with `keep` only `stop` ends it, and that is no error unless a measurement was in progress ([`MeetError::BrokenOff`]). Without
 /// `keep`, a stop before the measurement is [`MeetError::Interrupted`].
 pub(crate) fn attend_all<W: Work + 'static>(
-    doors: Doors,
+    serving: Serving,
     last_resort: Option<fn()>,
     stop: Arc<AtomicBool>,
     announce: &mut dyn FnMut(ServeEvent),
     work: fn() -> W,
 ) -> Result<(), MeetError> {
-    let Doors { socket, identity, secret, keep, limits } = doors;
+    let Serving { socket, identity, secret, keep, limits } = serving;
     let gate = Gate::new(secret, keep);
-    let terms = Terms { limits, pin: Pin::Choose, last_resort, door: None, near_stopped: None };
+    let terms = Terms { limits, pin: Pin::Choose, last_resort, listen_at: None, near_stopped: None };
     let attend: Box<Attend> =
         Box::new(move |channel, keys, terms, stop| attend(channel, keys, terms, &mut work(), stop));
     let (mut only, mut broken_off) = (Ok(()), false);
     let (mut second, mut told) = (Instant::now(), 0);
     let ended = listener::run(Listener { socket, identity, gate, terms, attend, stop }, None, &mut |seen| match seen {
-        Seen::Met(peer) => {
+        Happened::Met(peer) => {
             announce(ServeEvent::Met { peer });
             false
         }
-        Seen::Refused(peer, why) => {
+        Happened::Refused(peer, why) => {
             if second.elapsed() >= Duration::from_secs(1) {
                 (second, told) = (Instant::now(), 0);
             }
@@ -88,7 +88,7 @@ pub(crate) fn attend_all<W: Work + 'static>(
             }
             false
         }
-        Seen::Ended(peer, outcome) => {
+        Happened::Ended(peer, outcome) => {
             let how = match &outcome {
                 Ok(()) => "the near side said goodbye".to_owned(),
                 Err(MeetError::Gone { doing, .. }) => {

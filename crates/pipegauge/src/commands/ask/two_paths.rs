@@ -1,4 +1,4 @@
-//! Two paths held against each other at any size, by what `compare` says of them.
+//! Two paths compared at any size, by what `compare` says of them.
 
 use model::{Estimate, Finding};
 use report::compare::{APART, IN_ONE_RUN};
@@ -9,8 +9,8 @@ use super::rounds::every_round;
 use super::times::of as time;
 use record::sides::Compared;
 
-/// Two paths held against each other at any size.
-pub struct Held<'a, 'b> {
+/// Two paths compared at any size.
+pub struct TwoPaths<'a, 'b> {
     pub a: &'a Asked<'b>,
     pub b: &'a Asked<'b>,
     compared: Option<Compared>,
@@ -73,7 +73,7 @@ impl Sure {
     }
 }
 
-impl<'a, 'b> Held<'a, 'b> {
+impl<'a, 'b> TwoPaths<'a, 'b> {
     pub fn of(a: &'a Asked<'b>, b: &'a Asked<'b>) -> Self {
         Self { a, b, compared: a.compared_with(b) }
     }
@@ -140,7 +140,7 @@ impl<'a, 'b> Held<'a, 'b> {
             () if told && self.tells(ratio) => Sure::Yes,
             () if told => Sure::InTheseRuns,
             // Where no interval tells the two apart, all rounds of one may still lie beyond all of the other.
-            () if every_round(&self.a.curve, &self.b.curve, size).is_some() => Sure::EveryRound,
+            () if every_round(self.a.curve(), self.b.curve(), size).is_some() => Sure::EveryRound,
             () => Sure::No,
         }
     }
@@ -174,11 +174,11 @@ impl<'a, 'b> Held<'a, 'b> {
 
     /// Whether the first is the faster one in every round (true), or the second.
     pub fn every(&self, size: u64) -> Option<bool> {
-        every_round(&self.a.curve, &self.b.curve, size)
+        every_round(self.a.curve(), self.b.curve(), size)
     }
 
     /// The sizes with what is more there, and whether that is sure of all of them together, as `compare` has it: for what was measured, or where
-    /// these are separate runs of which that is not known ([`Held::doubt`]), for these runs.
+    /// these are separate runs of which that is not known ([`TwoPaths::doubt`]), for these runs.
     pub fn all(&self, sizes: &[u64]) -> Vec<(u64, Estimate, bool)> {
         let sure = |size: u64| self.at_size(size).is_some_and(|s| s.significant);
         sizes.iter().filter_map(|s| Some((*s, self.at(*s)?.seconds, sure(*s)))).collect()

@@ -8,9 +8,9 @@ use crate::{CurvePoint, Estimate};
 
 /// An estimate (E) held against a measurement (A).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Held {
+pub struct Agreement {
     /// The sizes that E was asked for and A has, ascending.
-    pub sizes: Vec<HeldAt>,
+    pub sizes: Vec<AgreementAt>,
     /// Root mean square of `off` over the sizes.
     pub typical: f64,
     /// The `off` farthest from 0.
@@ -25,7 +25,7 @@ pub struct Held {
 
 /// One size of it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct HeldAt {
+pub struct AgreementAt {
     /// Block size, bytes.
     pub size: u64,
     /// What was estimated, seconds.
@@ -38,10 +38,10 @@ pub struct HeldAt {
     pub within: Option<bool>,
 }
 
-impl Held {
+impl Agreement {
     /// `estimate` against the points measured at its target. None where they have no size in common.
     pub fn of(estimate: &Scaled, measured: &[CurvePoint]) -> Option<Self> {
-        let mut sizes: Vec<HeldAt> = measured
+        let mut sizes: Vec<AgreementAt> = measured
             .iter()
             .filter(|p| p.seconds.is_finite() && p.seconds > 0.0)
             .filter_map(|p| Some(at(p.size, estimate.at(p.size)?, p.estimate())))
@@ -60,7 +60,7 @@ impl Held {
     }
 }
 
-fn at(size: u64, estimated: Estimate, measured: Estimate) -> HeldAt {
+fn at(size: u64, estimated: Estimate, measured: Estimate) -> AgreementAt {
     let gap = estimated.value - measured.value;
     // The ends of both intervals that face each other.
     let (e, a) = if gap > 0.0 {
@@ -70,5 +70,5 @@ fn at(size: u64, estimated: Estimate, measured: Estimate) -> HeldAt {
     };
     let known = estimated.high.is_finite() && measured.high.is_finite();
     let within = known.then(|| gap.abs() <= e.hypot(a));
-    HeldAt { size, estimated, measured, off: gap / measured.value, within }
+    AgreementAt { size, estimated, measured, off: gap / measured.value, within }
 }

@@ -10,7 +10,7 @@ const FAR: f64 = 3.0;
 
 /// The range of what rounds measured: of the size that is asked about, or of those on either side of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Seen {
+pub struct RoundRange {
     /// Rounds; of several sizes the fewest.
     pub rounds: usize,
     /// The least that any of them measured, seconds or bits a second.
@@ -19,7 +19,7 @@ pub struct Seen {
     pub most: f64,
 }
 
-impl Seen {
+impl RoundRange {
     /// Times at these sizes, seconds. None where one was not measured, or in too few rounds.
     pub fn times(points: &[CurvePoint], sizes: &[u64]) -> Option<Self> {
         Self::of(points, sizes, |_, seconds| seconds)
@@ -74,15 +74,15 @@ mod tests {
             CurvePoint::of(size, times[0], (0..).zip(times).map(|(round, t)| (round, *t)).collect())
         };
         let curve = [of(64, &[10e-6, 12e-6]), of(128, &[11e-6, 20e-6, 15e-6]), of(256, &[30e-6])];
-        let seen = Seen::times(&curve, &[64, 128]).unwrap();
-        assert_eq!(seen, Seen { rounds: 2, least: 10e-6, most: 20e-6 });
+        let seen = RoundRange::times(&curve, &[64, 128]).unwrap();
+        assert_eq!(seen, RoundRange { rounds: 2, least: 10e-6, most: 20e-6 });
         assert_eq!([1e-3, 59e-6, 15e-6, 4e-6, 1e-6].map(|limit| seen.below(limit)), {
             [Some(true), None, None, None, Some(false)]
         });
         assert_eq!(seen.times_as_long(1.0, 2.0).most, 40e-6);
-        assert_eq!(Seen::times(&curve, &[128, 256]), None, "one round says nothing");
-        assert_eq!(Seen::times(&curve, &[100]), None);
-        let rates = Seen::rates(&curve, &[64]).unwrap();
+        assert_eq!(RoundRange::times(&curve, &[128, 256]), None, "one round says nothing");
+        assert_eq!(RoundRange::times(&curve, &[100]), None);
+        let rates = RoundRange::rates(&curve, &[64]).unwrap();
         assert!((rates.most / (512.0 / 10e-6) - 1.0).abs() < 1e-12 && rates.below(1e9) == Some(true), "{rates:?}");
     }
 }
