@@ -95,8 +95,19 @@ if [ ${#mpi[@]} -gt 0 ]; then
   measure mpi tcp "${mpi[@]}" --to 1MiB
   draw gigabit-layers mpi
   print netpipe-8-mpi layers mpi.run.jsonl
+  # The same over a link: the ranks are in two hosts of a laboratory.
+  if [ -e gigabit-1 ]; then
+    wire=("${mpi[@]/%/,interface=eth0}")
+    apart=(--peer-under 'ip netns exec h2' --peer-address h2)
+    echo "mpi-wire: pipegauge lab -- pipegauge run tcp ${wire[*]} ${apart[*]@Q} --to 1MiB ${flags[*]-}"
+    finish mpi-wire "$program" lab -- "$program" run tcp "${wire[@]}" "${apart[@]}" --to 1MiB ${flags[@]+"${flags[@]}"} -o mpi-wire.run.jsonl --no-html
+    draw netpipe-8-wire mpi-wire
+    print netpipe-8-mpi-wire layers mpi-wire.run.jsonl
+  else
+    echo "skipped: netpipe-8-wire, MPI over TCP between two hosts: no laboratory is to be had, as for gigabit-1"
+  fi
 else
-  echo "skipped: gigabit-layers and netpipe-8-mpi, MPI over TCP: no module of an MPI is built (make modules)"
+  echo "skipped: gigabit-layers, netpipe-8-mpi and netpipe-8-wire, MPI over TCP: no module of an MPI is built (make modules)"
 fi
 
 for rate in 155 513; do measure "wire-$rate" tcp --shape rate=${rate}Mbit/s --to 60KiB; done

@@ -47,6 +47,12 @@ if grep -q '^skipped: gigabit-layers' "$there/out"; then
 else
   ok "MPI over TCP beside TCP" grep -q '<path d="M[^"]*L' "$there/gigabit-layers.svg"
   ok "what MPI adds to TCP" grep -qE '^(openmpi|mpich)' "$there/netpipe-8-mpi.txt"
+  if grep -q '^skipped: netpipe-8-wire' "$there/out"; then
+    skipped=$((skipped + 1)) && grep '^skipped: netpipe-8-wire' "$there/out"
+  else
+    ok "MPI over TCP between two hosts" grep -q '<path d="M[^"]*L' "$there/netpipe-8-wire.svg"
+    ok "what MPI adds to TCP between two hosts" grep -qE '^(openmpi|mpich)' "$there/netpipe-8-mpi-wire.txt"
+  fi
 fi
 if grep -q "^$unresolved" "$there/out"; then
   skipped=$((skipped + 1)) && echo "skipped: estimated and actual latency: $(grep "^$unresolved" "$there/out")"
