@@ -80,6 +80,8 @@ struct pipegauge_error {
 #define PIPEGAUGE_QUEUED (UINT64_C(1) << 7)
 /* The table of collective operations is there. */
 #define PIPEGAUGE_COLLECTIVE (UINT64_C(1) << 8)
+/* The table of a group is there: a link is one member of several. Not beside PIPEGAUGE_COLLECTIVE. */
+#define PIPEGAUGE_GROUP (UINT64_C(1) << 9)
 
 struct pipegauge_capabilities {
     size_t size;
@@ -231,6 +233,36 @@ struct pipegauge_collective {
     int (*all_to_all)(pipegauge_link *, const void *out, void *into, size_t len, struct pipegauge_error *);
 };
 
+/* Which order of casts a group promises. */
+enum pipegauge_order {
+    /* Those of one sender come in its order. */
+    PIPEGAUGE_OF_EACH_SENDER = 0,
+    /* All come in one order at all members. */
+    PIPEGAUGE_OF_ALL = 1
+};
+
+/* Members of a group that cast messages to each other (PIPEGAUGE_GROUP). send() and recv() are used before join() alone. */
+struct pipegauge_group {
+    size_t size;
+    /* As `join` of the collectives: rank 0 has a link to each other member, in the order of their ranks, each other one has one link, to rank 0. It
+       returns once all are members; casts and answers go through the first link from then on. Whoever leaves later ends the group:
+       calls return PIPEGAUGE_CLOSED. */
+    int (*join)(pipegauge_link *const *links, size_t count, uint32_t rank, uint32_t members, struct pipegauge_error *);
+    /* Which order of casts it promises. */
+    enum pipegauge_order (*order)(const pipegauge_link *);
+    /* Whether this member's own casts are to be delivered to it, too, from here on; at first they are not. *hears is whether they are. */
+    int (*hear_itself)(pipegauge_link *, int asked, int *hears, struct pipegauge_error *);
+    /* Sends one message to all members; returns when the memory may be used again. It may be kept until flush() or the next wait, so that
+       several leave together. */
+    int (*cast)(pipegauge_link *, const void *message, size_t len, struct pipegauge_error *);
+    /* The next cast, of exactly `len` bytes: its sender's rank, and which of that sender's casts it is, from 1 on and wrapping. */
+    int (*deliver)(pipegauge_link *, void *message, size_t len, uint32_t *from, uint32_t *number, struct pipegauge_error *);
+    /* Sends one message to rank 0, or from rank 0 to the member of that rank. */
+    int (*answer)(pipegauge_link *, uint32_t to, const void *message, size_t len, struct pipegauge_error *);
+    /* The next answer to this member, of exactly `len` bytes, and who sent it. */
+    int (*answered)(pipegauge_link *, void *message, size_t len, uint32_t *from, struct pipegauge_error *);
+};
+
 /* A module. */
 struct pipegauge_module {
     size_t size;
@@ -297,6 +329,7 @@ struct pipegauge_module {
 
     /* Added after the first modules: tables that end before it have none. */
     const struct pipegauge_collective *collective;
+    const struct pipegauge_group *group;
 };
 
 /* The entry point. `abi` is the version that pipegauge has; NULL where the module can't serve it. */

@@ -328,6 +328,7 @@ static MODULE: Fixed<Module> = Fixed(Module {
     launch: std::ptr::null(),
     prepare: None,
     collective: std::ptr::null(),
+    group: std::ptr::null(),
 });
 
 /// The entry point.

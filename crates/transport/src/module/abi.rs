@@ -38,8 +38,9 @@ pub mod bit {
     pub const ONE_SIDED: u64 = 1 << 6;
     pub const QUEUED: u64 = 1 << 7;
     pub const COLLECTIVE: u64 = 1 << 8;
+    pub const GROUP: u64 = 1 << 9;
     /// All that this program knows.
-    pub const KNOWN: u64 = (1 << 9) - 1;
+    pub const KNOWN: u64 = (1 << 10) - 1;
 }
 
 /// `struct pipegauge_error`.
@@ -146,6 +147,23 @@ pub struct Collective {
     pub all_to_all: Option<unsafe extern "C" fn(Own, *const c_void, *mut c_void, usize, Err) -> c_int>,
 }
 
+/// `struct pipegauge_group`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Group {
+    pub size: usize,
+    pub join: Option<unsafe extern "C" fn(*const Own, usize, u32, u32, Err) -> c_int>,
+    pub order: Option<unsafe extern "C" fn(Own) -> c_int>,
+    pub hear_itself: Option<unsafe extern "C" fn(Own, c_int, *mut c_int, Err) -> c_int>,
+    pub cast: Option<unsafe extern "C" fn(Own, *const c_void, usize, Err) -> c_int>,
+    pub deliver: Option<unsafe extern "C" fn(Own, *mut c_void, usize, *mut u32, *mut u32, Err) -> c_int>,
+    pub answer: Option<unsafe extern "C" fn(Own, u32, *const c_void, usize, Err) -> c_int>,
+    pub answered: Option<unsafe extern "C" fn(Own, *mut c_void, usize, *mut u32, Err) -> c_int>,
+}
+
+/// `enum pipegauge_order`: all casts come in one order at all members.
+pub const OF_ALL: c_int = 1;
+
 /// `struct pipegauge_module`.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -182,6 +200,7 @@ pub struct Module {
     pub prepare: Option<unsafe extern "C" fn(*const Settings, Err) -> c_int>,
     /// The first that version 1 did not have from the beginning: NULL where a table ends before it.
     pub collective: *const Collective,
+    pub group: *const Group,
 }
 
 /// Bytes of a module's table that every one of version 1 has.
@@ -232,9 +251,10 @@ mod tests {
             OneSided as "pipegauge_one_sided": size, reserve, expose, fill, read, withdraw, reach, put, get, fence, leave;
             Queued as "pipegauge_queued": size, post, posted, poll;
             Collective as "pipegauge_collective": size, join, barrier, broadcast, allreduce, allgather, all_to_all;
+            Group as "pipegauge_group": size, join, order, hear_itself, cast, deliver, answer, answered;
             Module as "pipegauge_module": size, abi, name, version, summary, spoken, option_count, options, available, capabilities, listen,
                 address, accept, unlisten, connect, send, recv, exchange, ready, flush, effective, close, take, give_back, one_sided, queued, launch,
-                prepare, collective;
+                prepare, collective, group;
         };
         let asserts: Vec<String> = all
             .iter()
@@ -245,6 +265,8 @@ mod tests {
                 "_Static_assert(PIPEGAUGE_EAGER == 3, \"knobs\");".to_owned(),
                 format!("_Static_assert(PIPEGAUGE_QUEUED == {}, \"bits\");", bit::QUEUED),
                 format!("_Static_assert(PIPEGAUGE_COLLECTIVE == {}, \"bits\");", bit::COLLECTIVE),
+                format!("_Static_assert(PIPEGAUGE_GROUP == {}, \"bits\");", bit::GROUP),
+                format!("_Static_assert(PIPEGAUGE_OF_ALL == {OF_ALL}, \"orders\");"),
             ])
             .collect();
         let file = std::env::temp_dir().join(format!("pipegauge-header-{}.c", std::process::id()));

@@ -18,6 +18,7 @@ pub(super) enum Call {
     OneSided,
     Queued,
     Collective,
+    Group,
 }
 
 impl Call {
@@ -34,6 +35,7 @@ impl Call {
             (OneSided, "a call of its one-sided table"),
             (Queued, "a call of its queued table"),
             (Collective, "a call of its collective table"),
+            (Group, "a call of its group table"),
         ];
         all.into_iter().find(|(call, _)| *call as u8 == code).map(|(_, words)| words)
     }

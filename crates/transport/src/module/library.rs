@@ -22,6 +22,7 @@ pub struct Library {
     pub one_sided: Option<abi::OneSided>,
     pub queued: Option<abi::Queued>,
     pub collective: Option<abi::Collective>,
+    pub group: Option<abi::Group>,
     pub name: String,
     pub version: String,
     pub summary: String,
@@ -202,6 +203,15 @@ impl Library {
                 && t.allgather.is_some()
                 && t.all_to_all.is_some()
         })?;
+        let group = optional(table.group, "group", |t: &abi::Group| {
+            t.join.is_some()
+                && t.order.is_some()
+                && t.hear_itself.is_some()
+                && t.cast.is_some()
+                && t.deliver.is_some()
+                && t.answer.is_some()
+                && t.answered.is_some()
+        })?;
         Ok(Library {
             version: text(table.version, "version", 60)?,
             summary: text(table.summary, "summary", 200)?,
@@ -213,6 +223,7 @@ impl Library {
             one_sided,
             queued,
             collective,
+            group,
             options,
         })
     }

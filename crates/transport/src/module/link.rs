@@ -10,7 +10,7 @@ use super::call::{Failure, Terms, fault};
 use super::calls::{Call, Progress};
 use super::library::Library;
 use crate::settings::Effective;
-use crate::{Asked, Buffer, Capabilities, Collective, Link, LinkError, OneSided, OptionSpec, Queued};
+use crate::{Asked, Buffer, Capabilities, Collective, Group, Link, LinkError, OneSided, OptionSpec, Queued};
 
 /// Longest text of what took effect.
 const EFFECTIVE: usize = 200;
@@ -28,6 +28,7 @@ pub struct ModuleLink {
     one_sided: Option<abi::OneSided>,
     queued: Option<abi::Queued>,
     collective: Option<abi::Collective>,
+    group: Option<abi::Group>,
     /// Its place in a group, where it is in one.
     seat: Option<Seat>,
     options: &'static [OptionSpec],
@@ -72,10 +73,10 @@ impl ModuleLink {
     ) -> Result<Self, LinkError> {
         let own =
             NonNull::new(own).ok_or_else(|| fault("connecting", "it says that it is connected, and gives no link"))?;
-        let Library { table, one_sided, queued, collective, .. } = library;
+        let Library { table, one_sided, queued, collective, group, .. } = library;
         let failure = Failure::new();
         let (at, held) = (own.as_ptr(), Some(Arc::new(Held { own, close: table.close })));
-        let (table, one_sided, queued, collective) = (*table, *one_sided, *queued, *collective);
+        let (table, one_sided, queued, collective, group) = (*table, *one_sided, *queued, *collective, *group);
         let progress = Progress::of_a_link();
         Ok(Self {
             held,
@@ -86,6 +87,7 @@ impl ModuleLink {
             one_sided,
             queued,
             collective,
+            group,
             seat: None,
             options,
             can,
@@ -142,6 +144,9 @@ impl Link for ModuleLink {
     #[inline]
     fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
         const DOING: &str = "sending";
+        if self.casts() {
+            return self.cast(block).map(drop);
+        }
         let (own, Some(send)) = (self.own(DOING)?, self.table.send) else { return Err(MISSING) };
         self.progress.begins(Call::Send, block.len(), Duration::ZERO);
         // SAFETY: the link is the module's own; it reads no more than `len` bytes.
@@ -152,6 +157,9 @@ impl Link for ModuleLink {
     #[inline]
     fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
         const DOING: &str = "receiving";
+        if self.casts() {
+            return self.deliver(block).map(drop);
+        }
         let (own, Some(recv)) = (self.own(DOING)?, self.table.recv) else { return Err(MISSING) };
         self.progress.begins(Call::Receive, block.len(), Duration::ZERO);
         // SAFETY: as for sending; it writes no more than `len` bytes.
@@ -223,6 +231,10 @@ impl Link for ModuleLink {
         (self.can.queued && self.queued.is_some()).then_some(self as &mut dyn Queued)
     }
 
+    fn group(&mut self) -> Option<&mut dyn Group> {
+        self.casts().then_some(self as &mut dyn Group)
+    }
+
     fn collective(&mut self) -> Option<&mut dyn Collective> {
         (self.can.collective && self.seat.is_some()).then_some(self as &mut dyn Collective)
     }
@@ -234,13 +246,16 @@ const MISSING: LinkError = LinkError::Unsupported("do this: its table lacks the 
 /// What a call of an optional table is to whoever watches.
 macro_rules! called {
     (one_sided) => {
-        Call::OneSided
+        $crate::module::calls::Call::OneSided
     };
     (queued) => {
-        Call::Queued
+        $crate::module::calls::Call::Queued
     };
     (collective) => {
-        Call::Collective
+        $crate::module::calls::Call::Collective
+    };
+    (group) => {
+        $crate::module::calls::Call::Group
     };
 }
 
@@ -257,8 +272,10 @@ macro_rules! through {
 }
 
 mod collective;
+mod group;
+mod seat;
 
-pub(super) use self::collective::{Seat, shown};
+pub(super) use self::seat::{Seat, shown};
 
 /// Whether what is put or got lies within what is exposed.
 #[inline]

@@ -164,6 +164,12 @@ impl Module {
             (bit::ONE_SIDED, library.one_sided.is_some(), "PIPEGAUGE_ONE_SIDED and has no such table"),
             (bit::QUEUED, library.queued.is_some(), "PIPEGAUGE_QUEUED and has no such table"),
             (bit::COLLECTIVE, library.collective.is_some(), "PIPEGAUGE_COLLECTIVE and has no such table"),
+            (bit::GROUP, library.group.is_some(), "PIPEGAUGE_GROUP and has no such table"),
+            (
+                bit::GROUP,
+                !has(bit::COLLECTIVE),
+                "PIPEGAUGE_GROUP and PIPEGAUGE_COLLECTIVE: a link joins by one of both tables",
+            ),
         ] {
             if has(wanted) && !there {
                 return broken(&format!("says {which}"));
@@ -179,6 +185,7 @@ impl Module {
             local_only: has(bit::LOCAL_ONLY),
             one_sided: has(bit::ONE_SIDED),
             queued: has(bit::QUEUED),
+            group: has(bit::GROUP),
             collective: has(bit::COLLECTIVE),
             waits: Vec::new(),
             ..Capabilities::plain()
@@ -367,8 +374,10 @@ impl Transport for Module {
         let mut links = Vec::new();
         for ((rank, (address, peer)), proof) in (1..).zip(doors).zip(proofs) {
             let mut way = self.dialler(settings, address, *peer, patience)?;
-            if !way.can.collective {
-                return Err(LinkError::Unsupported("join several members in a group (PIPEGAUGE_COLLECTIVE)"));
+            if !Seat::can_be(&way.can) {
+                return Err(LinkError::Unsupported(
+                    "join several members in a group (PIPEGAUGE_GROUP, PIPEGAUGE_COLLECTIVE)",
+                ));
             }
             links.push(way.connected(proof, Some(Seat::new(rank, members)))?);
         }
@@ -498,7 +507,7 @@ impl Dialler {
         failure.check(came, "connecting", &self.terms.patience)?;
         let mut link = ModuleLink::new(own, self.library, self.options, self.can.clone(), Arc::clone(&self.terms))?;
         let told = shown(proof, seat);
-        link.send(if self.can.collective { &told } else { &proof.near })?;
+        link.send(if Seat::can_be(&self.can) { &told } else { &proof.near })?;
         far_shown(&mut link, proof)?;
         Ok(link)
     }
