@@ -2,8 +2,9 @@
 
 use std::ops::{Deref, DerefMut};
 
-use crate::event::{Down, Output, Up};
+use crate::event::{Cast, Down, Output, Up};
 use crate::foretold::{Came, Foretold};
+use crate::message::Msg;
 use crate::shared::{Event, Shared};
 use crate::time::Time;
 
@@ -14,6 +15,14 @@ pub trait Layer: Send {
     fn down(&mut self, event: Down, cx: &mut Cx<impl Near>);
     /// From below.
     fn up(&mut self, event: Up, cx: &mut Cx<impl Near>);
+    /// A cast from above on which this layer only puts its header: does so, and the cast goes on without an event of its own. Where there is more to do nothing changes, and [`Layer::down`] has it.
+    fn passes_down(&self, _msg: &mut Msg, _shared: &Shared) -> bool {
+        false
+    }
+    /// A cast from below off which this layer only takes its header. As [`Layer::passes_down`]; else [`Layer::up`] has it.
+    fn passes_up(&self, _cast: &mut Cast, _shared: &Shared) -> bool {
+        false
+    }
     /// The moment came that [`Cx::wake`] was asked for with this token. May come after the reason has gone.
     fn timer(&mut self, _token: u32, _cx: &mut Cx<impl Near>) {}
     /// No more input at this moment. Layers are asked from the top down, each after what those above it sent has arrived.
@@ -82,7 +91,7 @@ impl<N: Near> Cx<'_, N> {
     pub fn output(&mut self, output: Output) {
         match output {
             Output::Transmit(..) | Output::SetTimer(_) => self.shared.out.push_back(output),
-            other => self.shared.told.push_back(other),
+            other => self.shared.told.push(other),
         }
     }
 

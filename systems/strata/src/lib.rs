@@ -27,6 +27,7 @@ pub mod stack;
 pub mod state;
 mod time;
 pub mod udp;
+mod untold;
 mod view;
 pub mod wire;
 

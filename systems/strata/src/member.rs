@@ -218,11 +218,12 @@ impl Member {
     }
 
     /// What the application is told next.
+    #[inline]
     pub fn for_application(&mut self) -> Option<Output> {
-        self.shared.told.pop_front()
+        self.shared.told.pop()
     }
 
-    /// How much the application is to be told.
+    /// How much the application is to be told: zero where nothing is. Casts that FC packed count as one.
     pub fn untold(&self) -> usize {
         self.shared.told.len()
     }

@@ -23,6 +23,11 @@ struct Head {
 }
 
 impl Head {
+    #[cold]
+    fn empty() -> Box<Self> {
+        Box::new(Self { room: [0; HEADROOM], start: HEADROOM as u8 })
+    }
+
     fn bytes(&self) -> &[u8] {
         &self.room[usize::from(self.start)..]
     }
@@ -60,19 +65,45 @@ impl Msg {
     }
 
     /// Puts a header in front.
+    #[inline]
     pub fn push(&mut self, header: &[u8]) {
-        let head = self.head.get_or_insert_with(|| Box::new(Head { room: [0; HEADROOM], start: HEADROOM as u8 }));
+        let head = self.head.get_or_insert_with(Head::empty);
         let end = usize::from(head.start);
-        let Some(start) = end.checked_sub(header.len()) else {
-            let mut all = Vec::with_capacity(header.len() + self.len());
-            all.extend_from_slice(header);
-            all.extend_from_slice(self.head());
-            all.extend_from_slice(&self.body);
-            *self = Self::new(all);
-            return;
-        };
-        head.room[start..end].copy_from_slice(header);
-        head.start = start as u8;
+        match end.checked_sub(header.len()) {
+            Some(start) => {
+                head.room[start..end].copy_from_slice(header);
+                head.start = start as u8;
+            }
+            None => self.push_joined(header),
+        }
+    }
+
+    #[cold]
+    fn push_joined(&mut self, header: &[u8]) {
+        let mut all = Vec::with_capacity(header.len() + self.len());
+        all.extend_from_slice(header);
+        all.extend_from_slice(self.head());
+        all.extend_from_slice(&self.body);
+        *self = Self::new(all);
+    }
+
+    /// Takes a header of this one byte off the front, if it is there.
+    #[inline]
+    pub fn take(&mut self, header: u8) -> bool {
+        match &mut self.head {
+            Some(head) if usize::from(head.start) < HEADROOM => {
+                let there = head.room[usize::from(head.start)] == header;
+                head.start += u8::from(there);
+                there
+            }
+            _ => {
+                let there = self.body.first() == Some(&header);
+                if there {
+                    bytes::Buf::advance(&mut self.body, 1);
+                }
+                there
+            }
+        }
     }
 
     /// Takes a header of `N` bytes off the front.
@@ -155,6 +186,14 @@ mod tests {
         // The rest stands in the body now.
         assert_eq!(msg.pop::<5>(), Ok(*b"inner"));
         assert_eq!(msg.pop::<5>(), Err(Short));
+    }
+
+    #[test]
+    fn one_byte_is_taken_where_it_is_there() {
+        let mut msg = Msg::new(&b"b"[..]);
+        msg.push(b"a");
+        assert!(!msg.take(b'b') && msg.take(b'a') && !msg.take(b'a') && msg.take(b'b') && !msg.take(b'b'));
+        assert!(msg.is_empty());
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Layers on top of each other. A layer that handles an event borrows itself, and with it what it was entered through; the neighbours that are left it can
-//! call straight through. The type of a stack's layers may be known ([`On`]) or not (a list of boxes): the layers are the same.
+//! call straight through. A cast rises or sinks past layers that do no more than their header ([`Layer::passes_up`], [`Layer::passes_down`]) without an event for each. The type of a stack's layers may be known ([`On`]) or not (a list of boxes): the layers are the same.
 
-use crate::event::{Down, Up};
+use crate::event::{Cast, Down, Up};
 use crate::foretold::{Came, Foretold};
 use crate::layer::{Cx, Layer, Near};
+use crate::message::Msg;
 use crate::shared::{Event, Shared};
 
 /// One of a layer's entries.
@@ -40,6 +41,8 @@ pub(crate) trait Boxed: Send {
     fn call(&mut self, call: Call, cx: &mut Cx<Slices>);
     fn down(&mut self, event: Down, cx: &mut Cx<Slices>);
     fn up(&mut self, event: Up, cx: &mut Cx<Slices>);
+    fn passes_down(&self, msg: &mut Msg, shared: &Shared) -> bool;
+    fn passes_up(&self, cast: &mut Cast, shared: &Shared) -> bool;
     fn backlog(&self) -> usize;
     fn held(&self) -> usize;
     fn foretell(&self, from: u16, to: &mut Foretold, shared: &Shared) -> bool;
@@ -54,6 +57,12 @@ impl<L: Layer> Boxed for L {
     }
     fn up(&mut self, event: Up, cx: &mut Cx<Slices>) {
         Layer::up(self, event, cx);
+    }
+    fn passes_down(&self, msg: &mut Msg, shared: &Shared) -> bool {
+        Layer::passes_down(self, msg, shared)
+    }
+    fn passes_up(&self, cast: &mut Cast, shared: &Shared) -> bool {
+        Layer::passes_up(self, cast, shared)
     }
     fn backlog(&self) -> usize {
         Layer::backlog(self)
@@ -72,6 +81,47 @@ pub(crate) struct Slices<'a> {
     below: &'a mut [Box<dyn Boxed>],
 }
 
+/// Where an event comes to that passed layers.
+enum Comes {
+    /// Into the layer there.
+    Into(usize),
+    /// In front of a layer for which events wait: the event waits behind those.
+    Waits(usize),
+    /// Out above the top.
+    Out,
+}
+
+/// The way of an event down from the first of these layers, whose place is `place`.
+#[inline]
+fn sinks(layers: &[Box<dyn Boxed>], place: u16, event: &mut Down, shared: &Shared) -> Comes {
+    let mut at = 0;
+    while let Down::Cast(msg) = event
+        && layers.get(at).is_some_and(|layer| layer.passes_down(msg, shared))
+    {
+        at += 1;
+        if at == layers.len() || !shared.queue.none_down(place + at as u16) {
+            return Comes::Waits(at);
+        }
+    }
+    Comes::Into(at)
+}
+
+/// The way of an event up from the last of these layers, of which the first is the top.
+#[inline]
+fn rises(layers: &[Box<dyn Boxed>], event: &mut Up, shared: &Shared) -> Comes {
+    let mut at = layers.len() - 1;
+    while let Up::Cast(cast) = event
+        && layers[at].passes_up(cast, shared)
+    {
+        match at.checked_sub(1) {
+            None => return Comes::Out,
+            Some(next) if !shared.queue.none_up(next as u16) => return Comes::Waits(next),
+            Some(next) => at = next,
+        }
+    }
+    Comes::Into(at)
+}
+
 impl Near for Slices<'_> {
     #[inline]
     fn free_below(&self) -> bool {
@@ -82,15 +132,28 @@ impl Near for Slices<'_> {
         !self.above.is_empty()
     }
     #[inline]
-    fn down(&mut self, event: Down, at: u16, shared: &mut Shared) {
-        if let Some((layer, below)) = self.below.split_first_mut() {
-            layer.down(event, &mut Cx { shared, at, near: Slices { above: &mut [], below } });
+    fn down(&mut self, mut event: Down, at: u16, shared: &mut Shared) {
+        match sinks(self.below, at, &mut event, shared) {
+            Comes::Into(steps) => {
+                if let Some((layer, below)) = self.below[steps..].split_first_mut() {
+                    let at = at + steps as u16;
+                    layer.down(event, &mut Cx { shared, at, near: Slices { above: &mut [], below } });
+                }
+            }
+            Comes::Waits(steps) => shared.queue.push(at + steps as u16, Event::Down(event)),
+            Comes::Out => {}
         }
     }
     #[inline]
-    fn up(&mut self, event: Up, at: u16, shared: &mut Shared) {
-        if let Some((layer, above)) = self.above.split_last_mut() {
-            layer.up(event, &mut Cx { shared, at, near: Slices { above, below: &mut [] } });
+    fn up(&mut self, mut event: Up, _: u16, shared: &mut Shared) {
+        match rises(self.above, &mut event, shared) {
+            Comes::Into(at) => {
+                if let Some((layer, above)) = self.above[..=at].split_last_mut() {
+                    layer.up(event, &mut Cx { shared, at: at as u16, near: Slices { above, below: &mut [] } });
+                }
+            }
+            Comes::Waits(at) => shared.queue.push(at as u16, Event::Up(event)),
+            Comes::Out => shared.top(event),
         }
     }
 }
@@ -99,10 +162,19 @@ impl Pile for Vec<Box<dyn Boxed>> {
     fn len(&self) -> u16 {
         Vec::len(self) as u16
     }
-    fn enter(&mut self, at: u16, call: Call, shared: &mut Shared) {
+    fn enter(&mut self, at: u16, mut call: Call, shared: &mut Shared) {
         let (above, rest) = self.split_at_mut(usize::from(at));
-        if let Some((layer, below)) = rest.split_first_mut() {
-            layer.call(call, &mut Cx { shared, at, near: Slices { above, below } });
+        let Some((layer, below)) = rest.split_first_mut() else { return };
+        let passes = match &mut call {
+            Call::Event(Event::Down(Down::Cast(msg))) => layer.passes_down(msg, shared),
+            Call::Event(Event::Up(Up::Cast(cast))) => layer.passes_up(cast, shared),
+            _ => false,
+        };
+        let mut cx = Cx { shared, at, near: Slices { above, below } };
+        match call {
+            Call::Event(Event::Down(event)) if passes => cx.down(event),
+            Call::Event(Event::Up(event)) if passes => cx.up(event),
+            call => layer.call(call, &mut cx),
         }
     }
     fn backlog(&self) -> usize {
@@ -178,9 +250,11 @@ impl<L: Layer, B: Below> Below for On<L, B> {
         1 + self.1.len()
     }
     #[inline]
-    fn down(&mut self, event: Down, at: u16, shared: &mut Shared) {
+    fn down(&mut self, mut event: Down, at: u16, shared: &mut Shared) {
+        let passes = if let Down::Cast(msg) = &mut event { self.0.passes_down(msg, shared) } else { false };
         let near = Between { above: &mut Busy, below: &mut self.1 };
-        self.0.down(event, &mut Cx { shared, at, near });
+        let mut cx = Cx { shared, at, near };
+        if passes { cx.down(event) } else { self.0.down(event, &mut cx) }
     }
     fn enter<A: Above>(&mut self, steps: u16, what: Call, at: u16, mut above: A, shared: &mut Shared) {
         if let Some(steps) = steps.checked_sub(1) {
@@ -226,9 +300,11 @@ impl Above for Busy {
 impl<L: Layer, A: Above> Above for Under<'_, L, A> {
     const FREE: bool = true;
     #[inline]
-    fn up(&mut self, event: Up, at: u16, shared: &mut Shared) {
+    fn up(&mut self, mut event: Up, at: u16, shared: &mut Shared) {
+        let passes = if let Up::Cast(cast) = &mut event { self.layer.passes_up(cast, shared) } else { false };
         let near = Between { above: &mut self.above, below: &mut Busy };
-        self.layer.up(event, &mut Cx { shared, at, near });
+        let mut cx = Cx { shared, at, near };
+        if passes { cx.up(event) } else { self.layer.up(event, &mut cx) }
     }
 }
 

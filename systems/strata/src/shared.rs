@@ -11,6 +11,7 @@ use crate::event::{Delivery, Down, Output, Up};
 use crate::message::Msg;
 use crate::rng::Rng;
 use crate::time::Time;
+use crate::untold::Untold;
 use crate::view::View;
 
 pub(crate) enum Event {
@@ -126,7 +127,7 @@ pub struct Shared {
     pub(crate) timers: Timers,
     /// For the network and its clock, and for the application.
     pub(crate) out: VecDeque<Output>,
-    pub(crate) told: VecDeque<Output>,
+    pub(crate) told: Untold,
     pub(crate) view: Option<Arc<View>>,
     /// What the application cast or sent while the view was ending.
     pub(crate) waiting: VecDeque<(Option<Endpoint>, Bytes)>,
@@ -147,7 +148,7 @@ impl Shared {
             queue: Queue::default(),
             timers: Timers::default(),
             out: VecDeque::new(),
-            told: VecDeque::new(),
+            told: Untold::default(),
             view: None,
             waiting: VecDeque::new(),
             waiting_bytes: 0,
@@ -181,22 +182,16 @@ impl Shared {
                 let from = self.member(cast.from);
                 let (transitional, number) = (cast.transitional, cast.number);
                 let body = cast.msg.joined();
-                self.told.push_back(Output::Deliver(Delivery { from, cast: true, transitional, number, body }));
+                self.told.push(Output::Deliver(Delivery { from, cast: true, transitional, number, body }));
             }
             Up::Send(from, msg) => {
                 let from = self.member(from);
                 let body = msg.joined();
-                self.told.push_back(Output::Deliver(Delivery {
-                    from,
-                    cast: false,
-                    transitional: false,
-                    number: 0,
-                    body,
-                }));
+                self.told.push(Output::Deliver(Delivery { from, cast: false, transitional: false, number: 0, body }));
             }
             Up::View(view) => {
                 self.view = Some(view.clone());
-                self.told.push_back(Output::View(view));
+                self.told.push(Output::View(view));
                 self.blocked = false;
                 self.waiting_bytes = 0;
                 for (to, body) in std::mem::take(&mut self.waiting) {
@@ -210,14 +205,20 @@ impl Shared {
                 self.blocked = true;
                 self.queue.push(0, Event::Down(Down::BlockOk));
             }
-            Up::Stable(counts) => self.told.push_back(Output::Stable(counts)),
+            Up::Stable(counts) => self.told.push(Output::Stable(counts)),
             Up::Exit => {
                 self.gone = true;
                 self.timers.clear();
-                self.told.push_back(Output::Exit);
+                self.told.push(Output::Exit);
             }
             Up::Raw(..) | Up::Packet(..) | Up::Frozen(_) | Up::CutReached | Up::Problem(_) => {}
         }
+    }
+
+    /// A pack of casts, without FC's header, above the highest layer.
+    pub(crate) fn top_pack(&mut self, from: u16, transitional: bool, rest: Bytes) {
+        let from = self.member(from);
+        self.told.push_pack(from, transitional, rest);
     }
 
     /// Layers name ranks of the view that the application was told last: views and casts come up in order.

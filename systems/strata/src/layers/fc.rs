@@ -8,7 +8,7 @@
 
 use std::collections::VecDeque;
 
-use bytes::Buf;
+use bytes::{Buf, Bytes};
 
 use crate::event::{Cast, Down, Up};
 use crate::layer::{Cx, Layer, Near};
@@ -71,17 +71,29 @@ impl Fc {
     fn unpack(cast: Cast, cx: &mut Cx<impl Near>) {
         let mut rest = cast.msg.joined();
         let skip_last = cx.mutant(Mutant::PackDropsLast);
-        while !rest.is_empty() {
-            let mut reader = Reader(&rest);
-            let Ok(len) = reader.length(1) else { return };
-            let header = rest.len() - reader.0.len();
-            rest.advance(header);
-            let msg = Msg::new(rest.split_to(len));
+        if cx.at == 0 && !skip_last {
+            return cx.top_pack(cast.from, cast.transitional, rest);
+        }
+        while let Some(body) = unpacked(&mut rest) {
             if !(skip_last && rest.is_empty()) {
+                let msg = Msg::new(body);
                 cx.up(Up::Cast(Cast { msg, from: cast.from, number: 0, transitional: cast.transitional }));
             }
         }
     }
+}
+
+/// The next message of a pack, which is taken off it.
+#[inline]
+pub(crate) fn unpacked(rest: &mut Bytes) -> Option<Bytes> {
+    if rest.is_empty() {
+        return None;
+    }
+    let mut reader = Reader(rest);
+    let len = reader.length(1).ok()?;
+    let header = rest.len() - reader.0.len();
+    rest.advance(header);
+    Some(rest.split_to(len))
 }
 
 impl Layer for Fc {

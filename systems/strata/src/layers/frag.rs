@@ -95,10 +95,6 @@ impl Layer for Frag {
 
     fn up(&mut self, event: Up, cx: &mut Cx<impl Near>) {
         match event {
-            Up::Cast(mut cast) if self.parts.is_empty() && cast.msg.first() == Some(LAST) => {
-                let _ = cast.msg.pop::<1>();
-                cx.up(Up::Cast(cast));
-            }
             Up::Cast(Cast { from, msg, .. }) => {
                 if let Some(msg) = self.join(from, true, msg, cx) {
                     cx.up(Up::Cast(Cast { from, msg, number: 0, transitional: false }));
@@ -111,6 +107,18 @@ impl Layer for Frag {
             }
             other => cx.up(other),
         }
+    }
+
+    fn passes_down(&self, msg: &mut Msg, _: &Shared) -> bool {
+        let whole = msg.len() <= self.most;
+        if whole {
+            msg.push(&[LAST]);
+        }
+        whole
+    }
+
+    fn passes_up(&self, cast: &mut Cast, _: &Shared) -> bool {
+        self.parts.is_empty() && cast.msg.take(LAST)
     }
 
     fn foretell(&self, from: u16, to: &mut Foretold, _: &Shared) -> bool {

@@ -9,9 +9,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::addr::{Addr, Endpoint};
-use crate::event::{Down, Up};
+use crate::event::{Cast, Down, Up};
 use crate::layer::{Cx, Layer, Near};
 use crate::message::Msg;
+use crate::shared::Shared;
 use crate::stack::Kind;
 use crate::view::{View, ViewId};
 use crate::wire::{Reader, Short, Writer};
@@ -125,6 +126,14 @@ impl Layer for Merge {
             }
             other => cx.up(other),
         }
+    }
+
+    fn passes_down(&self, _: &mut Msg, _: &Shared) -> bool {
+        true
+    }
+
+    fn passes_up(&self, _: &mut Cast, _: &Shared) -> bool {
+        true
     }
 
     fn timer(&mut self, _: u32, cx: &mut Cx<impl Near>) {

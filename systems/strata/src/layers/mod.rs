@@ -6,7 +6,7 @@ mod chksum;
 mod com;
 mod crypt;
 pub(crate) mod fast;
-mod fc;
+pub(crate) mod fc;
 mod frag;
 #[cfg(test)]
 mod hostile;

@@ -293,6 +293,7 @@ impl Group {
     ///
     /// # Errors
     /// [`Failed::Io`].
+    #[inline]
     pub fn poll(&mut self, timeout: Duration) -> Result<Option<Event>, Failed> {
         // Each turn costs system calls, so that events which are there go first; but not for long, since the others wait for answers.
         if self.taken < TAKEN
@@ -301,6 +302,11 @@ impl Group {
             self.taken += 1;
             return Ok(Some(event));
         }
+        self.look(timeout)
+    }
+
+    /// As [`Group::poll`], with a look at the network first.
+    fn look(&mut self, timeout: Duration) -> Result<Option<Event>, Failed> {
         self.taken = 0;
         let began = Instant::now();
         let until = began + timeout;
@@ -353,6 +359,7 @@ impl Group {
     }
 
     /// An event that is there already.
+    #[inline]
     pub(super) fn event(&mut self) -> Option<Event> {
         if !self.kept.is_empty() {
             return self.kept.pop_front();
@@ -446,6 +453,7 @@ impl Group {
     }
 }
 
+#[inline]
 fn event(output: Output) -> Option<Event> {
     Some(match output {
         Output::Deliver(delivery) => Event::Message(delivery),

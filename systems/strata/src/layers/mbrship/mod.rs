@@ -26,9 +26,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use crate::addr::{Addr, Endpoint};
-use crate::event::{Down, Up};
+use crate::event::{Cast, Down, Up};
 use crate::foretold::Foretold;
 use crate::layer::{Cx, Layer, Near};
+use crate::message::Msg;
 use crate::mutant::Mutant;
 use crate::shared::Shared;
 use crate::stack::Kind;
@@ -321,6 +322,14 @@ impl Layer for Mbrship {
             DEADLINE => self.too_late(cx),
             _ => cx.up(Up::Exit),
         }
+    }
+
+    fn passes_down(&self, _: &mut Msg, _: &Shared) -> bool {
+        !self.blocked
+    }
+
+    fn passes_up(&self, _: &mut Cast, _: &Shared) -> bool {
+        true
     }
 
     /// Casts pass without a header, also while a view ends: NAK says how many.
