@@ -327,10 +327,11 @@ def part_curve():
     if sizes:
         medians, shortest = ([{size: point[what] for size, point in m.items()} for m in mine] for what in ("median", "min"))
         far = lambda runs: f"{spread.mean(runs, sizes):.1%}"
-        width = statistics.mean((m[s]["high"] - m[s]["low"]) / m[s]["median"] for m in mine for s in sizes)
+        # A run that was too short for so many rounds has points without an interval.
+        widths = [(m[s]["high"] - m[s]["low"]) / m[s]["median"] for m in mine for s in sizes if m[s].get("low") is not None and m[s].get("high") is not None]
         rows += [[f"spread of {n} runs (max/min - 1), mean over {len(sizes)} common points", far(theirs), far(medians)],
                  ["the same of the shortest trial, as NetPIPE has it", far(theirs), far(shortest)],
-                 [f"width of one run's 95% interval, mean over the same points and {n} runs", "says none", f"{width:.1%}"]]
+                 [f"width of one run's 95% interval, mean over the same points and {n} runs, where it has one", "says none", f"{statistics.mean(widths):.1%}" if widths else "-"]]
     table("A default curve, 1 B to 8 MiB over TCP loopback", ["", "NetPIPE 3.7", "pipegauge"], rows,
           f"{n} runs of each, in turns; times are medians. pipegauge takes the time of its budget, 12 s where none is named, whatever the path; NetPIPE as long as its "
           "schedule needs. A point is pipegauge's median and NetPIPE's shortest trial.")
