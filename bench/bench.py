@@ -26,30 +26,65 @@ import time
 
 import fabrics
 import fastsock
+import footprint
 import mpi
 import peers
 import planted
 import same
+import spread
 import together
+import typed
 from common import FLOOR, KEEP, OVER, PAIRS, PG, QUICK, ROOT, TABLES, TARGET, WORK, pipegauge, points, run, say, table, trials
 from pairs import interleaved, ratio
 
 # -- the floor ----------------------------------------------------------------------------------------------------------
-# Blocks before the clock starts, about as many as a run of one trial sends to learn how long it takes: a congestion control
-# that has just begun sends faster than one that knows its path, which a burst of 40 blocks would show as a difference.
-WARM = 200
+CPUS = ["--pin", "0,1"]
+# Iterations with which NetPIPE's schedule looks at a size before it measures it.
+LOOKED = 100
 
 
-def floor_once(path, pattern, size, repeats, spin):
-    warm = max(WARM, repeats // 20)
-    args = [FLOOR, path, "--pattern", pattern, "--size", str(size), "--repeats", str(repeats), "--warmup", str(warm)]
-    return json.loads(run(args + (["--spin"] if spin else [])))
+def before_clock(pattern, burst=1):
+    """Blocks, or round trips, that pipegauge sends by NetPIPE's schedule before the clock of its only trial starts: always as many, so that the
+    floor can send as many. Each of a stream's two trials begins with one more, with which its receiver's clock starts."""
+    return LOOKED * burst + (2 if pattern == "stream" else 0)
+
+
+def sent_before(events, burst=1):
+    """The same as a run file tells it: what arrived of all trials, less what was timed."""
+    (counted,) = trials(events)
+    return sum(e["far"]["received"] for e in events if e["event"] == "trial") - counted["repeats"] * burst
+
+
+def against_floor(path, pattern, size, repeats, spin):
+    """Pairs of pipegauge and the floor, each after as many blocks before the clock. `burst` is so many blocks and an answer, which the floor's stream
+    of as many is, too: both begin on an empty path and end when the answer is here."""
+    burst = repeats if pattern == "burst" else 1
+    warm = before_clock(pattern, burst)
+    wait = ["--wait", "spin" if spin else "block"]
+    times = ["--burst", str(burst), "--repeats", "1"] if pattern == "burst" else ["--repeats", str(repeats)]
+
+    def mine():
+        events = pipegauge(path, "--pattern", pattern, "--schedule", "netpipe", "--from", str(size), "--to", str(size), "--perturb", "0", "--trials", "1",
+                           *times, *wait, *CPUS, *like(path))
+        if sent_before(events, burst) != warm:
+            raise RuntimeError(f"pipegauge sent {sent_before(events, burst)} blocks before its clock started, and the floor {warm}: not at like settings")
+        (t,) = trials(events)
+        if pattern == "stream":
+            return t["far"]["bytes"] * 8 / t["far"]["seconds"]
+        return burst * size * 8 / t["seconds"] if pattern == "burst" else t["seconds"] / t["repeats"]
+
+    def floor():
+        args = ["--pattern", "pingpong" if pattern == "ping-pong" else "stream", "--size", str(size), "--repeats", str(repeats), "--warmup", str(warm)]
+        said = json.loads(run([FLOOR, path, *args, *CPUS] + (["--spin"] if spin else [])))
+        return said["seconds_per_iteration" if pattern == "ping-pong" else "bits_per_second"]
+
+    return interleaved(PAIRS, mine, floor), warm
 
 
 def mine_once(path, pattern, size, repeats, spin, *more, of=1):
     """The figure of one trial; of `of` trials the best, for a peer that reports the best of its own."""
     wait = ["--wait", "spin"] if spin else ["--wait", "block"]
-    e = pipegauge(path, "--pattern", pattern, "--sizes", str(size), "--repeats", str(repeats), "--trials", str(of), *wait, *more)
+    e = pipegauge(path, "--pattern", pattern, "--sizes", str(size), "--repeats", str(repeats), "--trials", str(of), *wait, *CPUS, *more)
     if pattern == "stream":
         return max(t["far"]["bytes"] * 8 / t["far"]["seconds"] for t in trials(e))
     return min(t["seconds"] / t["repeats"] for t in trials(e))
@@ -62,20 +97,24 @@ def like(path):
 
 def part_floor():
     rows = []
+
+    def row(what, path, pattern, size, repeats, spin, scale, unit):
+        pairs, warm = against_floor(path, pattern, size, repeats, spin)
+        digits = 3 if unit == "us" else 1
+        median = lambda i: f"{statistics.median(p[i] for p in pairs) * scale:.{digits}f} {unit}"
+        rows.append([what, warm, median(1), median(0), ratio(pairs), len(pairs)])
+
     for path, spin, repeats in [("tcp", False, 20000), ("unix", False, 20000), ("tcp", True, 30000), ("unix", True, 30000), ("shm", True, 500000)]:
-        pairs = interleaved(PAIRS, lambda: mine_once(path, "ping-pong", 1, repeats, spin, *like(path)),
-                            lambda: floor_once(path, "pingpong", 1, repeats, spin)["seconds_per_iteration"])
-        rows.append([f"{path}, {'spinning' if spin else 'blocking'}, 1 B round trip",
-                     f"{statistics.median(f for _, f in pairs) * 1e6:.3f} us", f"{statistics.median(m for m, _ in pairs) * 1e6:.3f} us",
-                     ratio(pairs), len(pairs)])
-    for path, trial in [(path, trial) for path in ["tcp", "unix"] for trial in ["burst", "sustained"]]:
-        blocks = lasting(path, "stream", 131072, trial, *like(path))
-        pairs = interleaved(PAIRS, lambda: mine_once(path, "stream", 131072, blocks, False, *like(path)),
-                            lambda: floor_once(path, "stream", 131072, blocks, False)["bits_per_second"])
-        rows.append([f"{path}, 128 KiB stream, {trial}", f"{statistics.median(f for _, f in pairs) / 1e9:.1f} Gbit/s",
-                     f"{statistics.median(m for m, _ in pairs) / 1e9:.1f} Gbit/s", ratio(pairs), len(pairs)])
-    table("pipegauge against the floor", ["path", "floor (median)", "pipegauge (median)", "ratio, paired [95%]", "pairs"], rows,
-          "The floor is `pipegauge-floor`: the same system calls with nothing around them, at the same settings of the socket and after as many blocks of warm-up. Latency: lower is better; throughput: higher.")
+        row(f"{path}, {'spinning' if spin else 'blocking'}, 1 B round trip", path, "ping-pong", 1, repeats // (10 if QUICK else 1), spin, 1e6, "us")
+    for path in ["tcp", "unix"]:
+        row(f"{path}, a burst of {BURST['stream']} blocks of 128 KiB and an answer", path, "burst", peers.BLOCK, BURST["stream"], False, 1e-9, "Gbit/s")
+        blocks = lasting(path, "stream", peers.BLOCK, "sustained", *like(path))
+        row(f"{path}, stream of 128 KiB blocks, sustained", path, "stream", peers.BLOCK, blocks, False, 1e-9, "Gbit/s")
+    table("pipegauge against the floor", ["path", "blocks before the clock, each", "floor (median)", "pipegauge (median)", "ratio, paired [95%]", "pairs"], rows,
+          "The floor is `pipegauge-floor`: the same system calls with nothing around them. Both sides have the same settings of the socket, CPUs 0 and 1, and have sent "
+          "as many blocks when the clock starts. Round trips and bursts then begin on an empty path and end with the answer. A sustained stream alone is timed "
+          "differently: by pipegauge from one block's arrival to the last one's, at the receiver; by the floor from the first block that leaves to the receiver's answer, "
+          "at the sender, which in about a second is longer by the way of a block and an answer. Latency: lower is better; throughput: higher.")
 
 
 def part_steps():
@@ -171,7 +210,7 @@ def ours(pattern, peer, settings):
         return mine_once("tcp", pattern, peers.BLOCK, blocks, False, "--flows", flows, *like)
     if pattern == "ping-pong" and peer.program == "NPtcp":
         # NetPIPE reports the shortest of its trials: so does this.
-        e = pipegauge("tcp", "--schedule", "netpipe", "--from", "64", "--to", "64", "--perturb", "0", "--wait", "block", *like)
+        e = pipegauge("tcp", "--schedule", "netpipe", "--from", "64", "--to", "64", "--perturb", "0", "--wait", "block", *CPUS, *like)
         return points(e)[64]["min"]
     size = peers.BLOCK if pattern == "stream" else 64
     found = mine_once("tcp", pattern, size, lasting("tcp", pattern, size, peer.trial, *like), False, *like, of=peer.best_of)
@@ -271,7 +310,7 @@ def curve():
 
 def part_curve():
     n = 2 if QUICK else 5
-    runs, mine, took_np, took = [], [], [], []
+    theirs, mine, took_np, took = [], [], [], []
     if not shutil.which("NPtcp"):
         say("skipped: NPtcp is not installed")
     for _ in range(n):
@@ -279,25 +318,24 @@ def part_curve():
             begin = time.monotonic()
             rows = netpipe("-u", str(8 << 20))
             took_np.append(time.monotonic() - begin)
-            runs.append({int(r[0]): r[2] for r in rows})
+            theirs.append({int(r[0]): r[2] for r in rows})
         seconds, found = curve()
         took.append(seconds)
         mine.append(found)
-    spread = {}
-    for size in set.intersection(*(set(r) for r in runs)) if runs else []:
-        values = [r[size] for r in runs]
-        spread[size] = max(values) / min(values) - 1
-    both = [s for s in set.intersection(*(set(m) for m in mine)) if s in spread]
-    width = {s: statistics.mean((m[s]["high"] - m[s]["low"]) / m[s]["median"] for m in mine) for s in both}
     rows = [["time for the curve", f"{statistics.median(took_np):.1f} s" if took_np else "-", f"{statistics.median(took):.1f} s"],
-            ["points", len(spread) or "-", round(statistics.median(len(m) for m in mine))]]
-    if both:
-        theirs, ours = statistics.mean(spread[s] for s in both), statistics.mean(width[s] for s in both)
-        rows += [[f"spread of {n} NetPIPE runs (max/min - 1), mean over {len(both)} common points", f"{theirs:.1%}", "-"],
-                 [f"width of one run's 95% interval, mean over the same points and {n} runs", "says none", f"{ours:.1%}"],
-                 ["width / spread", "-", f"{ours / theirs:.2f}"]]
+            ["points", round(statistics.median(len(r) for r in theirs)) if theirs else "-", round(statistics.median(len(m) for m in mine))]]
+    sizes = spread.common(theirs + mine) if theirs else []
+    if sizes:
+        medians, shortest = ([{size: point[what] for size, point in m.items()} for m in mine] for what in ("median", "min"))
+        far = lambda runs: f"{spread.mean(runs, sizes):.1%}"
+        # A run that was too short for so many rounds has points without an interval.
+        widths = [(m[s]["high"] - m[s]["low"]) / m[s]["median"] for m in mine for s in sizes if m[s].get("low") is not None and m[s].get("high") is not None]
+        rows += [[f"spread of {n} runs (max/min - 1), mean over {len(sizes)} common points", far(theirs), far(medians)],
+                 ["the same of the shortest trial, as NetPIPE has it", far(theirs), far(shortest)],
+                 [f"width of one run's 95% interval, mean over the same points and {n} runs, where it has one", "says none", f"{statistics.mean(widths):.1%}" if widths else "-"]]
     table("A default curve, 1 B to 8 MiB over TCP loopback", ["", "NetPIPE 3.7", "pipegauge"], rows,
-          f"{n} runs of each, in turns; times are medians.")
+          f"{n} runs of each, in turns; times are medians. pipegauge takes the time of its budget, 12 s where none is named, whatever the path; NetPIPE as long as its "
+          "schedule needs. A point is pipegauge's median and NetPIPE's shortest trial.")
 
 
 class Neighbour:
@@ -399,21 +437,6 @@ def part_dip():
     table("A planted dip, a twentieth of a decade wide", ["seeds", "found by `show`", "dips said elsewhere"], [[n, found, others]])
 
 
-def part_start():
-    times = []
-    for _ in range(30):
-        begin = time.monotonic()
-        run([PG, "--help"])
-        times.append(time.monotonic() - begin)
-    out = os.path.join(WORK, "memory.run.jsonl")
-    child = subprocess.Popen([PG, "run", "tcp", "--budget", "3s", "-o", out, "--no-html", "--quiet"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, _, used = os.wait4(child.pid, 0)
-    peak = used.ru_maxrss
-    table("Start and memory", ["what", "figure"], [
-        ["`pipegauge --help`, median of 30", f"{statistics.median(times) * 1e3:.1f} ms"],
-        ["largest resident memory of a TCP curve to 8 MiB in 3 s (two 8 MiB buffers a side included)", f"{peak / 1024:.0f} MiB"]])
-
-
 def timed(*command):
     """Wall and CPU seconds of a command of ours."""
     begin = time.monotonic()
@@ -461,7 +484,7 @@ def part_analysis():
           "Medians of 7, on files in the page cache; other programs ran beside it at times. Reading the file is part of every figure.")
 
 
-PARTS = {"floor": part_floor, "steps": part_steps, "module": part_module, "latency": part_latency, "throughput": part_throughput, "flows": part_flows, "pairs": together.part_pairs, "load": together.part_load, "cost": together.part_cost, "fabrics": fabrics.part_fabrics, "mpi": mpi.part_mpi, "fastsock": fastsock.part_fastsock, "programs": fastsock.part_programs, "honesty": part_honesty, "curve": part_curve, "repeat": part_repeat, "same": part_same, "vs": planted.part_vs, "dip": part_dip, "start": part_start, "analysis": part_analysis}
+PARTS = {"floor": part_floor, "steps": part_steps, "module": part_module, "latency": part_latency, "typed": typed.part_typed, "throughput": part_throughput, "flows": part_flows, "pairs": together.part_pairs, "load": together.part_load, "cost": together.part_cost, "fabrics": fabrics.part_fabrics, "mpi": mpi.part_mpi, "fastsock": fastsock.part_fastsock, "programs": fastsock.part_programs, "honesty": part_honesty, "curve": part_curve, "repeat": part_repeat, "same": part_same, "vs": planted.part_vs, "dip": part_dip, "start": footprint.part_start, "analysis": part_analysis}
 
 
 def keep(target, head):

@@ -23,14 +23,21 @@ class Parts:
             self.quoted.append(body)
         return rows(body)
 
+    def head(self, title):
+        """The names of a part's columns."""
+        return cells(next(line for line in self.bodies[title].split("\n") if line.startswith("|")))
+
 
 # Points that must fall into the range that earlier runs foretold, percent.
 TARGET = 90
 
 
+def cells(line):
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
 def rows(body):
-    lines = [line for line in body.split("\n") if line.startswith("|")][2:]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return [cells(line) for line in [line for line in body.split("\n") if line.startswith("|")][2:]]
 
 
 def days(bodies):
@@ -45,34 +52,70 @@ def machines(bodies):
     return "shared virtual machines" + (" with " + " or ".join(named) if named else "")
 
 
-def cost(what, ratio):
-    """A ratio to the floor as a cost in time, in words where it is not above 0. Of a stream the ratio is one of throughputs."""
+def in_time(figure, ratio):
+    """A ratio to the floor and its interval as one of times; where the figures are rates, the ratio is one of rates."""
     at, low, high = (float(x) for x in re.findall(r"\d+\.\d+", ratio))
-    if "stream" in what:
-        at, low, high = 1 / at, 1 / high, 1 / low
+    return (1 / at, 1 / high, 1 / low) if "bit/s" in figure else (at, low, high)
+
+
+def cost(figure, ratio):
+    """A ratio to the floor as a cost in time, in words where it is not above 0."""
+    at, low, high = in_time(figure, ratio)
     told = f"{at - 1:+.1%} [{low - 1:+.1%}, {high - 1:+.1%}]"
     return told if low > 1 else f"none seen ({told})" if high < 1 else f"not told from none ({told})"
+
+
+def curve_in_words(rows):
+    """What a curve takes, and how far runs of both tools lay apart: the same figure of both, or none."""
+    of = {row[0]: row[1:] for row in rows if len(row) == 3}
+    took = of.get("time for the curve")
+    if not took:
+        return None
+    netpipe = f" NetPIPE 3.7's schedule took {took[0]} for its own." if took[0] != "-" else ""
+    said = (f"A default curve over TCP loopback took {took[1]}: that is its budget of 12 s with what comes before and after, on any path, and `--budget` sets it.{netpipe}")
+    for name, (theirs, mine) in of.items():
+        apart = re.fullmatch(r"spread of (\d+) runs \((.*)\), (.*)", name)
+        if apart and "-" not in (theirs, mine):
+            said += (f" {apart[1]} runs of each, in turns, lay {mine} (pipegauge, medians) and {theirs} (NetPIPE, shortest trials) apart ({apart[2]}, {apart[3]}).")
+    return said
+
+
+def size_in_words(rows, names):
+    """What the command takes besides time, beside its peers."""
+    of = {row[0]: row[1:] for row in rows}
+
+    def told(start):
+        """The figures of the row that begins so, pipegauge's and in brackets the others'."""
+        mine, *others = next(cells for name, cells in of.items() if name.startswith(start))
+        beside = ", ".join(f"{name} {figure}" for name, figure in zip(names[1:], others) if figure != "-")
+        return f"{mine} ({beside})" if beside else mine
+
+    return (f"A stream over TCP on this host takes {told('processes')} processes, {told('threads')} threads, {told('descriptors')} descriptors and {told('largest resident memory, sum')} of memory, "
+            f"both sides together; with messages of 8 MiB {told('largest resident memory with')}. On disk the program has {told('program on disk')} without symbols, "
+            f"{told('with the shared')} with its shared libraries. `--help` takes {told('`--help`')}.")
 
 
 def quoted(text):
     parts = Parts(text)
     out = []
-    floor = parts.rows("pipegauge against the floor")
+    # Rows that don't say what was sent before the clock started were not measured at like settings: nothing of them is quoted.
+    floor = [r for r in parts.rows("pipegauge against the floor") if len(r) == 6]
     if floor:
-        out += ["What pipegauge costs over a bare program that makes the same system calls at the same settings (median of interleaved pairs,",
-                "bootstrap 95% interval; of streams, time a byte). The floor can't be beaten: a figure below 0 is no lead, but tells how far two",
-                "programs of the same work lie apart.", "",
-                "| what | bare floor | pipegauge | cost over the floor |", "|---|---|---|---|"]
-        out += [f"| {r[0]} | {r[1]} | {r[2]} | {cost(r[0], r[3])} |" for r in floor] + [""]
+        out += ["What pipegauge costs over a bare program that makes the same system calls at the same settings of the socket (median of interleaved",
+                "pairs, bootstrap 95% interval; of streams, time a byte). A row says what each had sent when its clock started. A sustained stream is",
+                "timed at pipegauge's receiver and at the floor's sender. The floor can't be beaten: a figure below 0 is no lead, but tells how far",
+                "two programs of the same work lie apart.", "",
+                "| what | blocks before the clock | bare floor | pipegauge | cost over the floor |", "|---|---|---|---|---|"]
+        out += [f"| {r[0]} | {r[1]} | {r[2]} | {r[3]} | {cost(r[2], r[4])} |" for r in floor] + [""]
     out += ["Against other tools, both sides at like settings of the socket. A ratio is the median of those of interleaved pairs, with a bootstrap",
             "95% interval; the medians in brackets are each side's own, and divide to another one. Where the interval has 1 in it, that is parity.",
             "All of them measure one path, so that no ratio is a merit of either: one away from 1 says that the two send, warm up or count",
             "differently, or that the machine treated them so. Several flows against `iperf3 -P` and pairs of processes against nuttcp are not here:",
             "threads and CPUs are not alike there ([bench/RESULTS.md](bench/RESULTS.md))."]
     # What can't be faster than the floor and reads so shows how far two programs lie apart by chance.
-    chance = max((1 - float(re.findall(r"\d+\.\d+", r[3])[0]) for r in floor if "stream" not in r[0]), default=0)
+    chance = max((1 - in_time(r[2], r[4])[0] for r in floor), default=0)
     if chance > 0:
-        out.append(f"Here pipegauge read up to {chance:.1%} below the floor, which can't be beaten: a lower latency within that is no lead, either.")
+        out.append(f"Here pipegauge took up to {chance:.1%} less time than the floor, which can't be beaten: a lower latency or a higher rate within that is no lead, either.")
     out += ["",
             "| against | what | ratio pipegauge / other |", "|---|---|---|"]
     for title, what in (("64 B TCP latency (RTT/2) against peers", "64 B TCP latency, RTT/2"),
@@ -84,14 +127,12 @@ def quoted(text):
     for r in parts.rows("Latency of 64 B under the load of one stream, over that of the idle path"):
         if len(r) == 4:
             out.append(f"| sockperf beside iperf3 | 64 B latency beside one stream, over that of the idle path ({r[0]}, sockperf: {r[1]}) | {r[2]} |")
-    for r in parts.rows("CPU time of a byte sent, 128 KiB stream over TCP"):
+    for r in parts.rows("CPU time of a byte, 128 KiB stream over TCP, all processes of both sides"):
         if len(r) == 4:
-            out.append(f"| iperf3 -N, getrusage | CPU time of a byte sent, 128 KiB writes ({r[1]}, iperf3: {r[0]}) | {r[2]} |")
+            out.append(f"| iperf3 -N | CPU time of a byte, 128 KiB writes, all processes of both sides from start to end ({r[1]}, iperf3: {r[0]}) | {r[2]} |")
     words = []
-    curve = parts.rows("A default curve, 1 B to 8 MiB over TCP loopback")
-    if len(curve) == 5:
-        words.append(f"A default curve over TCP loopback takes {curve[0][2]} (NetPIPE 3.7: {curve[0][1]}); one run's 95% interval, which is of that run, is "
-                     f"{curve[3][2]} wide on average. Five NetPIPE runs, which print no interval, lay {curve[2][1]} apart.")
+    if curve := curve_in_words(parts.rows("A default curve, 1 B to 8 MiB over TCP loopback")):
+        words.append(curve)
     # Runs spread over an hour, and runs one after another: both are told, the harder one first.
     for title, when in (("Does a repeat fall where earlier runs foretold? Over an hour", "begun over an hour"),
                         ("Does a repeat fall where earlier runs foretold?", "one after another")):
@@ -115,11 +156,11 @@ def quoted(text):
     if len(honesty) == 2:
         words.append(f"A server stopped 100 ms in every 500 ms (true p99 about 95 ms): the open loop says {honesty[0][2]}; the closed loop sees "
                      f"{honesty[1][2]} and warns that it can't see it.")
-    dip, start = parts.rows("A planted dip, a twentieth of a decade wide"), parts.rows("Start and memory")
+    dip, start = parts.rows("A planted dip, a twentieth of a decade wide"), parts.rows("Start and size")
     if dip:
         words.append(f"Planted dips of a twentieth of a decade: {dip[0][1]} of {dip[0][0]} found.")
-    if len(start) == 2:
-        words.append(f"`--help` takes {start[0][1]}; a TCP curve to 8 MiB in 3 s peaks at {start[1][1]} of memory.")
+    if start:
+        words.append(size_in_words(start, parts.head("Start and size")[1:]))
     measured = f"Measured {days(parts.quoted)} on {machines(parts.quoted)}, by `make bench`."
     return "\n".join([measured, "", *out]) + "\n\n" + "\n\n".join(words)
 

@@ -10,14 +10,18 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
+import bench  # noqa: E402
 import fabrics  # noqa: E402
 import fastsock  # noqa: E402
+import footprint  # noqa: E402
 import mpi  # noqa: E402
 import pairs  # noqa: E402
 import peers  # noqa: E402
 import programs  # noqa: E402
 import quote  # noqa: E402
 import same  # noqa: E402
+import spread  # noqa: E402
+import together  # noqa: E402
 
 # What sets TCP_NODELAY of a tool: a flag, or its nature (NetPIPE and sockperf's ping-pong always, qperf never).
 NODELAY_FLAGS = {"iperf3": "-N", "nuttcp": "-D", "netperf": "-D"}
@@ -136,23 +140,135 @@ def only_pairs_at_like_settings_are_quoted():
     assert "NODELAY, cubic, sustained" in said and "| parity: 1.060 [0.910, 1.370] |" in said, said
 
 
+FLOOR = ("# Measured\n\n2 CPUs (X), Linux 6.18.\n\n## pipegauge against the floor\n\n2030-01-01 00:00.\n\n"
+         "| path | blocks before the clock | floor (median) | pipegauge (median) | ratio, paired [95%] | pairs |\n|---|---|---|---|---|---|\n")
+
+
+def floor_of(*rows):
+    return quote.quoted(FLOOR + "".join(f"| {path} | 100 | 1 {unit} | 2 {unit} | {ratio} | 20 |\n" for path, unit, ratio in rows))
+
+
 def nothing_is_said_to_beat_the_bare_floor():
-    head = "# Measured\n\n2 CPUs (X), Linux 6.18.\n\n## pipegauge against the floor\n\n2030-01-01 00:00.\n\n"
-    head += "| path | floor (median) | pipegauge (median) | ratio, paired [95%] | pairs |\n|---|---|---|---|---|\n"
-    said = quote.quoted(head + "".join(f"| {path} | 1 | 2 | {ratio} | 20 |\n" for path, ratio in (
-        ("tcp, 1 B round trip", "0.800 [0.700, 0.900]"),
-        ("unix, 1 B round trip", "parity: 0.990 [0.900, 1.100]"),
-        ("shm, 1 B round trip", "1.250 [1.200, 1.300]"),
-        ("tcp, 128 KiB stream, burst", "1.250 [1.100, 1.600]"),
-        ("unix, 128 KiB stream, burst", "0.800 [0.500, 0.900]"))))
+    said = floor_of(("tcp, 1 B round trip", "us", "0.800 [0.700, 0.900]"),
+                    ("unix, 1 B round trip", "us", "parity: 0.990 [0.900, 1.100]"),
+                    ("shm, 1 B round trip", "us", "1.250 [1.200, 1.300]"),
+                    ("tcp, a burst of 40 blocks", "Gbit/s", "1.250 [1.100, 1.600]"),
+                    ("unix, stream of blocks", "Gbit/s", "0.800 [0.500, 0.900]"))
     cost = {row.split(" | ")[0].strip("| "): row.split(" | ")[-1].strip(" |") for row in said.split("\n") if row.startswith("|")}
     assert cost["tcp, 1 B round trip"] == "none seen (-20.0% [-30.0%, -10.0%])", cost
     assert cost["unix, 1 B round trip"] == "not told from none (-1.0% [-10.0%, +10.0%])", cost
     assert cost["shm, 1 B round trip"] == "+25.0% [+20.0%, +30.0%]", cost
     # Of a throughput the cost is in time: a rate of 1.25 is a cost of -20%.
-    assert cost["tcp, 128 KiB stream, burst"] == "none seen (-20.0% [-37.5%, -9.1%])", cost
-    assert cost["unix, 128 KiB stream, burst"] == "+25.0% [+11.1%, +100.0%]", cost
+    assert cost["tcp, a burst of 40 blocks"] == "none seen (-20.0% [-37.5%, -9.1%])", cost
+    assert cost["unix, stream of blocks"] == "+25.0% [+11.1%, +100.0%]", cost
     assert "can't be beaten" in said
+
+
+def streams_count_in_how_far_chance_goes_below_the_floor():
+    said = floor_of(("tcp, 1 B round trip", "us", "0.975 [0.931, 1.015]"), ("tcp, stream of blocks", "Gbit/s", "1.064 [0.950, 1.087]"))
+    # A rate of 1.064 is 6.0% less time.
+    assert "took up to 6.0% less time than the floor" in said, said
+    said = floor_of(("tcp, 1 B round trip", "us", "0.975 [0.931, 1.015]"), ("tcp, stream of blocks", "Gbit/s", "0.900 [0.850, 0.987]"))
+    assert "took up to 2.5% less time than the floor" in said, said
+    assert "less time than the floor" not in floor_of(("tcp, 1 B round trip", "us", "1.100 [1.000, 1.200]"))
+
+
+def rows_of_the_floor_say_what_was_sent_before_the_clock_or_are_not_quoted():
+    assert "| tcp, 1 B round trip | 100 | 1 us |" in floor_of(("tcp, 1 B round trip", "us", "1.100 [1.000, 1.200]"))
+    old = FLOOR.replace(" blocks before the clock |", "").replace("|---|---|---|---|---|---|", "|---|---|---|---|---|")
+    said = quote.quoted(old + "| tcp, 128 KiB stream, burst | 29.0 Gbit/s | 30.3 Gbit/s | parity: 1.064 [0.950, 1.087] | 20 |\n")
+    assert "burst" not in said and "less time than the floor" not in said, said
+
+
+def both_sides_send_as_many_blocks_before_the_clock():
+    def trial(repeats, received, **more):
+        return {"event": "trial", "repeats": repeats, "far": {"received": received}, **more}
+    run = [{"event": "run"}, trial(100, 101, warmup=True), trial(5000, 5001)]
+    assert bench.sent_before(run) == bench.before_clock("stream") == 102
+    assert bench.sent_before([trial(100, 100, warmup=True), trial(20000, 20000)]) == bench.before_clock("ping-pong") == 100
+    # An iteration of a burst is so many blocks.
+    assert bench.sent_before([trial(100, 4000, warmup=True), trial(1, 40)], 40) == bench.before_clock("burst", 40) == 4000
+
+    asked = []
+
+    def another_count(*_):
+        return [trial(12, 13, warmup=True), trial(20000, 20050, seconds=1.0)]
+
+    real, bench.pipegauge, bench.run = (bench.pipegauge, bench.run), another_count, lambda command: asked.append(command) or '{"seconds_per_iteration": 1}'
+    try:
+        bench.against_floor("shm", "ping-pong", 1, 20000, True)
+        raise AssertionError("unlike numbers of blocks were compared")
+    except RuntimeError as e:
+        assert "not at like settings" in str(e), e
+        bench.pipegauge = lambda *_: [trial(100, 100, warmup=True), trial(20000, 20000, seconds=1.0)]
+        bench.against_floor("shm", "ping-pong", 1, 20000, True)
+    finally:
+        bench.pipegauge, bench.run = real
+    assert asked and all(command[command.index("--warmup") + 1] == "100" for command in asked), asked
+
+
+CURVE = ("# Measured\n\n## A default curve, 1 B to 8 MiB over TCP loopback\n\n2030-01-01 00:00.\n\n|  | NetPIPE 3.7 | pipegauge |\n|---|---|---|\n"
+         "| time for the curve | 44.4 s | 12.5 s |\n| points | 124 | 162 |\n{}| width of one run's 95% interval | says none | 23.4% |\n")
+
+
+def only_like_spreads_of_runs_are_quoted():
+    row = "| spread of 5 runs (max/min - 1), mean over 49 common points | 68.3% | {} |\n"
+    said = quote.quoted(CURVE.format(row.format("-")))
+    assert "68.3%" not in said and "23.4%" not in said and "budget of 12 s" in said, said
+    said = quote.quoted(CURVE.format(row.format("31.0%")))
+    assert "5 runs of each, in turns, lay 31.0% (pipegauge, medians) and 68.3% (NetPIPE, shortest trials) apart (max/min - 1, mean over 49 common points)" in said, said
+    assert "23.4%" not in said, said
+
+
+def the_spread_of_runs_is_that_of_the_sizes_that_all_have():
+    runs = [{1: 1.0, 2: 4.0, 3: 9.0}, {1: 2.0, 2: 5.0}, {1: 1.5, 2: 4.0, 4: 1.0}]
+    assert spread.common(runs) == [1, 2] and spread.common([]) == []
+    assert abs(spread.mean(runs, [1, 2]) - (1.0 + 0.25) / 2) < 1e-12
+
+
+def cpu_time_is_that_of_a_whole_tree_of_processes():
+    burn = "import os, time\nwhile time.process_time() < 0.2: pass"
+    child = subprocess.Popen([sys.executable, "-c", f"import subprocess, sys; subprocess.run([sys.executable, '-c', {burn!r}])"])
+    assert together.waited(child) >= 0.2 and child.returncode == 0
+    moved = together.bytes_moved([{"size": 10, "warmup": True, "far": {"received": 3}}, {"size": 10, "far": {"received": 4}}])
+    assert moved == 70, "what was sent before the clock cost CPU time, too"
+
+
+def a_tools_processes_are_counted_with_what_they_started():
+    def process(root, pid, parent, command, descriptors, threads, memory, exe="/usr/bin/tool"):
+        at = Path(root, str(pid))
+        (at / "fd").mkdir(parents=True)
+        for n in range(descriptors):
+            (at / "fd" / str(n)).touch()
+        (at / "stat").write_text(f"{pid} (a (b) c) S {parent} 1 1")
+        (at / "cmdline").write_bytes(command)
+        (at / "status").write_text(f"Name:\ttool\nVmHWM:\t{memory} kB\nThreads:\t{threads}\n")
+        (at / "exe").symlink_to(exe)
+
+    with tempfile.TemporaryDirectory() as root:
+        process(root, 1, 0, b"init", 50, 1, 9)
+        process(root, 10, 1, b"tool\0run", 11, 5, 20480)
+        process(root, 11, 10, b"tool\0peer", 11, 3, 10240)
+        # Not yet the program that it becomes; another program; another's process.
+        process(root, 12, 10, b"tool\0run", 11, 1, 20480)
+        process(root, 13, 10, b"sh", 3, 1, 1, exe="/bin/sh")
+        process(root, 14, 1, b"tool\0other", 3, 1, 1)
+        seen = footprint.look(footprint.Seen(), [10], "tool", root)
+        assert seen.words() == ["2", "22", "8", "30 MiB"], seen
+        # The most stays.
+        assert footprint.look(seen, [11], "tool", root) == seen
+    said = "\tlinux-vdso.so.1 (0x1)\n\tlibc.so.6 => /lib/libc.so.6 (0x2)\n\t/lib64/ld-linux.so.2 (0x3)\n"
+    assert footprint.libraries(said) == ["/lib/libc.so.6", "/lib64/ld-linux.so.2"]
+
+
+def sizes_are_told_beside_the_peers():
+    head = "# Measured\n\n## Start and size\n\n2030-01-01 00:00.\n\n| what | pipegauge | iperf3 |\n|---|---|---|\n"
+    names = [("`--help`, least of 300", "2 ms", "1 ms"), ("processes, both sides", "2", "2"), ("descriptors, sum", "22", "15"), ("threads, sum", "8", "2"),
+             ("largest resident memory, sum of processes", "29 MiB", "8 MiB"), ("program on disk, stripped", "22.67 MB", "0.01 MB"),
+             ("with the shared libraries", "25.8 MB", "8.0 MB"), ("largest resident memory with messages of 8 MiB", "60 MiB", "-")]
+    said = quote.quoted(head + "".join(f"| {' | '.join(row)} |\n" for row in names))
+    assert "8 (iperf3 2) threads, 22 (iperf3 15) descriptors and 29 MiB (iperf3 8 MiB) of memory" in said, said
+    assert "messages of 8 MiB 60 MiB." in said and "22.67 MB (iperf3 0.01 MB) without symbols" in said, said
 
 
 def foretold_ranges_are_told_in_words():
@@ -319,7 +435,10 @@ for test in [both_sides_of_every_pair_have_like_settings, help_and_unknown_parts
              trials_of_throughput_are_sustained, figures_are_read_from_what_the_tools_print,
              pairs_take_turns_and_each_side_begins_as_often, a_pair_without_a_figure_is_made_again_but_not_for_ever,
              an_interval_with_one_in_it_is_parity_and_nothing_else_is, only_pairs_at_like_settings_are_quoted,
-             nothing_is_said_to_beat_the_bare_floor, foretold_ranges_are_told_in_words, only_verdicts_count_as_said_to_differ, both_sides_of_a_fabric_have_like_settings,
+             nothing_is_said_to_beat_the_bare_floor, streams_count_in_how_far_chance_goes_below_the_floor,
+             rows_of_the_floor_say_what_was_sent_before_the_clock_or_are_not_quoted, both_sides_send_as_many_blocks_before_the_clock,
+             only_like_spreads_of_runs_are_quoted, the_spread_of_runs_is_that_of_the_sizes_that_all_have, cpu_time_is_that_of_a_whole_tree_of_processes,
+             a_tools_processes_are_counted_with_what_they_started, sizes_are_told_beside_the_peers, foretold_ranges_are_told_in_words, only_verdicts_count_as_said_to_differ, both_sides_of_a_fabric_have_like_settings,
              figures_of_fabrics_are_read_from_what_the_tools_print, both_sides_of_an_mpi_have_like_settings_and_figures_are_read, the_systems_congestion_control_is_named,
              rounds_of_two_paths_are_compared_round_by_round, a_streams_time_is_its_receivers, cpu_time_of_a_message_is_that_of_both_sides_or_none,
              every_place_of_fast_sockets_has_like_flags_for_all_of_its_paths, programs_have_like_commands_on_both_layers_and_their_figures_are_read,
