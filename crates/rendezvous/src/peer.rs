@@ -36,12 +36,8 @@ pub fn peer(stop: Arc<AtomicBool>) -> Result<(), MeetError> {
 /// For who came over ssh: it connects to the address that it reached, or to any, and is attended to.
 pub(crate) fn elsewhere(started: Started, attend: Box<Attend>, stop: Arc<AtomicBool>) -> Result<(), MeetError> {
     let Started { launch, gate, identity } = started;
-    let at = if launch.anywhere {
-        started::ends_with_input(&stop)?;
-        anywhere()
-    } else {
-        reached_at(std::env::var("SSH_CONNECTION").ok().as_deref())?
-    };
+    started::ends_with_ssh(&stop)?;
+    let at = if launch.anywhere { anywhere() } else { reached_at(std::env::var("SSH_CONNECTION").ok().as_deref())? };
     let listener = bind(at)?;
     let at = listener.local_addr().map_err(MeetError::io("asking for the address that is listened at"))?;
     say(&Waiting { speaker: Speaker::here(), at: Some(at), pin: HEXLOWER.encode(&identity.pin) })?;

@@ -5,6 +5,7 @@ use std::io::{BufRead, Read, Write};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use data_encoding::HEXLOWER;
 
@@ -79,12 +80,28 @@ impl Started {
 /// What ends such a process where nothing else ends a trial.
 pub(crate) const LAST_RESORT: Option<fn()> = Some(|| std::process::exit(2));
 
-/// Ends this process in good order when nobody holds its standard input open any more: who started it over ssh is gone.
+/// Time for a process to end in good order once who started it over ssh is gone.
+pub const ENDS_AFTER_SSH: Duration = Duration::from_millis(1500);
+
+/// Ends this process in good order when nobody holds its standard input open any more.
 pub(crate) fn ends_with_input(stop: &Arc<AtomicBool>) -> Result<(), MeetError> {
+    at_end_of_input(stop, || ())
+}
+
+/// The same of one that was started over ssh: who started it is gone, and what keeps it from ending in good order does so for a moment only.
+pub(crate) fn ends_with_ssh(stop: &Arc<AtomicBool>) -> Result<(), MeetError> {
+    at_end_of_input(stop, || {
+        std::thread::sleep(ENDS_AFTER_SSH);
+        std::process::exit(2);
+    })
+}
+
+fn at_end_of_input(stop: &Arc<AtomicBool>, then: fn()) -> Result<(), MeetError> {
     let stop = Arc::clone(stop);
     let watch = move || {
         let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
         stop.store(true, Ordering::Relaxed);
+        then();
     };
     let begun = std::thread::Builder::new().name("input".into()).spawn(watch);
     begun.map(drop).map_err(MeetError::io("starting a thread that watches standard input"))

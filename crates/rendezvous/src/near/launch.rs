@@ -44,7 +44,7 @@ pub(crate) struct Launched {
     grace: Duration,
     /// Held open: a far process must never find nobody behind its standard output.
     stdout: ChildStdout,
-    /// Held open for one that ends with it.
+    /// Held open for one that ssh starts: it ends with it.
     input: Option<ChildStdin>,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct How {
     pub wrapped: bool,
     /// The address at which this side reaches it, where it is on this host and that is not the host itself.
     pub listen_at: Option<IpAddr>,
-    /// It listens at all addresses of its host, and holds on to its standard input.
+    /// It listens at all addresses of its host.
     pub anywhere: bool,
 }
 
@@ -133,7 +133,7 @@ impl Starting {
             (None, Some(stdin)) => stdin.write_all(&line),
             (None, None) => Ok(()),
         };
-        process.input = stdin.filter(|_| anywhere);
+        process.input = stdin;
         Ok(Self { process, own, secret })
     }
 
@@ -258,7 +258,7 @@ impl Launched {
 
     /// Waits for its end, as [`Launched::end`], `time` at most; how it ended where that was not well. It was said goodbye to.
     pub(crate) fn ends(&mut self, time: Duration) -> Option<String> {
-        self.input = None;
+        // It ends for the goodbye: the end of its standard input would break off what it still does.
         match self.wait(time) {
             Some(status) if status.success() => None,
             Some(_) => Some(self.how_it_ended()),
