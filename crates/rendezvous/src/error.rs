@@ -167,6 +167,18 @@ pub enum MeetError {
         /// How long it waited.
         waited: Duration,
     },
+    /// A process that this program starts was not told what to do.
+    #[error(
+        "no line that says what to do came over standard input within {:.0} s ({bytes} bytes came): this command is started by 'pipegauge run', \
+         which sends one at once; use 'pipegauge serve' to wait for another host",
+        waited.as_secs_f64()
+    )]
+    NotTold {
+        /// How long it waited.
+        waited: Duration,
+        /// What came of the line.
+        bytes: usize,
+    },
     /// The far side said nothing for the whole of the patience.
     #[error(
         "the far side has been silent for {:.1} s while this side was {doing}: it is stopped, overloaded or unreachable \

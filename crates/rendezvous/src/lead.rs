@@ -3,7 +3,7 @@
 //! Lines go both ways over ssh's own streams, which are private and reach wherever ssh does. The process there says who it is, and is told
 //! what to measure only then. What the lines mean is the command's affair: this module carries them and sees to the process's end.
 
-use std::io::{BufRead, ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 use std::process::{ChildStdin, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::message::{By, Speaker, Waiting};
 use crate::near::launch::{How, Launched};
 use crate::near::{meeting, ssh};
-use crate::started::say;
+use crate::started::{say, told};
 use crate::{Key, MeetError};
 
 /// What such a process is called.
@@ -133,12 +133,10 @@ impl Drop for Lead {
     }
 }
 
-/// On the other host: says who is here; what to do comes over `input`, at most `most` bytes of it.
-pub fn led(input: &mut dyn BufRead, most: u64) -> Result<String, MeetError> {
+/// On the other host: says who is here; what to do comes over standard input, at most `most` bytes of it.
+pub fn led(most: usize) -> Result<String, MeetError> {
     say(&Waiting { speaker: Speaker::here(), at: None, pin: String::new() })?;
-    let mut line = String::new();
-    input.take(most).read_line(&mut line).map_err(MeetError::io("reading what to do from standard input"))?;
-    Ok(line)
+    told(most)
 }
 
 /// Far processes on another host, which wait for whoever has their keys. They end with this.

@@ -26,7 +26,7 @@ const TOGETHER: Duration = Duration::from_millis(250);
 pub fn lead() -> Result<Exit> {
     let _ = rustix::thread::set_name(c"pipegauge");
     let stop = signals::peer_stop_flag()?;
-    let line = rendezvous::led(&mut io::stdin().lock(), LONGEST_TASK)?;
+    let line = rendezvous::led(LONGEST_TASK)?;
     let task: Task = serde_json::from_str(&line)
         .context("this command is started by 'pipegauge run --near' and reads what to do from standard input")?;
     follow(&stop)?;
