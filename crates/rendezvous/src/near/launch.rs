@@ -193,7 +193,7 @@ impl Launched {
         loop {
             while let Some(end) = received[begun..].iter().position(|b| *b == b'\n') {
                 let line = &received[begun..=begun + end];
-                if let Ok(waiting) = units::received::json::<Waiting>(line) {
+                if let Some(waiting) = answer_in(line) {
                     return Ok(waiting);
                 }
                 begun += end + 1;
@@ -316,6 +316,15 @@ fn named(command: &Command) -> String {
     std::iter::once(command.get_program()).chain(command.get_args()).map(word).collect::<Vec<_>>().join(" ")
 }
 
+/// How every answer begins.
+const ANSWER: &[u8] = br#"{"pipegauge""#;
+
+/// The answer at the end of a line. A login may have printed something in front of it that ends no line, as a terminal's title does.
+fn answer_in(line: &[u8]) -> Option<Waiting> {
+    let begins = line.windows(ANSWER.len()).enumerate().filter(|(_, bytes)| *bytes == ANSWER);
+    begins.map(|(at, _)| &line[at..]).find_map(|answer| units::received::json(answer).ok())
+}
+
 /// What went wrong, and the last of what was printed in place of an answer.
 fn unanswered(what: &str, received: &[u8]) -> String {
     let text = printable(&String::from_utf8_lossy(&received[received.len().saturating_sub(TOLD)..]));
@@ -379,12 +388,19 @@ mod tests {
             pin: "ab".repeat(32),
         })
         .unwrap();
-        let script = format!("echo 'Welcome to host!'; echo; echo '{answer}'; cat >/dev/null");
-        let (far, place) =
-            Launched::start(shell(&script), How::of(By::Ssh), LONG, &AtomicBool::new(false)).expect("answers");
-        assert!(matches!(place.way, Way::At(at) if at.port() == 9));
-        assert_eq!(place.key.pin, [0xab; 32]);
-        assert!(far.pid() > 0);
+        for first in [
+            "echo 'Welcome to host!'; echo",
+            // The title of a terminal ends no line.
+            r"printf '\033]0;title\007'",
+            r#"printf '{"pipegauge": is welcome, {"pipegauge'"#,
+        ] {
+            let script = format!("{first}; echo '{answer}'; cat >/dev/null");
+            let (far, place) =
+                Launched::start(shell(&script), How::of(By::Ssh), LONG, &AtomicBool::new(false)).expect(first);
+            assert!(matches!(place.way, Way::At(at) if at.port() == 9));
+            assert_eq!(place.key.pin, [0xab; 32]);
+            assert!(far.pid() > 0);
+        }
     }
 
     #[test]
