@@ -13,15 +13,13 @@ use measure::event::Plan;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::message::{By, Speaker, Waiting};
-use crate::near::launch::{How, Launched};
+use crate::near::launch::{How, LOGS_IN_LATE, Launched};
 use crate::near::{meeting, ssh};
 use crate::started::{say, told};
 use crate::{Key, MeetError};
 
 /// What such a process is called.
 const LEAD: &str = "the near side";
-/// Time for a login and for the process to say who it is.
-const STARTS: Duration = Duration::from_secs(40);
 /// Longest line that is read: the largest that a run tells is far below it.
 const LONGEST: usize = 64 << 20;
 /// Longest wait between two looks at what may have happened without a line.
@@ -40,9 +38,16 @@ pub struct Lead {
 }
 
 impl Lead {
-    /// Starts it at `target` (`user@host` or `user@host:port`) and tells it what to do, a line, once it has said that it is of this version.
-    pub fn start(target: &str, program: &str, task: &[u8], stop: &AtomicBool) -> Result<Self, MeetError> {
-        Self::start_with(Path::new("ssh"), target, program, task, stop)
+    /// Starts it at `target` (`user@host` or `user@host:port`) and tells it what to do, a line, once it has said that it is of this version. A
+    /// login takes as long as `patience` allows.
+    pub fn start(
+        target: &str,
+        program: &str,
+        task: &[u8],
+        patience: Duration,
+        stop: &AtomicBool,
+    ) -> Result<Self, MeetError> {
+        Self::start_with(Path::new("ssh"), target, program, task, patience, stop)
     }
 
     pub(crate) fn start_with(
@@ -50,13 +55,14 @@ impl Lead {
         target: &str,
         program: &str,
         task: &[u8],
+        patience: Duration,
         stop: &AtomicBool,
     ) -> Result<Self, MeetError> {
         let mut command = ssh::command(ssh, target, &[], program, "lead")?;
         command.stdin(Stdio::piped());
         let (process, input) = Launched::run(LEAD, command)?;
         let mut lead = Self { input, process, received: Vec::new(), looked: 0, stopping: None };
-        let waiting = lead.process.answer(Instant::now() + STARTS, stop)?;
+        let waiting = lead.process.answer(meeting::starts_over_ssh(patience), LOGS_IN_LATE, stop)?;
         waiting.speaker.agrees()?;
         lead.tell(task);
         Ok(lead)
@@ -158,9 +164,10 @@ impl Waits {
         stop: &AtomicBool,
     ) -> Result<Self, MeetError> {
         let under = plans.first().map_or(&[][..], |plan| &plan.peer_under);
+        let patience = plans.first().map_or(LOOK, |plan| meeting::patience_of(plan));
         let how = How { anywhere: true, ..How::of(By::Ssh) };
         let start = |_| {
-            let (process, at, key) = meeting::waits_over_ssh(ssh, target, (under, program), how, stop)?;
+            let (process, at, key) = meeting::waits_over_ssh(ssh, target, (under, program), how, patience, stop)?;
             Ok((process, at.port(), key))
         };
         let most = plans.iter().map(|plan| crate::near::meet::far_processes(plan)).max().unwrap_or(1);

@@ -91,6 +91,13 @@ pub(crate) struct Starting {
     secret: Secret,
 }
 
+/// What to do about a process of this host that is not ready in time.
+const STARTS_LATE: &str =
+    "; is this host overloaded, or does a wrapper hold it up? A longer --patience gives it more time";
+/// What to do about one that ssh starts.
+pub(crate) const LOGS_IN_LATE: &str = "; type that line in a terminal: the login may ask for something or take long, or the program there may not be \
+     pipegauge (--remote-program); a longer --patience gives it more time, a shorter one less";
+
 /// What a process on the far side is called.
 pub(super) const FAR: &str = "the far side";
 
@@ -140,7 +147,8 @@ impl Starting {
     /// Waits for its answer, `time` at most.
     pub(crate) fn ready(self, time: Duration, stop: &AtomicBool) -> Result<(Launched, Place), MeetError> {
         let Self { process: mut far, own, secret } = self;
-        let waiting = far.answer(Instant::now() + time, stop)?;
+        let advice = if own.is_some() { STARTS_LATE } else { LOGS_IN_LATE };
+        let waiting = far.answer(time, advice, stop)?;
         waiting.speaker.agrees()?;
         let pin = HEXLOWER.decode(waiting.pin.as_bytes()).ok().and_then(|bytes| bytes.try_into().ok());
         let way = own.map(Way::Here).or(waiting.at.map(Way::At));
@@ -188,7 +196,9 @@ impl Launched {
     }
 
     /// The first line of its standard output that is an answer.
-    pub(crate) fn answer(&mut self, mut deadline: Instant, stop: &AtomicBool) -> Result<Waiting, MeetError> {
+    pub(crate) fn answer(&mut self, time: Duration, advice: &str, stop: &AtomicBool) -> Result<Waiting, MeetError> {
+        let began = Instant::now();
+        let mut deadline = began + time;
         let (mut received, mut begun) = (Vec::new(), 0);
         loop {
             while let Some(end) = received[begun..].iter().position(|b| *b == b'\n') {
@@ -206,7 +216,9 @@ impl Launched {
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(self.not_ready(&unanswered("it does not say where it waits", &received)));
+                let waited = began.elapsed().as_secs_f64();
+                let found = unanswered(&format!("it does not say where it waits within {waited:.1} s"), &received);
+                return Err(self.not_ready_but(&found, advice));
             }
             let look = left.min(Duration::from_millis(100));
             let time = Timespec { tv_sec: 0, tv_nsec: i64::from(look.subsec_nanos()) };
@@ -229,11 +241,16 @@ impl Launched {
     }
 
     fn not_ready(&mut self, what: &str) -> MeetError {
+        self.not_ready_but(what, "")
+    }
+
+    /// The same with what to do.
+    fn not_ready_but(&mut self, what: &str, advice: &str) -> MeetError {
         self.give_up();
         MeetError::NotReady {
             what: self.what,
             program: self.name.clone(),
-            found: format!("{what}{}", self.how_it_ended()),
+            found: format!("{what}{}{advice}", self.how_it_ended()),
         }
     }
 
@@ -370,7 +387,17 @@ mod tests {
     #[test]
     fn silence_and_noise_end_within_bounds() {
         let text = fails("exec sleep 60", Duration::from_millis(100));
-        assert!(text.contains("does not say where it waits"), "{text}");
+        assert!(text.contains("does not say where it waits within 0."), "{text}");
+        let late = Launched::start(
+            shell("exec sleep 60"),
+            How::of(By::Ssh),
+            Duration::from_millis(100),
+            &AtomicBool::new(false),
+        );
+        let text = late.err().expect("should fail").to_string();
+        for part in ["within 0.", "type that line in a terminal", "--remote-program", "--patience"] {
+            assert!(text.contains(part), "{text}");
+        }
         let text = fails("while :; do printf 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'; done", LONG);
         assert!(text.contains("without end"), "{text}");
         // A login that is chatty in lines.
