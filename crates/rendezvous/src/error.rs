@@ -47,7 +47,7 @@ pub enum MeetError {
     #[error("asked to stop while a measurement was in progress: it was broken off")]
     BrokenOff,
     /// A process could not be started.
-    #[error("can't start {what} with '{program}': {source}")]
+    #[error("can't start {what} with '{program}': {source}{}", missing(program, source))]
     Launch {
         /// "the far side" or "a near process".
         what: &'static str,
@@ -304,7 +304,33 @@ impl From<MeetError> for SessionError {
     }
 }
 
+/// What to do where the program is not there: ssh comes with no package of this program's.
+fn missing(program: &str, e: &io::Error) -> &'static str {
+    let ssh = program.split_whitespace().next() == Some("ssh");
+    if ssh && e.kind() == io::ErrorKind::NotFound {
+        "; the program ssh is not on the PATH: install a client (apt install openssh-client), or start 'pipegauge serve' on that host and use the \
+         line it prints (--peer HOST:PORT --key ...)"
+    } else {
+        ""
+    }
+}
+
 /// What a process printed that is no message, safe to print and no longer than a few lines.
 pub(crate) fn printable(text: &str) -> String {
     units::received::clean(text.replace('\r', "").trim(), units::received::SENTENCE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_no_ssh_is_told_to_install_it() {
+        let said = |program: &str, kind| {
+            MeetError::Launch { what: "the far side", program: program.into(), source: kind.into() }.to_string()
+        };
+        assert!(said("ssh -T host pipegauge peer", io::ErrorKind::NotFound).contains("openssh-client"));
+        assert!(!said("ssh -T host pipegauge peer", io::ErrorKind::PermissionDenied).contains("openssh"));
+        assert!(!said("numactl pipegauge peer", io::ErrorKind::NotFound).contains("openssh"));
+    }
 }
