@@ -40,7 +40,7 @@ pub fn namespaces() -> Result<Vec<&'static str>> {
 fn has_rights(status: &str) -> bool {
     let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     let effective = effective.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok()).unwrap_or_default();
-    NEEDED.iter().all(|right| effective & 1 << right != 0)
+    NEEDED.iter().all(|right| effective & (1 << right) != 0)
 }
 
 fn setting(name: &str) -> Option<String> {
