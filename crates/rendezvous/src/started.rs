@@ -201,7 +201,8 @@ mod tests {
         let short = Duration::from_millis(50);
         let said = first_line(&mut BufReader::new(&far), far.as_fd(), 100, short).unwrap_err().to_string();
         assert!(said.contains("standard input") && said.contains("pipegauge serve"), "{said}");
+        near.write_all(b"end").unwrap();
         drop(near);
-        assert_eq!(first_line(&mut BufReader::new(&far), far.as_fd(), 100, LONG).unwrap(), "half");
+        assert_eq!(first_line(&mut BufReader::new(&far), far.as_fd(), 100, LONG).unwrap(), "end");
     }
 }
