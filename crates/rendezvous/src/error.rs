@@ -47,7 +47,7 @@ pub enum MeetError {
     #[error("asked to stop while a measurement was in progress: it was broken off")]
     BrokenOff,
     /// A process could not be started.
-    #[error("can't start {what} with '{program}': {source}")]
+    #[error("can't start {what} with '{program}': {source}{}", missing(program, source))]
     Launch {
         /// "the far side" or "a near process".
         what: &'static str,
@@ -166,6 +166,18 @@ pub enum MeetError {
         doing: &'static str,
         /// How long it waited.
         waited: Duration,
+    },
+    /// A process that this program starts was not told what to do.
+    #[error(
+        "no line that says what to do came over standard input within {:.0} s ({bytes} bytes came): this command is started by 'pipegauge run', \
+         which sends one at once; use 'pipegauge serve' to wait for another host",
+        waited.as_secs_f64()
+    )]
+    NotTold {
+        /// How long it waited.
+        waited: Duration,
+        /// What came of the line.
+        bytes: usize,
     },
     /// The far side said nothing for the whole of the patience.
     #[error(
@@ -292,7 +304,33 @@ impl From<MeetError> for SessionError {
     }
 }
 
+/// What to do where the program is not there: ssh comes with no package of this program's.
+fn missing(program: &str, e: &io::Error) -> &'static str {
+    let ssh = program.split_whitespace().next() == Some("ssh");
+    if ssh && e.kind() == io::ErrorKind::NotFound {
+        "; the program ssh is not on the PATH: install a client (apt install openssh-client), or start 'pipegauge serve' on that host and use the \
+         line it prints (--peer HOST:PORT --key ...)"
+    } else {
+        ""
+    }
+}
+
 /// What a process printed that is no message, safe to print and no longer than a few lines.
 pub(crate) fn printable(text: &str) -> String {
     units::received::clean(text.replace('\r', "").trim(), units::received::SENTENCE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_no_ssh_is_told_to_install_it() {
+        let said = |program: &str, kind| {
+            MeetError::Launch { what: "the far side", program: program.into(), source: kind.into() }.to_string()
+        };
+        assert!(said("ssh -T host pipegauge peer", io::ErrorKind::NotFound).contains("openssh-client"));
+        assert!(!said("ssh -T host pipegauge peer", io::ErrorKind::PermissionDenied).contains("openssh"));
+        assert!(!said("numactl pipegauge peer", io::ErrorKind::NotFound).contains("openssh"));
+    }
 }

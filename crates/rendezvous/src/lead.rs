@@ -3,7 +3,7 @@
 //! Lines go both ways over ssh's own streams, which are private and reach wherever ssh does. The process there says who it is, and is told
 //! what to measure only then. What the lines mean is the command's affair: this module carries them and sees to the process's end.
 
-use std::io::{BufRead, ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 use std::process::{ChildStdin, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,15 +13,13 @@ use measure::event::Plan;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::message::{By, Speaker, Waiting};
-use crate::near::launch::{How, Launched};
+use crate::near::launch::{How, LOGS_IN_LATE, Launched};
 use crate::near::{meeting, ssh};
-use crate::started::say;
+use crate::started::{say, told};
 use crate::{Key, MeetError};
 
 /// What such a process is called.
 const LEAD: &str = "the near side";
-/// Time for a login and for the process to say who it is.
-const STARTS: Duration = Duration::from_secs(40);
 /// Longest line that is read: the largest that a run tells is far below it.
 const LONGEST: usize = 64 << 20;
 /// Longest wait between two looks at what may have happened without a line.
@@ -40,9 +38,16 @@ pub struct Lead {
 }
 
 impl Lead {
-    /// Starts it at `target` (`user@host` or `user@host:port`) and tells it what to do, a line, once it has said that it is of this version.
-    pub fn start(target: &str, program: &str, task: &[u8], stop: &AtomicBool) -> Result<Self, MeetError> {
-        Self::start_with(Path::new("ssh"), target, program, task, stop)
+    /// Starts it at `target` (`user@host` or `user@host:port`) and tells it what to do, a line, once it has said that it is of this version. A
+    /// login takes as long as `patience` allows.
+    pub fn start(
+        target: &str,
+        program: &str,
+        task: &[u8],
+        patience: Duration,
+        stop: &AtomicBool,
+    ) -> Result<Self, MeetError> {
+        Self::start_with(Path::new("ssh"), target, program, task, patience, stop)
     }
 
     pub(crate) fn start_with(
@@ -50,13 +55,14 @@ impl Lead {
         target: &str,
         program: &str,
         task: &[u8],
+        patience: Duration,
         stop: &AtomicBool,
     ) -> Result<Self, MeetError> {
         let mut command = ssh::command(ssh, target, &[], program, "lead")?;
         command.stdin(Stdio::piped());
         let (process, input) = Launched::run(LEAD, command)?;
         let mut lead = Self { input, process, received: Vec::new(), looked: 0, stopping: None };
-        let waiting = lead.process.answer(Instant::now() + STARTS, stop)?;
+        let waiting = lead.process.answer(meeting::starts_over_ssh(patience), LOGS_IN_LATE, stop)?;
         waiting.speaker.agrees()?;
         lead.tell(task);
         Ok(lead)
@@ -133,12 +139,10 @@ impl Drop for Lead {
     }
 }
 
-/// On the other host: says who is here; what to do comes over `input`, at most `most` bytes of it.
-pub fn led(input: &mut dyn BufRead, most: u64) -> Result<String, MeetError> {
+/// On the other host: says who is here; what to do comes over standard input, at most `most` bytes of it.
+pub fn led(most: usize) -> Result<String, MeetError> {
     say(&Waiting { speaker: Speaker::here(), at: None, pin: String::new() })?;
-    let mut line = String::new();
-    input.take(most).read_line(&mut line).map_err(MeetError::io("reading what to do from standard input"))?;
-    Ok(line)
+    told(most)
 }
 
 /// Far processes on another host, which wait for whoever has their keys. They end with this.
@@ -160,9 +164,10 @@ impl Waits {
         stop: &AtomicBool,
     ) -> Result<Self, MeetError> {
         let under = plans.first().map_or(&[][..], |plan| &plan.peer_under);
+        let patience = plans.first().map_or(LOOK, |plan| meeting::patience_of(plan));
         let how = How { anywhere: true, ..How::of(By::Ssh) };
         let start = |_| {
-            let (process, at, key) = meeting::waits_over_ssh(ssh, target, (under, program), how, stop)?;
+            let (process, at, key) = meeting::waits_over_ssh(ssh, target, (under, program), how, patience, stop)?;
             Ok((process, at.port(), key))
         };
         let most = plans.iter().map(|plan| crate::near::meet::far_processes(plan)).max().unwrap_or(1);

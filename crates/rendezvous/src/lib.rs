@@ -69,3 +69,4 @@ pub use near::group::elsewhere::Nears;
 pub use near::meet::{Far, meet, meet_spread};
 pub use peer::peer;
 pub use seat::{prepared, rank, seat};
+pub use started::ENDS_AFTER_SSH;

@@ -14,7 +14,7 @@ use crate::course::Numbers;
 use crate::{Limits, MeetError};
 
 /// Version of everything below. A change that the other side would misread raises it.
-pub(crate) const PROTOCOL: u32 = 13;
+pub(crate) const PROTOCOL: u32 = 14;
 /// Version of this program. Both sides run half of the measuring loop, so they must be of one version.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -260,7 +260,7 @@ pub(crate) struct Launch {
     /// host itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listen_at: Option<IpAddr>,
-    /// Started by ssh for a near side that reaches it at another address than ssh did: it listens at all, and ends when its standard input does.
+    /// Started by ssh for a near side that reaches it at another address than ssh did: it listens at all.
     #[serde(default)]
     pub anywhere: bool,
 }

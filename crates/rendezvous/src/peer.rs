@@ -36,12 +36,8 @@ pub fn peer(stop: Arc<AtomicBool>) -> Result<(), MeetError> {
 /// For who came over ssh: it connects to the address that it reached, or to any, and is attended to.
 pub(crate) fn elsewhere(started: Started, attend: Box<Attend>, stop: Arc<AtomicBool>) -> Result<(), MeetError> {
     let Started { launch, gate, identity } = started;
-    let at = if launch.anywhere {
-        started::ends_with_input(&stop)?;
-        anywhere()
-    } else {
-        reached_at(std::env::var("SSH_CONNECTION").ok().as_deref())?
-    };
+    started::ends_with_ssh(&stop)?;
+    let at = if launch.anywhere { anywhere() } else { reached_at(std::env::var("SSH_CONNECTION").ok().as_deref())? };
     let listener = bind(at)?;
     let at = listener.local_addr().map_err(MeetError::io("asking for the address that is listened at"))?;
     say(&Waiting { speaker: Speaker::here(), at: Some(at), pin: HEXLOWER.encode(&identity.pin) })?;
@@ -95,7 +91,7 @@ mod tests {
     #[test]
     fn another_version_is_recognised_whatever_else_it_says() {
         let line = r#"{"pipegauge": 99, "version": "7.0.0", "something": "new"}"#;
-        let speaker = read(&mut line.as_bytes()).unwrap().err().expect("another version");
+        let speaker = read(line).unwrap().err().expect("another version");
         let text = speaker.agrees().unwrap_err().to_string();
         for part in ["7.0.0", "protocol 99", VERSION, &format!("protocol {PROTOCOL}")] {
             assert!(text.contains(part), "{part} in {text}");
@@ -105,7 +101,7 @@ mod tests {
     #[test]
     fn what_is_typed_by_hand_is_explained() {
         for input in ["", "hello\n", "{}\n", &"x".repeat(100_000)] {
-            let text = read(&mut input.as_bytes()).err().expect("refused").to_string();
+            let text = read(input).err().expect("refused").to_string();
             assert!(text.contains("pipegauge serve"), "{text}");
         }
     }
@@ -123,7 +119,7 @@ mod tests {
             anywhere: false,
         };
         let line = serde_json::to_string(&launch).unwrap();
-        let back = read(&mut line.as_bytes()).unwrap().expect("this version");
+        let back = read(&line).unwrap().expect("this version");
         assert_eq!((back.by, back.pin, back.limits), (By::Spawn, Some(1), Limits::own()));
     }
 }

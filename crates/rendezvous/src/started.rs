@@ -1,12 +1,14 @@
 //! A process that the command has started, here or over ssh. What to do comes over standard input, so that no list of processes shows the
 //! secret.
 
-use std::io::{BufRead, Read, Write};
-use std::os::fd::AsFd;
+use std::io::{BufRead, ErrorKind, Write};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::MeetError;
 use crate::allocation::is_placed;
@@ -29,7 +31,7 @@ pub(crate) struct Started {
 impl Started {
     /// Reads a line from standard input. An error too where it is of another version, which is told which one is here.
     pub(crate) fn read() -> Result<Self, MeetError> {
-        let launch = match read(&mut std::io::stdin().lock())? {
+        let launch = match read(&told(STRANGER)?)? {
             Ok(launch) => launch,
             Err(speaker) => {
                 // Say who is here, so that the other side can name both versions too.
@@ -79,12 +81,30 @@ impl Started {
 /// What ends such a process where nothing else ends a trial.
 pub(crate) const LAST_RESORT: Option<fn()> = Some(|| std::process::exit(2));
 
-/// Ends this process in good order when nobody holds its standard input open any more: who started it over ssh is gone.
+/// Time for the line that says what to do.
+const TOLD: Duration = Duration::from_secs(30);
+/// Time for a process to end in good order once who started it over ssh is gone.
+pub const ENDS_AFTER_SSH: Duration = Duration::from_millis(1500);
+
+/// Ends this process in good order when nobody holds its standard input open any more.
 pub(crate) fn ends_with_input(stop: &Arc<AtomicBool>) -> Result<(), MeetError> {
+    at_end_of_input(stop, || ())
+}
+
+/// The same of one that was started over ssh: who started it is gone, and what keeps it from ending in good order does so for a moment only.
+pub(crate) fn ends_with_ssh(stop: &Arc<AtomicBool>) -> Result<(), MeetError> {
+    at_end_of_input(stop, || {
+        std::thread::sleep(ENDS_AFTER_SSH);
+        std::process::exit(2);
+    })
+}
+
+fn at_end_of_input(stop: &Arc<AtomicBool>, then: fn()) -> Result<(), MeetError> {
     let stop = Arc::clone(stop);
     let watch = move || {
         let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
         stop.store(true, Ordering::Relaxed);
+        then();
     };
     let begun = std::thread::Builder::new().name("input".into()).spawn(watch);
     begun.map(drop).map_err(MeetError::io("starting a thread that watches standard input"))
@@ -95,13 +115,43 @@ fn parent_is_stopped() -> bool {
     rustix::process::getppid().is_some_and(|parent| is_stopped(parent.as_raw_nonzero().get().cast_unsigned()))
 }
 
+/// The line on standard input that says what to do, or `most` bytes of it.
+pub(crate) fn told(most: usize) -> Result<String, MeetError> {
+    let stdin = std::io::stdin();
+    first_line(&mut stdin.lock(), stdin.as_fd(), most, TOLD)
+}
+
+/// The first line of `input`, which has read nothing of `fd` yet, where it comes within this time.
+fn first_line(input: &mut dyn BufRead, fd: BorrowedFd<'_>, most: usize, time: Duration) -> Result<String, MeetError> {
+    let reading = || MeetError::io("reading what to do from standard input");
+    let until = Instant::now() + time;
+    let mut line = Vec::new();
+    while line.last() != Some(&b'\n') && line.len() < most {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(MeetError::NotTold { waited: time, bytes: line.len() });
+        }
+        // Whatever was read before is in the line: more can only come here.
+        let wait = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
+        if !poll(&mut [PollFd::new(&fd, PollFlags::IN)], Some(&wait)).is_ok_and(|n| n > 0) {
+            continue;
+        }
+        let piece = match input.fill_buf() {
+            Err(e) if e.kind() == ErrorKind::Interrupted => continue,
+            piece => piece.map_err(reading())?,
+        };
+        if piece.is_empty() {
+            break;
+        }
+        let end = piece.iter().position(|b| *b == b'\n').map_or(piece.len(), |at| at + 1).min(most - line.len());
+        line.extend_from_slice(&piece[..end]);
+        input.consume(end);
+    }
+    String::from_utf8(line).map_err(|e| reading()(std::io::Error::new(ErrorKind::InvalidData, e)))
+}
+
 /// What the near side wants, or who it is if it is another version.
-pub(crate) fn read(input: &mut dyn BufRead) -> Result<Result<Launch, Speaker>, MeetError> {
-    let mut line = String::new();
-    input
-        .take(STRANGER as u64)
-        .read_line(&mut line)
-        .map_err(MeetError::io("reading what to do from standard input"))?;
+pub(crate) fn read(line: &str) -> Result<Result<Launch, Speaker>, MeetError> {
     let strange = |_| {
         MeetError::Protocol(
             "this command is started by 'pipegauge run' and reads what to do from standard input; use 'pipegauge \
@@ -109,11 +159,11 @@ pub(crate) fn read(input: &mut dyn BufRead) -> Result<Result<Launch, Speaker>, M
                 .into(),
         )
     };
-    let speaker: Speaker = serde_json::from_str(&line).map_err(strange)?;
+    let speaker: Speaker = serde_json::from_str(line).map_err(strange)?;
     if speaker.agrees().is_err() {
         return Ok(Err(speaker));
     }
-    Ok(Ok(serde_json::from_str(&line).map_err(strange)?))
+    Ok(Ok(serde_json::from_str(line).map_err(strange)?))
 }
 
 /// Writes a line to standard output.
@@ -124,4 +174,35 @@ pub(crate) fn say(waiting: &Waiting) -> Result<(), MeetError> {
     out.write_all(line.as_bytes())
         .and_then(|()| out.flush())
         .map_err(MeetError::io("telling the near side where this one waits"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufReader;
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    #[test]
+    fn what_to_do_is_read_as_far_as_its_line_and_not_waited_for_without_end() {
+        let line = |most, time| {
+            let (mut near, far) = UnixStream::pair().unwrap();
+            near.write_all(b"first\nsecond").unwrap();
+            let mut input = BufReader::new(&far);
+            let first = first_line(&mut input, far.as_fd(), most, time)?;
+            Ok::<_, MeetError>((first, input.buffer().to_vec()))
+        };
+        const LONG: Duration = Duration::from_secs(60);
+        assert_eq!(line(100, LONG).unwrap(), ("first\n".to_owned(), b"second".to_vec()));
+        assert_eq!(line(3, LONG).unwrap().0, "fir");
+        // The other end stays, and no line comes.
+        let (mut near, far) = UnixStream::pair().unwrap();
+        near.write_all(b"half").unwrap();
+        let short = Duration::from_millis(50);
+        let said = first_line(&mut BufReader::new(&far), far.as_fd(), 100, short).unwrap_err().to_string();
+        assert!(said.contains("standard input") && said.contains("pipegauge serve"), "{said}");
+        near.write_all(b"end").unwrap();
+        drop(near);
+        assert_eq!(first_line(&mut BufReader::new(&far), far.as_fd(), 100, LONG).unwrap(), "end");
+    }
 }

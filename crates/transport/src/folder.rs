@@ -41,8 +41,10 @@ impl Folder {
     /// It can't be made there.
     pub fn new() -> Result<Self, LinkError> {
         static SWEPT: Once = Once::new();
-        SWEPT.call_once(|| sweep(&std::env::temp_dir(), YOUNG));
-        Self::within(&std::env::temp_dir())
+        let temp = whole(std::env::temp_dir())
+            .map_err(|e| LinkError::io("finding the current directory, from which TMPDIR is", e))?;
+        SWEPT.call_once(|| sweep(&temp, YOUNG));
+        Self::within(&temp)
     }
 
     /// Locked before it has the name by which it is swept.
@@ -69,6 +71,11 @@ impl Drop for Folder {
     fn drop(&mut self) {
         remove(&self.path);
     }
+}
+
+/// The system's folder for temporary files, from its root: the other side has another current directory. An empty `TMPDIR` names none.
+fn whole(temp: PathBuf) -> std::io::Result<PathBuf> {
+    if temp.as_os_str().is_empty() { Ok("/tmp".into()) } else { std::path::absolute(temp) }
 }
 
 /// Locks a folder of this user's; an error where another process has it locked.
@@ -114,6 +121,14 @@ fn remove(folder: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_folder_for_temporary_files_is_named_from_the_root() {
+        let here = std::env::current_dir().unwrap();
+        for (set, is) in [("", "/tmp".into()), ("t/u", here.join("t/u")), ("/var/tmp", "/var/tmp".into())] {
+            assert_eq!(whole(set.into()).unwrap(), is, "{set}");
+        }
+    }
 
     #[test]
     fn only_what_killed_processes_left_behind_is_swept() {

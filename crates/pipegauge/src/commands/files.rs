@@ -2,7 +2,7 @@
 
 use std::fs::Permissions;
 use std::io::{BufWriter, Read, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -81,6 +81,24 @@ pub fn not_an_input(output: Option<&Path>, inputs: &[PathBuf]) -> Result<()> {
 /// Writes a whole file: into a temporary name first, so that an error leaves no half of one.
 pub fn write(path: &Path, contents: &[u8]) -> Result<()> {
     write_with(path, |out| Ok(out.write_all(contents)?)).map(drop)
+}
+
+/// Fails where a file can't be appended to, or made. One that was made for this goes again.
+pub fn appendable(path: &Path, flag: &str) -> Result<()> {
+    let there = path.symlink_metadata().is_ok();
+    // A pipe would wait here for its reader; it is opened when it is used.
+    if path.metadata().is_ok_and(|found| found.file_type().is_fifo()) {
+        return Ok(());
+    }
+    std::fs::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(path)
+        .with_context(|| format!("{flag}: writing {} (name another file)", path.display()))?;
+    if !there {
+        let _ = std::fs::remove_file(path);
+    }
+    Ok(())
 }
 
 /// Whether a file begins as run files do.

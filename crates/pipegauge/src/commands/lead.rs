@@ -21,14 +21,12 @@ use crate::signals;
 const BEAT: Duration = Duration::from_secs(1);
 /// Events that come within so short a time go out together: each piece costs ssh's processes CPU time, which a trial may feel.
 const TOGETHER: Duration = Duration::from_millis(250);
-/// Time for the end of a run whose command is gone.
-const LAST_RESORT: Duration = Duration::from_secs(30);
 
 /// Leads a run.
 pub fn lead() -> Result<Exit> {
     let _ = rustix::thread::set_name(c"pipegauge");
     let stop = signals::peer_stop_flag()?;
-    let line = rendezvous::led(&mut io::stdin().lock(), LONGEST_TASK)?;
+    let line = rendezvous::led(LONGEST_TASK)?;
     let task: Task = serde_json::from_str(&line)
         .context("this command is started by 'pipegauge run --near' and reads what to do from standard input")?;
     follow(&stop)?;
@@ -72,7 +70,7 @@ fn follow(stop: &Arc<AtomicBool>) -> Result<()> {
             }
         }
         stop.store(true, Ordering::Relaxed);
-        std::thread::sleep(LAST_RESORT);
+        std::thread::sleep(rendezvous::ENDS_AFTER_SSH);
         std::process::exit(Exit::CouldNot.code().into());
     };
     std::thread::Builder::new().name("command".into()).spawn(listen).map(drop).context("listening to the command")

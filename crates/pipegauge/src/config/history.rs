@@ -12,14 +12,17 @@ const FOLDER_VARIABLE: &str = "PIPEGAUGE_HISTORY";
 /// The folder; an error where nothing says which.
 pub fn folder() -> Result<Folder> {
     of(|name| std::env::var_os(name).filter(|value| !value.is_empty())).map(Folder::at).ok_or_else(|| {
-        anyhow!("no folder for earlier runs: neither {FOLDER_VARIABLE} nor XDG_STATE_HOME nor HOME names one")
+        anyhow!(
+            "no folder for earlier runs: neither {FOLDER_VARIABLE} nor XDG_STATE_HOME nor HOME names one from the root"
+        )
     })
 }
 
 fn of(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    // The XDG base directory specification has relative folders ignored.
-    let state = || variable("XDG_STATE_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
-    let home = || variable("HOME").map(|home| PathBuf::from(home).join(".local/state"));
+    // The XDG base directory specification has relative folders ignored. A relative home would be another one in each folder.
+    let whole = |name| variable(name).map(PathBuf::from).filter(|p| p.is_absolute());
+    let state = || whole("XDG_STATE_HOME");
+    let home = || whole("HOME").map(|home| home.join(".local/state"));
     let named = variable(FOLDER_VARIABLE).map(PathBuf::from);
     named.or_else(|| Some(state().or_else(home)?.join("pipegauge/history")))
 }
@@ -39,6 +42,7 @@ mod tests {
         assert_eq!(with(&[home, ("XDG_STATE_HOME", "/s")]).as_deref(), Some("/s/pipegauge/history"));
         assert_eq!(with(&[home, ("XDG_STATE_HOME", "s")]).as_deref(), Some("/home/a/.local/state/pipegauge/history"));
         assert_eq!(with(&[home, (FOLDER_VARIABLE, "h")]).as_deref(), Some("h"));
+        assert_eq!(with(&[("HOME", "relative")]), None);
         assert_eq!(with(&[]), None);
     }
 }

@@ -52,7 +52,7 @@ pub struct CommonFlags {
     /// IPv6 only
     #[arg(short = '6', long, help_heading = "Path")]
     pub ipv6: bool,
-    /// Time without any progress after which a side gives up [default: 10s]
+    /// Time without any progress after which a side gives up; a login by ssh has four times that, at least 10 s [default: 10s]
     #[arg(long, value_name = "TIME", value_parser = value::seconds, allow_hyphen_values = true, help_heading = "Path")]
     pub patience: Option<f64>,
 

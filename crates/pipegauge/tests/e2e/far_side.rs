@@ -113,6 +113,23 @@ fn what_a_killed_run_leaves_in_the_temporary_folder_goes_with_the_next_run() {
 }
 
 #[test]
+fn a_temporary_folder_without_a_name_or_named_from_here_serves() {
+    let dir = Scratch::new();
+    std::fs::create_dir(dir.path("t")).unwrap();
+    for temp in ["", "t"] {
+        let mut command =
+            dir.command(&["run", "unix", "--sizes", "64", "--trials", "1", "--no-html", "-o", "x.run.jsonl"]);
+        let said = Running::start({
+            command.env("TMPDIR", temp);
+            command
+        })
+        .end();
+        assert!(said.measured(), "'{temp}': {said}");
+        std::fs::remove_file(dir.path("x.run.jsonl")).unwrap();
+    }
+}
+
+#[test]
 fn a_near_side_that_stays_stopped_leaves_no_far_side_behind() {
     for transport in ["tcp", "shm"] {
         let dir = Scratch::new();

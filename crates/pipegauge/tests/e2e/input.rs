@@ -127,6 +127,12 @@ fn files_of_one_run_have_names_of_their_own() {
 }
 
 #[test]
+fn a_trace_that_can_not_be_written_is_named_before_anything_is_measured() {
+    refused(&["tcp", "--trace", "no-folder/x"], &["--trace", "no-folder/x", "No such file"]);
+    refused(&["tcp", "--trace", "."], &["--trace: writing .", "directory"]);
+}
+
+#[test]
 fn a_report_that_nobody_named_overwrites_nothing() {
     let dir = Scratch::new();
     std::fs::write(dir.path("notes.html"), "mine").unwrap();

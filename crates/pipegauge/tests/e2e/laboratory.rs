@@ -73,6 +73,37 @@ fn a_run_goes_from_one_host_to_the_other() {
     }
 }
 
+/// The command under these words of other programs, or nothing where they can't be had here.
+fn under(dir: &Scratch, words: &[&str]) -> Option<Said> {
+    let tried = Command::new(words[0]).args(&words[1..]).arg("true").stderr(Stdio::null()).status();
+    if !tried.is_ok_and(|status| status.success()) {
+        skip(&format!("`{}` is not to be had here", words.join(" ")));
+        return None;
+    }
+    let lab = dir.command(&["lab", "--", "ip", "netns", "list"]);
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]).arg(lab.get_program()).args(lab.get_args()).current_dir(dir.path("."));
+    Some(Running::start(command).end())
+}
+
+#[test]
+fn who_lacks_the_rights_gets_them_in_a_user_namespace_or_is_told_why_not() {
+    let dir = Scratch::new();
+    if !possible() {
+        return;
+    }
+    let without = ["setpriv", "--bounding-set", "-sys_admin"];
+    for words in [&without[..], &["unshare", "-Ur"], &["unshare", "-Urn"]] {
+        let Some(said) = under(&dir, words) else { continue };
+        assert_eq!(said.code(), 0, "{words:?}: {said}");
+        assert!(said.out.contains("h1") && said.out.contains("h2"), "{words:?}: {said}");
+    }
+    let none = "echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --bounding-set -sys_admin \"$@\"";
+    if let Some(said) = under(&dir, &["unshare", "-Ur", "sh", "-c", none, "sh"]) {
+        said.refuses(&["a laboratory needs namespaces", "unshare --mount", "max_user_namespaces is 0", "sudo"]);
+    }
+}
+
 /// A token bucket lets pass at once what it saved up: a large message shows its rate, and what smaller ones show above that is said.
 #[test]
 fn what_a_shapers_bucket_saved_up_is_not_passed_off_as_what_the_link_carries() {

@@ -44,7 +44,7 @@ pub(crate) struct Launched {
     grace: Duration,
     /// Held open: a far process must never find nobody behind its standard output.
     stdout: ChildStdout,
-    /// Held open for one that ends with it.
+    /// Held open for one that ssh starts: it ends with it.
     input: Option<ChildStdin>,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct How {
     pub wrapped: bool,
     /// The address at which this side reaches it, where it is on this host and that is not the host itself.
     pub listen_at: Option<IpAddr>,
-    /// It listens at all addresses of its host, and holds on to its standard input.
+    /// It listens at all addresses of its host.
     pub anywhere: bool,
 }
 
@@ -90,6 +90,13 @@ pub(crate) struct Starting {
     process: Launched,
     secret: Secret,
 }
+
+/// What to do about a process of this host that is not ready in time.
+const STARTS_LATE: &str =
+    "; is this host overloaded, or does a wrapper hold it up? A longer --patience gives it more time";
+/// What to do about one that ssh starts.
+pub(crate) const LOGS_IN_LATE: &str = "; type that line in a terminal: the login may ask for something or take long, or the program there may not be \
+     pipegauge (--remote-program); a longer --patience gives it more time, a shorter one less";
 
 /// What a process on the far side is called.
 pub(super) const FAR: &str = "the far side";
@@ -133,14 +140,15 @@ impl Starting {
             (None, Some(stdin)) => stdin.write_all(&line),
             (None, None) => Ok(()),
         };
-        process.input = stdin.filter(|_| anywhere);
+        process.input = stdin;
         Ok(Self { process, own, secret })
     }
 
     /// Waits for its answer, `time` at most.
     pub(crate) fn ready(self, time: Duration, stop: &AtomicBool) -> Result<(Launched, Place), MeetError> {
         let Self { process: mut far, own, secret } = self;
-        let waiting = far.answer(Instant::now() + time, stop)?;
+        let advice = if own.is_some() { STARTS_LATE } else { LOGS_IN_LATE };
+        let waiting = far.answer(time, advice, stop)?;
         waiting.speaker.agrees()?;
         let pin = HEXLOWER.decode(waiting.pin.as_bytes()).ok().and_then(|bytes| bytes.try_into().ok());
         let way = own.map(Way::Here).or(waiting.at.map(Way::At));
@@ -188,12 +196,14 @@ impl Launched {
     }
 
     /// The first line of its standard output that is an answer.
-    pub(crate) fn answer(&mut self, mut deadline: Instant, stop: &AtomicBool) -> Result<Waiting, MeetError> {
+    pub(crate) fn answer(&mut self, time: Duration, advice: &str, stop: &AtomicBool) -> Result<Waiting, MeetError> {
+        let began = Instant::now();
+        let mut deadline = began + time;
         let (mut received, mut begun) = (Vec::new(), 0);
         loop {
             while let Some(end) = received[begun..].iter().position(|b| *b == b'\n') {
                 let line = &received[begun..=begun + end];
-                if let Ok(waiting) = units::received::json::<Waiting>(line) {
+                if let Some(waiting) = answer_in(line) {
                     return Ok(waiting);
                 }
                 begun += end + 1;
@@ -206,7 +216,9 @@ impl Launched {
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(self.not_ready(&unanswered("it does not say where it waits", &received)));
+                let waited = began.elapsed().as_secs_f64();
+                let found = unanswered(&format!("it does not say where it waits within {waited:.1} s"), &received);
+                return Err(self.not_ready_but(&found, advice));
             }
             let look = left.min(Duration::from_millis(100));
             let time = Timespec { tv_sec: 0, tv_nsec: i64::from(look.subsec_nanos()) };
@@ -229,11 +241,16 @@ impl Launched {
     }
 
     fn not_ready(&mut self, what: &str) -> MeetError {
+        self.not_ready_but(what, "")
+    }
+
+    /// The same with what to do.
+    fn not_ready_but(&mut self, what: &str, advice: &str) -> MeetError {
         self.give_up();
         MeetError::NotReady {
             what: self.what,
             program: self.name.clone(),
-            found: format!("{what}{}", self.how_it_ended()),
+            found: format!("{what}{}{advice}", self.how_it_ended()),
         }
     }
 
@@ -258,7 +275,7 @@ impl Launched {
 
     /// Waits for its end, as [`Launched::end`], `time` at most; how it ended where that was not well. It was said goodbye to.
     pub(crate) fn ends(&mut self, time: Duration) -> Option<String> {
-        self.input = None;
+        // It ends for the goodbye: the end of its standard input would break off what it still does.
         match self.wait(time) {
             Some(status) if status.success() => None,
             Some(_) => Some(self.how_it_ended()),
@@ -316,6 +333,15 @@ fn named(command: &Command) -> String {
     std::iter::once(command.get_program()).chain(command.get_args()).map(word).collect::<Vec<_>>().join(" ")
 }
 
+/// How every answer begins.
+const ANSWER: &[u8] = br#"{"pipegauge""#;
+
+/// The answer at the end of a line. A login may have printed something in front of it that ends no line, as a terminal's title does.
+fn answer_in(line: &[u8]) -> Option<Waiting> {
+    let begins = line.windows(ANSWER.len()).enumerate().filter(|(_, bytes)| *bytes == ANSWER);
+    begins.map(|(at, _)| &line[at..]).find_map(|answer| units::received::json(answer).ok())
+}
+
 /// What went wrong, and the last of what was printed in place of an answer.
 fn unanswered(what: &str, received: &[u8]) -> String {
     let text = printable(&String::from_utf8_lossy(&received[received.len().saturating_sub(TOLD)..]));
@@ -361,7 +387,17 @@ mod tests {
     #[test]
     fn silence_and_noise_end_within_bounds() {
         let text = fails("exec sleep 60", Duration::from_millis(100));
-        assert!(text.contains("does not say where it waits"), "{text}");
+        assert!(text.contains("does not say where it waits within 0."), "{text}");
+        let late = Launched::start(
+            shell("exec sleep 60"),
+            How::of(By::Ssh),
+            Duration::from_millis(100),
+            &AtomicBool::new(false),
+        );
+        let text = late.err().expect("should fail").to_string();
+        for part in ["within 0.", "type that line in a terminal", "--remote-program", "--patience"] {
+            assert!(text.contains(part), "{text}");
+        }
         let text = fails("while :; do printf 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'; done", LONG);
         assert!(text.contains("without end"), "{text}");
         // A login that is chatty in lines.
@@ -379,12 +415,19 @@ mod tests {
             pin: "ab".repeat(32),
         })
         .unwrap();
-        let script = format!("echo 'Welcome to host!'; echo; echo '{answer}'; cat >/dev/null");
-        let (far, place) =
-            Launched::start(shell(&script), How::of(By::Ssh), LONG, &AtomicBool::new(false)).expect("answers");
-        assert!(matches!(place.way, Way::At(at) if at.port() == 9));
-        assert_eq!(place.key.pin, [0xab; 32]);
-        assert!(far.pid() > 0);
+        for first in [
+            "echo 'Welcome to host!'; echo",
+            // The title of a terminal ends no line.
+            r"printf '\033]0;title\007'",
+            r#"printf '{"pipegauge": is welcome, {"pipegauge'"#,
+        ] {
+            let script = format!("{first}; echo '{answer}'; cat >/dev/null");
+            let (far, place) =
+                Launched::start(shell(&script), How::of(By::Ssh), LONG, &AtomicBool::new(false)).expect(first);
+            assert!(matches!(place.way, Way::At(at) if at.port() == 9));
+            assert_eq!(place.key.pin, [0xab; 32]);
+            assert!(far.pid() > 0);
+        }
     }
 
     #[test]

@@ -22,7 +22,9 @@ use crate::{Key, MeetError, zone};
 /// the last one is, and share the CPUs until then.
 const STARTS_HERE: Duration = Duration::from_secs(10);
 const EACH_HERE: Duration = Duration::from_secs(3);
-const STARTS_OVER_SSH: Duration = Duration::from_secs(40);
+/// Time for a login and for the process to say who it is: so many patiences, between these two, or one patience where that is longer.
+const LOGIN_PATIENCES: u32 = 4;
+const LOGIN: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(40)];
 
 /// A far side that has been met. Dropping it says goodbye and, where this side started it, sees to its end.
 pub(crate) struct Meeting {
@@ -56,9 +58,14 @@ pub(crate) struct Terms<'a> {
     pub among: u32,
 }
 
+/// The patience of a plan.
+pub(crate) fn patience_of(plan: &Plan) -> Duration {
+    Duration::try_from_secs_f64(plan.patience).unwrap_or(STARTS_HERE)
+}
+
 impl Terms<'_> {
     fn patience(&self) -> Duration {
-        Duration::try_from_secs_f64(self.plan.patience).unwrap_or(STARTS_HERE)
+        patience_of(self.plan)
     }
 
     /// How a far process of this host is started.
@@ -86,6 +93,12 @@ pub(crate) fn begin_here(
 /// How long one of so many processes that start at once may take to get ready: longer where a side has more patience with the other.
 pub(crate) fn starts_here(among: u32, patience: Duration) -> Duration {
     (STARTS_HERE + EACH_HERE * among.saturating_sub(1)).max(patience)
+}
+
+/// How long a process that ssh starts may take to say who it is.
+pub(crate) fn starts_over_ssh(patience: Duration) -> Duration {
+    let [least, most] = LOGIN;
+    patience.saturating_mul(LOGIN_PATIENCES).clamp(least, most.max(patience))
 }
 
 /// Meets a process of this host that was started and gets ready within this time: it, and what is said to it.
@@ -126,7 +139,7 @@ fn wait_over_ssh(
     terms: &Terms<'_>,
 ) -> Result<(Launched, SocketAddr, Key), MeetError> {
     let how = How { anywhere: terms.at.is_some(), ..How::of(By::Ssh) };
-    waits_over_ssh(ssh, target, (&terms.plan.peer_under, program), how, terms.stop)
+    waits_over_ssh(ssh, target, (&terms.plan.peer_under, program), how, terms.patience(), terms.stop)
 }
 
 /// The same for whoever connects to it.
@@ -135,15 +148,16 @@ pub(crate) fn waits_over_ssh(
     target: &str,
     (under, program): (&[String], &str),
     how: How,
+    patience: Duration,
     stop: &AtomicBool,
 ) -> Result<(Launched, SocketAddr, Key), MeetError> {
     let command = ssh::command(ssh, target, under, program, "peer")?;
-    waits(Starting::begin(FAR, command, how)?, stop)
+    waits(Starting::begin(FAR, command, how)?, patience, stop)
 }
 
 /// Where a process waits that ssh starts, and its key.
-fn waits(starting: Starting, stop: &AtomicBool) -> Result<(Launched, SocketAddr, Key), MeetError> {
-    let (launched, Place { way, key }) = starting.ready(STARTS_OVER_SSH, stop)?;
+fn waits(starting: Starting, patience: Duration, stop: &AtomicBool) -> Result<(Launched, SocketAddr, Key), MeetError> {
+    let (launched, Place { way, key }) = starting.ready(starts_over_ssh(patience), stop)?;
     let Way::At(at) = way else { return Err(no_way()) };
     Ok((launched, at, key))
 }
@@ -152,9 +166,10 @@ fn waits(starting: Starting, stop: &AtomicBool) -> Result<(Launched, SocketAddr,
 pub(crate) fn greet_over_ssh(
     starting: Starting,
     target: &str,
+    patience: Duration,
     stop: &Arc<AtomicBool>,
 ) -> Result<(Launched, (Channel, SessionKeys)), MeetError> {
-    let (launched, at, key) = waits(starting, stop)?;
+    let (launched, at, key) = waits(starting, patience, stop)?;
     let advice = "ssh gets there, but a connection of its own does not: a firewall, address translation or a jump host stands in between";
     let channel = dial(&[from_here(at, target)?], target, advice, &key, stop)?;
     Ok((launched, channel))
@@ -260,6 +275,13 @@ impl Drop for Meeting {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_login_has_time_by_the_patience() {
+        let time = |patience| starts_over_ssh(Duration::from_secs(patience)).as_secs();
+        assert_eq!([0, 2, 5, 10, 30, 60].map(time), [10, 10, 20, 40, 40, 60]);
+        assert_eq!(starts_over_ssh(Duration::MAX), Duration::MAX);
+    }
 
     #[test]
     fn a_link_local_far_side_is_reached_over_this_hosts_own_interface() {

@@ -1,7 +1,9 @@
 //! Whole measurements: real far processes and real data connections. The far process is this test binary again, running
 //! the ignored test [`far_process`] as `pipegauge peer`.
 
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::rc::Rc;
 
 use measure::Session;
@@ -9,6 +11,7 @@ use tempfile::TempDir;
 use transport::{Ends, Family, Name, registry};
 
 use super::*;
+use crate::message::{By, Launch, Speaker, Waiting};
 use crate::near::group::GroupSession;
 use crate::near::meet::{Far, meet, meet_with};
 use crate::near::session::{Reach, RemoteSession};
@@ -296,6 +299,50 @@ fn a_far_side_started_by_ssh() {
         session.open(0).unwrap();
         assert_eq!(session.trial(&a_trial(Pattern::PingPong, 100)).unwrap().repeats, 20);
     }
+}
+
+/// What a far side that ssh started says of its end, where ssh's input ends once the far side has said the first line, and `then` was done.
+fn when_ssh_is_gone(then: impl FnOnce(Waiting)) -> String {
+    let programs = Programs::new();
+    let mut command = std::process::Command::new(programs.peer());
+    command.arg("peer").env("SSH_CONNECTION", "127.0.0.1 1 127.0.0.1 22");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut far = command.spawn().unwrap();
+    let launch = Launch {
+        speaker: Speaker::here(),
+        secret: "ab".repeat(32),
+        by: By::Ssh,
+        pin: None,
+        cpus: Vec::new(),
+        limits: Limits::own(),
+        listen_at: None,
+        anywhere: false,
+    };
+    let mut input = far.stdin.take().unwrap();
+    writeln!(input, "{}", serde_json::to_string(&launch).unwrap()).unwrap();
+    let said = BufReader::new(far.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let answer = said.filter_map(|line| serde_json::from_str::<Waiting>(&line).ok()).next().expect("an answer");
+    assert!(answer.at.is_some(), "{answer:?}");
+    then(answer);
+    drop(input);
+    String::from_utf8(far.wait_with_output().unwrap().stderr).unwrap()
+}
+
+#[test]
+fn a_far_side_ends_when_the_ssh_that_started_it_does() {
+    // Where it had no time to end in good order, it has said nothing.
+    let of_ssh = |said: &str| ["interrupted", ""].contains(&said.trim());
+    // It waits for a near side that never comes, which it would say after a while.
+    let said = when_ssh_is_gone(|_| ());
+    assert!(of_ssh(&said), "{said}");
+    // Its near side is there and says nothing more.
+    let mut near = None;
+    let said = when_ssh_is_gone(|answer| {
+        let pin = data_encoding::HEXLOWER.decode(answer.pin.as_bytes()).unwrap().try_into().unwrap();
+        let key = Key { pin, secret: Secret::of([0xab; 32]) };
+        near = Some(dial(&[answer.at.unwrap()], "the test", "look at the test", &key, &no_stop()).unwrap());
+    });
+    assert!(of_ssh(&said), "{said}");
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! all others, and with the last of them the namespaces and interfaces go. So there is nothing to tidy up, and nothing that could be left.
 
 mod inside;
+mod rights;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -99,14 +100,11 @@ fn shell() -> String {
     std::env::var("SHELL").ok().filter(|shell| !shell.is_empty()).unwrap_or_else(|| "/bin/sh".to_owned())
 }
 
-/// Starts the first process within namespaces of its own. Who is not root becomes it there, where the system lets them.
+/// Starts the first process within namespaces of its own. Who lacks the rights becomes root there, where the system lets them.
 fn begun(inside: &Inside) -> Result<Child> {
     let own = std::env::current_exe().context("finding this program's own file")?;
     let mut line = Command::new("unshare");
-    line.args(["--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]);
-    if !rustix::process::geteuid().is_root() {
-        line.args(["--map-root-user", "--net"]);
-    }
+    line.args(rights::namespaces()?);
     line.arg("--").arg(own).arg("lab-inside").env("PATH", path()).env(PLAN, serde_json::to_string(inside)?);
     line.spawn().map_err(|e| anyhow!("unshare can't be started: {e}"))
 }

@@ -35,9 +35,10 @@ pub fn measure(
     let (far, mut waits) = place(&first.far, &plans, stop)?;
     let told = sides.iter().map(|(config, _)| (config.plan.clone(), config.pins.clone())).collect();
     let task = serde_json::to_vec(&Task { sides: told, far, far_pin: first.far_pin })?;
-    let patience = Duration::try_from_secs_f64(first.plan.patience).unwrap_or(SLACK) + SLACK;
-    let lead = Lead::start(&near.target, &near.program, &task, stop)
+    let patience = Duration::try_from_secs_f64(first.plan.patience).unwrap_or(SLACK);
+    let lead = Lead::start(&near.target, &near.program, &task, patience, stop)
         .with_context(|| format!("starting the near side on {}", near.target))?;
+    let patience = patience.saturating_add(SLACK);
     let mut run = Running { lead, patience, began: Instant::now(), stop, plans, target: &near.target };
     let settled = run.begins()?;
     let mut listeners = Vec::new();

@@ -22,6 +22,7 @@ use measure::event::{Calibration, Run, SCHEMA, SideOf};
 use measure::{Event, Outcome};
 use record::RunFile;
 
+use super::files;
 use crate::config::RunConfig;
 use crate::exit::Exit;
 use crate::flags::RunFlags;
@@ -79,6 +80,9 @@ pub fn measured(
 ) -> Result<(Listeners, Outcome)> {
     for note in &config.notes {
         out::tell(&format!("note: {note}"));
+    }
+    if let Some(trace) = &config.plan.decorators.trace {
+        files::appendable(trace, "--trace")?;
     }
     if let Some(near) = &config.near {
         let mut front = Some(front);

@@ -8,7 +8,7 @@ use rendezvous::{Far, FarPin};
 use serde::{Deserialize, Serialize};
 
 /// Longest line of the command's.
-pub const LONGEST_TASK: u64 = 64 << 20;
+pub const LONGEST_TASK: usize = 64 << 20;
 
 /// What that process is told.
 #[derive(Serialize, Deserialize)]

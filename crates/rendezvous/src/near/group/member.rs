@@ -82,7 +82,7 @@ impl Member {
     ) -> Result<Self, MeetError> {
         let (process, (mut channel, _)) = match target {
             None => greet_here(starting, starts_here(among, patience), stop)?,
-            Some(target) => greet_over_ssh(starting, target, stop)?,
+            Some(target) => greet_over_ssh(starting, target, patience, stop)?,
         };
         channel.take_up_to(FRAME);
         Ok(Self { talk: Talk::over(channel, patience), process })
