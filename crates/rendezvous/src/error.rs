@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn who_has_no_ssh_is_told_to_install_it() {
-        let said = |program: &str, kind| {
+        let said = |program: &str, kind: io::ErrorKind| {
             MeetError::Launch { what: "the far side", program: program.into(), source: kind.into() }.to_string()
         };
         assert!(said("ssh -T host pipegauge peer", io::ErrorKind::NotFound).contains("openssh-client"));
