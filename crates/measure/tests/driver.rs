@@ -274,7 +274,7 @@ fn a_stalled_opening_leaves_its_trials_their_length() {
     let (events, _) = run(&plan, Fake { opens: [5e-3, 1.0], ..Fake::new(3, line) });
     let counted: Vec<u64> = trials(&events).iter().filter(|t| !t.warmup).map(|t| t.report.repeats).collect();
     let longest = counted.iter().max().copied().unwrap_or(0);
-    assert!(counted.len() > 8 && counted.iter().all(|n| n * 20 > longest), "iterations of trials: {counted:?}");
+    assert!(counted.len() > 4 && counted.iter().all(|n| n * 20 > longest), "iterations of trials: {counted:?}");
 }
 
 #[test]
