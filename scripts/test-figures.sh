@@ -34,6 +34,16 @@ else
   ok "MPI over TCP beside TCP" grep -q '<path d="M[^"]*L' "$there/gigabit-layers.svg"
   ok "what MPI adds to TCP" grep -qE '^(openmpi|mpich)' "$there/netpipe-8-mpi.txt"
 fi
+if grep -q '^skipped: horus-4' "$there/out"; then
+  skipped=$((skipped + 1)) && grep '^skipped: horus-4' "$there/out"
+else
+  for picture in horus-4-{carriers,orders}; do
+    ok "$picture has lines" grep -q '<path d="M[^"]*L' "$there/$picture.svg"
+  done
+  for case in udp multicast total; do
+    ok "horus-5-$case has a cell for each number of members and messages" test "$(grep -cE '^ *[234] ' "$there/horus-5-$case.txt")" -ge 3 -a -s "$there/horus-5-$case.svg"
+  done
+fi
 if grep -q "^$unresolved" "$there/out"; then
   skipped=$((skipped + 1)) && echo "skipped: estimated and actual latency: $(grep "^$unresolved" "$there/out")"
 else
