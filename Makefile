@@ -68,10 +68,10 @@ truth:
 	@cargo build --release --locked --quiet --package pipegauge --package pipegauge-truth
 	@$(TARGET)/release/pipegauge-truth --program $(TARGET)/release/pipegauge -o bench/TRUTH.md $(FLAGS)
 
-# Most of an hour on two CPUs. It prints each script that comes out differently, as small as it gets, and stops when three have.
+# Most of an hour on two CPUs. It prints each script that comes out differently, as small as it gets, and stops when three (STOP=3) have.
 fuzz-sockets:
-	@FUZZ_SEED=$(or $(SEED),1000000) FUZZ_COUNT=$(or $(COUNT),100000) \
-	  cargo test --locked --quiet --package fastsock --test fuzz -- --ignored --nocapture
+	@FUZZ_SEED=$(or $(SEED),1000000) FUZZ_COUNT=$(or $(COUNT),100000) FUZZ_STOP=$(or $(STOP),3) \
+	  cargo test --locked --quiet --package fastsock --test fuzz -- --ignored --nocapture as_many
 
 # Modules whose library is here, in target/modules; the others are named with what they need.
 modules:

@@ -7,8 +7,10 @@ import json
 import os
 import re
 import statistics
+from pathlib import Path
 
-from common import PAIRS, QUICK, ROOT, TARGET, WORK, pipegauge, run, table
+import programs
+from common import PAIRS, QUICK, ROOT, TARGET, WORK, pipegauge, run, say, table
 from pairs import bootstrap, interleaved
 
 FAST = "tcp:preload=fastsock"
@@ -117,6 +119,37 @@ def connects():
     return bootstrap([a[0] / b[0] for a, b in pairs])
 
 
+def asleep():
+    """How many times as long a round trip of 1 B takes over the kernel as over fast sockets whose sides both sleep at once and never spin."""
+    os.environ["FASTSOCK_WAIT"] = "sleep"
+    try:
+        events = measured("ping-pong", [1], ["--pin", "0,1"])
+    finally:
+        del os.environ["FASTSOCK_WAIT"]
+    table("A receiver asleep, pinned", HEAD, rows_of(events, "round trip", [1]), "Fast sockets with `FASTSOCK_WAIT=sleep`: a side that waits sleeps at once and is woken by the other, as the kernel's does. "
+          "am waits as ever.")
+    return beside(events, KERNEL_AT, FAST_AT, 1)
+
+
+def requests():
+    """Targets of redis and nginx: name, aim, and measured ratio, none where a program is not installed."""
+    found, rows = [], []
+    for at, work in enumerate(programs.WORKS):
+        ratio = None
+        if lacking := programs.missing(work):
+            say(f"skipped: {work.name}: not installed: {', '.join(lacking)}")
+        else:
+            folder = Path(WORK, f"programs-{at}")
+            folder.mkdir()
+            ratio, line = programs.row(work, programs.compare(COMMAND, work, folder, PAIRS, 20_000 if QUICK else 100_000))
+            rows.append(line)
+        found.append((f"{work.name}, pinned", work.target, ratio))
+    if rows:
+        table("Requests of unmodified programs, pinned", ["", "kernel TCP", "fast", "fast / kernel [95%]", "CPU time of a request, both sides: kernel", "fast"], rows,
+              "`redis-benchmark -t get`, and `wrk -t 1` with nginx (one worker, `return 200 hello`): server and client on a CPU each, a run of each in turn.")
+    return found
+
+
 def over_am(events, sizes, what):
     return [[f"{what}, {bytes_in_words(size)}", in_words(beside(events, FAST_AT, AM_AT, size))] for size in sizes]
 
@@ -152,6 +185,14 @@ def part_fastsock():
         ("round trip of 1 B against am's (0.8 is 1.25 times as long)", 0.8, layer),
         ("stream of 1 MiB against am's", 0.95, beside(streams["pinned"], AM_AT, FAST_AT, 1 << 20)),
     ]
-    table("Fast sockets: targets and what was measured", ["kernel TCP / fast, or am / fast", "target, at least", "measured [95%]", ""],
-          [[what, target, in_words(ratio), verdict(ratio, target)] for what, target, ratio in targets],
-          "Targets that need programs of their own (a receiver asleep, redis, nginx) are not measured here.")
+    told("Fast sockets: targets and what was measured", targets, "Those of redis, of nginx and of a receiver asleep are measured by the part `programs`.")
+
+
+def told(title, targets, note=""):
+    table(title, ["time: kernel TCP / fast, or am / fast; rate: fast / kernel TCP", "target, at least", "measured [95%]", ""],
+          [[what, target, in_words(ratio), verdict(ratio, target)] for what, target, ratio in targets], note)
+
+
+def part_programs():
+    """Unmodified programs, and a receiver that always sleeps."""
+    told("Fast sockets: targets of programs, and of a receiver asleep", [*requests(), ("round trip of 1 B, receiver asleep, pinned", 1.6, asleep())])

@@ -320,6 +320,7 @@ struct pipegauge_module {
     const struct pipegauge_queued *queued;
 
     /* The words of a command that starts the processes of a path together, as MPI needs it, NULL after the last; "{n}" in them stands for how many.
+       A word "{OPTION:WORD}" is WORD where this option is set, with "{}" in it for what it is set to, and none where it is not.
        What it starts gets the command's environment. NULL where processes need nothing of that sort. */
     const char *const *launch;
     /* Called first of all, once, in each process that `launch` started, with what the path is set to: what a library reads when it begins is set

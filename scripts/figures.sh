@@ -8,6 +8,7 @@ set -euo pipefail
 program=$(realpath "${1:?usage: scripts/figures.sh PROGRAM [FOLDER] [FLAGS...]}")
 folder=${2:-$(mktemp -d pipegauge-figures-XXXXXX)}
 flags=("${@:3}")
+scripts=$(realpath "$(dirname "$0")")
 mkdir -p "$folder"
 cd "$folder"
 
@@ -66,6 +67,11 @@ if [ ${#sockets[@]} -gt 2 ]; then
   transactions+=(connected-fast)
 fi
 draw fast-sockets-8 "${transactions[@]}" -- --graph message-rate
+if [ ${#sockets[@]} -gt 2 ]; then
+  # By programs of others: nuttcp, iperf3, vsftpd and curl.
+  echo "fast-sockets-7-tools, fast-sockets-table-3, fast-sockets-9: scripts/sockets.py fastsock FOLDER ${flags[*]-}"
+  python3 "$scripts/sockets.py" "$beside/fastsock" . ${flags[@]+"${flags[@]}"} 2>sockets.log || missing+=("sockets.py: $(tail -n 1 sockets.log)")
+fi
 
 for mss in 1448 8948; do
   for buffer in 64KiB 128KiB; do measure "tcp-$mss-$buffer" tcp --mss $mss --sockbuf $buffer --to 1MiB; done
@@ -89,8 +95,19 @@ if [ ${#mpi[@]} -gt 0 ]; then
   measure mpi tcp "${mpi[@]}" --to 1MiB
   draw gigabit-layers mpi
   print netpipe-8-mpi layers mpi.run.jsonl
+  # The same over a link: the ranks are in two hosts of a laboratory.
+  if [ -e gigabit-1 ]; then
+    wire=("${mpi[@]/%/,interface=eth0}")
+    apart=(--peer-under 'ip netns exec h2' --peer-address h2)
+    echo "mpi-wire: pipegauge lab -- pipegauge run tcp ${wire[*]} ${apart[*]@Q} --to 1MiB ${flags[*]-}"
+    finish mpi-wire "$program" lab -- "$program" run tcp "${wire[@]}" "${apart[@]}" --to 1MiB ${flags[@]+"${flags[@]}"} -o mpi-wire.run.jsonl --no-html
+    draw netpipe-8-wire mpi-wire
+    print netpipe-8-mpi-wire layers mpi-wire.run.jsonl
+  else
+    echo "skipped: netpipe-8-wire, MPI over TCP between two hosts: no laboratory is to be had, as for gigabit-1"
+  fi
 else
-  echo "skipped: gigabit-layers and netpipe-8-mpi, MPI over TCP: no module of an MPI is built (make modules)"
+  echo "skipped: gigabit-layers, netpipe-8-mpi and netpipe-8-wire, MPI over TCP: no module of an MPI is built (make modules)"
 fi
 
 # Horus: rounds in which each member casts. A group over UDP sends a cast to each member, one over multicast once.

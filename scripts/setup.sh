@@ -96,6 +96,10 @@ if [ "$goal" = bench ]; then
   want qperf have qperf
   want iperf3 have iperf3
   want nuttcp have nuttcp
+  want redis-server have redis-server
+  want redis-tools have redis-benchmark
+  want nginx-light have nginx
+  want wrk have wrk
   want libucx-dev test -e /usr/include/ucp/api/ucp.h
   want ucx-utils have ucx_perftest
   want libfabric-dev test -e /usr/include/rdma/fabric.h

@@ -16,6 +16,7 @@ import group  # noqa: E402
 import mpi  # noqa: E402
 import pairs  # noqa: E402
 import peers  # noqa: E402
+import programs  # noqa: E402
 import quote  # noqa: E402
 import same  # noqa: E402
 
@@ -307,6 +308,42 @@ def figures_of_a_group_are_rates_or_times_of_rounds():
     assert group.beside({0: 1}, {0: 1}, False) is None
 
 
+def programs_have_like_commands_on_both_layers_and_their_figures_are_read():
+    with tempfile.TemporaryDirectory() as at:
+        for work in programs.WORKS:
+            for command, cpu in ((work.server(7, Path(at)), "0"), (work.client(7, 1000), "1")):
+                kernel, fast = programs.under(None, command, cpu), programs.under("/x/fastsock", command, cpu)
+                assert kernel == ["taskset", "-c", cpu, *command] and fast == ["taskset", "-c", cpu, "/x/fastsock", "run", *command]
+                assert command[0] in work.needs, command
+    # A call for a request and one for its answer; with fewer than 1024 calls no connection is fast.
+    assert all(2 * 20_000 * work.times / int(work.client(7, 1)[work.client(7, 1).index("-c") + 1]) > 4 * 1024 for work in programs.WORKS if "redis" in work.name)
+    assert [(work.name.split(",")[0], work.target) for work in programs.WORKS] == [("redis GET", 5), ("redis GET", 1.8), *[("nginx keep-alive", 2.5)] * 2]
+    assert programs.of_redis("GET: rps=100.0 (overall: 9.5)\rGET: 46111.11 requests per second, p50=0.015 msec\n", 1000) == (46111.11, 1000)
+    assert programs.of_wrk("  5000 requests in 1.10s, 1.00MB read\nRequests/sec:   4545.45\n", 1) == (4545.45, 5000)
+    for read, text in ((programs.of_redis, "refused"), (programs.of_wrk, ""), (programs.of_wrk, "9 requests in 1s\n  Non-2xx or 3xx responses: 9\nRequests/sec: 9\n")):
+        try:
+            read(text, 1)
+        except RuntimeError:
+            continue
+        raise AssertionError(f"a figure of {text!r}")
+
+
+def rates_of_programs_are_compared_pair_by_pair():
+    pairs_of = [((1000.0 * drift, 20e-6), (3000.0 * drift, 5e-6)) for drift in (1, 9, 2, 5, 3)]
+    ratio, line = programs.row(programs.WORKS[0], pairs_of)
+    assert ratio == (3, 3, 3) and line == ["redis GET, 1 client", "3.0 k/s", "9.0 k/s", "3.00 [3.00, 3.00]", "20.0 us", "5.0 us"], line
+
+
+def a_childs_cpu_time_counts():
+    busy = "import os, sys\nif os.fork() == 0:\n while sum(os.times()[:2]) < 0.2: pass\nprint(flush=True)\nsys.stdin.read()"
+    with subprocess.Popen([sys.executable, "-c", busy], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
+        # Both have come there: two lines.
+        parent.stdout.readline(), parent.stdout.readline()
+        found, alone = programs.cpu_of(parent.pid), len(programs.family(parent.pid))
+        parent.stdin.close()
+    assert found >= 0.19 and alone == 2, (found, alone)
+
+
 passed = failed = 0
 for test in [both_sides_of_every_pair_have_like_settings, help_and_unknown_parts_measure_nothing, both_sides_write_blocks_of_one_size,
              trials_of_throughput_are_sustained, figures_are_read_from_what_the_tools_print,
@@ -315,7 +352,8 @@ for test in [both_sides_of_every_pair_have_like_settings, help_and_unknown_parts
              nothing_is_said_to_beat_the_bare_floor, foretold_ranges_are_told_in_words, only_verdicts_count_as_said_to_differ, both_sides_of_a_fabric_have_like_settings,
              figures_of_fabrics_are_read_from_what_the_tools_print, both_sides_of_an_mpi_have_like_settings_and_figures_are_read, the_systems_congestion_control_is_named,
              rounds_of_two_paths_are_compared_round_by_round, a_streams_time_is_its_receivers, cpu_time_of_a_message_is_that_of_both_sides_or_none,
-             every_place_of_fast_sockets_has_like_flags_for_all_of_its_paths,
+             every_place_of_fast_sockets_has_like_flags_for_all_of_its_paths, programs_have_like_commands_on_both_layers_and_their_figures_are_read,
+             rates_of_programs_are_compared_pair_by_pair, a_childs_cpu_time_counts,
              carriers_of_a_group_are_measured_alike_and_lose_alike, figures_of_a_group_are_rates_or_times_of_rounds]:
     try:
         test()

@@ -20,6 +20,20 @@ code=$? others=$(grep '^missing: ' "$there/out" | grep -v "^$unresolved")
 for picture in fast-sockets-{3-4,5-6,7,8} gigabit-1-2 scaling-1 netpipe-{1,2-4-8,3-5,6,7,9,10,12}; do
   ok "$picture has lines" grep -q '<path d="M[^"]*L' "$there/$picture.svg"
 done
+# By programs of others, where fast sockets are built.
+if grep -q '^without fast sockets' "$there/out"; then
+  skipped=$((skipped + 1)) && echo "skipped: table 3 and figure 9 of Fast Sockets by programs: fast sockets are not built beside the command"
+else
+  grep '^skipped: .* \(table 3\|figure 9\)' "$there/out" && skipped=$((skipped + 1))
+  for tool in nuttcp iperf3; do
+    grep -q "^skipped: $tool of table 3" "$there/out" || ok "both layers of $tool" test "$(grep -cE "^$tool +(kernel TCP|fast) +[0-9-]" "$there/fast-sockets-table-3.txt")" -eq 2
+  done
+  [ ! -e "$there/fast-sockets-table-3.txt" ] || ok "figure 7 has lines" grep -q '<path d="M[^"]*L' "$there/fast-sockets-7-tools.svg"
+  if ! grep -q '^skipped: figure 9' "$there/out"; then
+    ok "figure 9 has lines" grep -q '<path d="M[^"]*L' "$there/fast-sockets-9.svg"
+    ok "figure 9 has every size and three layers" test "$(grep -cE '^[0-9]+ ([KM]i)?B +([0-9.e+-]+ +){3}[0-9.]+ \[' "$there/fast-sockets-9.txt")" -ge 6
+  fi
+fi
 ok "no picture holds what is no number" test -z "$(grep -lE 'NaN|inf' "$there"/*.svg)"
 ok "tables 1 to 3 of Fast Sockets" test "$(grep -cE '^(Start-up|Bandwidth curve)' "$there/fast-sockets-tables.txt")" -ge 3
 ok "the grid of the Gigabit Ethernet paper" grep -q '^1,448 B' "$there/gigabit-tables.txt"
@@ -33,6 +47,12 @@ if grep -q '^skipped: gigabit-layers' "$there/out"; then
 else
   ok "MPI over TCP beside TCP" grep -q '<path d="M[^"]*L' "$there/gigabit-layers.svg"
   ok "what MPI adds to TCP" grep -qE '^(openmpi|mpich)' "$there/netpipe-8-mpi.txt"
+  if grep -q '^skipped: netpipe-8-wire' "$there/out"; then
+    skipped=$((skipped + 1)) && grep '^skipped: netpipe-8-wire' "$there/out"
+  else
+    ok "MPI over TCP between two hosts" grep -q '<path d="M[^"]*L' "$there/netpipe-8-wire.svg"
+    ok "what MPI adds to TCP between two hosts" grep -qE '^(openmpi|mpich)' "$there/netpipe-8-mpi-wire.txt"
+  fi
 fi
 if grep -q '^skipped: horus-4' "$there/out"; then
   skipped=$((skipped + 1)) && grep '^skipped: horus-4' "$there/out"

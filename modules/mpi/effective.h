@@ -46,6 +46,17 @@ static void eager_of(const pipegauge_link *link, char *out, size_t room)
 #endif
 }
 
+/* The interface that the library was told of as it began. */
+static void interface_of(char *out, size_t room)
+{
+#ifdef OPEN_MPI
+    const char *told = getenv("OMPI_MCA_btl_tcp_if_include");
+#else
+    const char *told = getenv("UCX_NET_DEVICES");
+#endif
+    snprintf(out, room, "%s", told ? told : "");
+}
+
 /* What holds of the window, which is the first link's. */
 static void window_of(const pipegauge_link *link, const char *option, char *out, size_t room)
 {
@@ -66,6 +77,8 @@ static int effective(pipegauge_link *link, const char *option, char *out, size_t
     /* It begins with no other. */
     if (strcmp(option, "over") == 0 && link->wanted.over >= 0)
         snprintf(out, room, "%s", overs[link->wanted.over]);
+    if (strcmp(option, "interface") == 0 && link->wanted.over == TCP)
+        interface_of(out, room);
     if (strcmp(option, "eager-limit") == 0)
         eager_of(link, out, room);
     if (strcmp(option, "wait") == 0)

@@ -14,6 +14,10 @@ typedef struct pipegauge_terms terms;
 /* Receives that may be kept posted, and bytes of memory that they may take together. */
 enum { MOST_AHEAD = 256, MOST_AHEAD_BYTES = 1 << 30 };
 
+/* Of a network interface's name (IFNAMSIZ, less its end). */
+enum { MOST_INTERFACE = 15 };
+#define LOOPBACK "lo"
+
 enum { SHM, TCP };
 static const char *const overs[] = {"shm", "tcp", NULL};
 enum { POLL, YIELD };
@@ -48,6 +52,8 @@ struct wanted {
     uint64_t window_size;
     /* Of `progresses`. */
     int progress;
+    /* The interface of messages over TCP. */
+    const char *interface;
 };
 
 static const char *const modes[] = {"standard", "synchronous", NULL};
@@ -61,10 +67,16 @@ static const struct pipegauge_option options[] = {
      .words = modes},
     {.size = sizeof(struct pipegauge_option),
      .name = "over",
-     .help = "what carries the messages: shared memory, or TCP over the loopback interface",
+     .help = "what carries the messages: shared memory, or TCP over the loopback interface or another (interface)",
      .by_default = "shm",
      .form = PIPEGAUGE_ONE_OF,
      .words = overs},
+    {.size = sizeof(struct pipegauge_option),
+     .name = "interface",
+     .help = "with over=tcp: the network interface that carries the messages, which has this name where each rank runs",
+     .by_default = LOOPBACK,
+     .form = PIPEGAUGE_WORD,
+     .most = MOST_INTERFACE},
     {.size = sizeof(struct pipegauge_option),
      .name = "eager-limit",
      .help = EAGER_HELP,
@@ -114,7 +126,7 @@ static const struct pipegauge_option options[] = {
 
 static struct wanted read_settings(const settings *set)
 {
-    struct wanted wanted = {0, -1, 0, POLL, 0, 1 << 20, ALLOCATED, 64 << 20, PROGRESS};
+    struct wanted wanted = {0, -1, 0, POLL, 0, 1 << 20, ALLOCATED, 64 << 20, PROGRESS, LOOPBACK};
     for (size_t i = 0; i < set->count; i++) {
         const struct pipegauge_setting *one = &set->all[i];
         if (strcmp(one->name, "mode") == 0)
@@ -135,17 +147,21 @@ static struct wanted read_settings(const settings *set)
             wanted.window_size = one->whole;
         if (strcmp(one->name, "progress") == 0)
             wanted.progress = word_of(progresses, one->text);
+        if (strcmp(one->name, "interface") == 0)
+            wanted.interface = one->text;
     }
     return wanted;
 }
 
-/* Whether receives can be kept posted as it is asked. */
+/* Whether what is asked goes together. */
 static int possible(struct wanted wanted, error *e)
 {
     if (wanted.ahead > MOST_AHEAD)
         return failed(e, PIPEGAUGE_UNSUPPORTED, "ahead is a number from 0 to 256");
     if (wanted.ahead * wanted.ahead_size > MOST_AHEAD_BYTES)
         return failed(e, PIPEGAUGE_UNSUPPORTED, "ahead times ahead-size is more than 1 GiB of memory: make one of them smaller");
+    if (wanted.over != TCP && strcmp(wanted.interface, LOOPBACK) != 0)
+        return failed(e, PIPEGAUGE_UNSUPPORTED, "an interface carries messages over TCP alone: set over=tcp, too");
     return PIPEGAUGE_OK;
 }
 

@@ -50,7 +50,7 @@ static int configure(struct wanted wanted, error *e)
         setenv("OMPI_MCA_btl", wanted.over == TCP ? "self,tcp" : "self,vader", 1);
     /* By itself it leaves the loopback interface out. */
     if (wanted.over == TCP)
-        setenv("OMPI_MCA_btl_tcp_if_include", "lo", 1);
+        setenv("OMPI_MCA_btl_tcp_if_include", wanted.interface, 1);
     if (wanted.eager) {
         snprintf(name, sizeof name, "OMPI_MCA_btl_%s_eager_limit", below);
         snprintf(value, sizeof value, "%llu", (unsigned long long)wanted.eager);
@@ -71,7 +71,7 @@ static int configure(struct wanted wanted, error *e)
     if (wanted.over == TCP) {
         setenv("MPIR_CVAR_NOLOCAL", "1", 1);
         setenv("UCX_TLS", "tcp,self", 1);
-        setenv("UCX_NET_DEVICES", "lo", 1);
+        setenv("UCX_NET_DEVICES", wanted.interface, 1);
     }
     if (wanted.eager) {
         snprintf(value, sizeof value, "%llu", (unsigned long long)wanted.eager);

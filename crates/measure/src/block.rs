@@ -49,6 +49,9 @@ pub(crate) struct Round {
 const OPENINGS: f64 = 3.0;
 const TRIALS: f64 = 10.0;
 
+/// Trials get this share of a round's time even where opening it took all: a stall that no earlier round had foretold.
+const TIMED: f64 = 0.25;
+
 /// The same where it would leave fewer rounds than an interval takes, or than a verdict on several sides does.
 const LEAST_OPENINGS: f64 = 1.5;
 const FEWEST_ROUNDS: [f64; 2] = [5.0, 9.0];
@@ -231,7 +234,8 @@ impl PathRun<'_> {
         }
         let used = (self.session.now() - begin) as f64 * 1e-9;
         self.opened(used);
-        let slice = self.slice(order, time - used);
+        // Trials of a few iterations would tell a moment's speed.
+        let slice = self.slice(order, (time - used).max(time * TIMED));
         for &size in order {
             if stop.load(Ordering::Relaxed) {
                 return Err(RunError::Session { path: self.name.clone(), source: SessionError::Interrupted });

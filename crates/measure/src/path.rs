@@ -358,7 +358,7 @@ impl<'a> PathRun<'a> {
 
     /// Nanoseconds after which a trial ends whose members end it together; none of any other, and of one whose iterations were asked for.
     fn ends_after(&self, size: u64, repeats: u64) -> Option<u64> {
-        let ends = self.facts().collective && self.plan.repeats.is_none();
+        let ends = self.facts().together && self.plan.repeats.is_none();
         let seconds = (LONGER * repeats as f64 * self.estimate(size)).max(self.plan.budget * LONGEST);
         ends.then_some((seconds * 1e9) as u64)
     }

@@ -50,8 +50,8 @@ pub struct TrialSpec {
     pub pool: u64,
     /// Seed of the contents.
     pub seed: u64,
-    /// A collective: nanoseconds after which it ends with the iterations that it has, at least one; none lets it do all. Its members find that
-    /// together, since they tell each other their times.
+    /// A pattern of a whole group: nanoseconds after which it ends with the iterations that it has, at least one; none lets it do all. The members of a
+    /// collective find that together, since they tell each other their times; else the near member tells the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<u64>,
 }

@@ -268,6 +268,16 @@ fn a_lone_slow_opening_does_not_take_the_rest_of_the_run() {
 }
 
 #[test]
+fn a_stalled_opening_leaves_its_trials_their_length() {
+    // Of one size in three seconds: every eighth opening takes longer than a round.
+    let plan = Plan { sizes: Some(vec![64]), budget: 3.0, ..plan() };
+    let (events, _) = run(&plan, Fake { opens: [5e-3, 1.0], ..Fake::new(3, line) });
+    let counted: Vec<u64> = trials(&events).iter().filter(|t| !t.warmup).map(|t| t.report.repeats).collect();
+    let longest = counted.iter().max().copied().unwrap_or(0);
+    assert!(counted.len() > 8 && counted.iter().all(|n| n * 20 > longest), "iterations of trials: {counted:?}");
+}
+
+#[test]
 fn two_sides_of_which_one_is_slow_to_open_both_get_rounds_with_trials() {
     let plan = plan();
     let (mut told, mut ignored) = (Vec::new(), |_: &Event| Ok(()));

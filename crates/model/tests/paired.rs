@@ -367,6 +367,55 @@ fn rounds_of_two_values_differ_only_where_so_many_go_one_way_by_no_chance() {
     assert!(sides(&[1.15; 6]).paired.unwrap().differs);
 }
 
+/// Both sides as they are where sizes settle one after another: from round ten on, a round visits a third of the upper quarter of the sizes.
+fn settling(sides: [Vec<CurvePoint>; 2], seed: u64) -> [Vec<CurvePoint>; 2] {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let all = sides[0].len();
+    let mut visits = |i: usize, round: usize| round < 10 || (4 * i > 3 * all && rng.random::<f64>() < 0.33);
+    let kept: Vec<Vec<bool>> = (0..all).map(|i| (0..100).map(|round| visits(i, round)).collect()).collect();
+    sides.map(|curve| {
+        let visited = |(p, kept): (CurvePoint, &Vec<bool>)| {
+            let blocks: Vec<_> = p.blocks.into_iter().filter(|(round, _)| kept[*round as usize]).collect();
+            let seconds = stats::median(&blocks.iter().map(|b| b.1).collect::<Vec<_>>());
+            CurvePoint::of(p.size, seconds, blocks)
+        };
+        curve.into_iter().zip(&kept).map(visited).collect()
+    })
+}
+
+#[test]
+fn rounds_that_visit_other_sizes_do_not_move_the_whole_where_the_ratio_depends_on_the_size() {
+    const SIZES: u64 = 120;
+    // 10% more at the smallest size, nothing at the largest; sizes are 64 B apart.
+    let ln = |size: u64| 1.1f64.ln() * (1.0 - size as f64 / (64 * SIZES) as f64);
+    let middle: Vec<f64> = (SIZES / 4..SIZES - SIZES / 4).map(|i| ln(64 + 64 * i)).collect();
+    let truth = stats::mean(&middle).exp();
+    let (mut held, mut widest) = (0, 0.0f64);
+    for seed in 0..RUNS {
+        let mut bench = Bench::new(seed, Machine::Sizes(0.0, 0.0));
+        let [a, b] = settling(bench.sides(SIZES as usize, 30, 0.02, |size| ln(size).exp()), seed);
+        let found = Comparison::paired(&a, &b).unwrap();
+        assert!(found.differs(), "seed {seed}: {:?}", found.whole);
+        widest = widest.max(found.whole.high / found.whole.low);
+        held += u64::from(found.whole.low <= truth && truth <= found.whole.high);
+    }
+    println!("{held} of {RUNS} held, widest {widest}");
+    assert!(widest < 1.035, "{widest}");
+    assert!(held * 100 >= 94 * RUNS, "{held} of {RUNS} hold the truth");
+}
+
+#[test]
+fn the_same_measured_in_rounds_that_visit_other_sizes_does_not_differ() {
+    for machine in [Machine::Independent, Machine::States(3.0), Machine::Drift, Machine::Sizes(0.1, 0.8)] {
+        let differs = |seed: &u64| {
+            let [a, b] = settling(Bench::new(*seed, machine).sides(60, 30, 0.03, |_| 1.0), *seed);
+            Comparison::paired(&a, &b).unwrap().differs()
+        };
+        let differ = (0..RUNS).filter(differs).count() as u64;
+        assert!(differ * 20 <= RUNS, "{machine:?}: {differ} of {RUNS} said to differ");
+    }
+}
+
 /// Two sides whose ratios at each of so many sizes are these, round by round.
 fn of_ratios(ratios: &[f64], sizes: u64) -> [Vec<CurvePoint>; 2] {
     let curve = |of: &dyn Fn(usize) -> f64| -> Vec<CurvePoint> {

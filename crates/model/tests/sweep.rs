@@ -45,6 +45,9 @@ fn effects_and_interactions_of_a_known_figure_are_exact() {
     // What a round's state did to all its cells is no error of a ratio.
     assert!(interactions[0].ratio.low > 6.99 && interactions[0].ratio.high < 7.01, "{interactions:?}");
     assert!(interactions[0].told && !interactions[1].told);
+    // What is shown as 1.000 is not told, however exact it is.
+    let nearly = read(Design::new(vec![2, 2]), 6, 0.0, 1, |l| if l == [1, 1] { 1.0001 } else { 1.0 });
+    assert!(!nearly.interactions()[0].told, "{:?}", nearly.interactions());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Differences between the circumstances of two runs, which may explain a difference of their figures.
 
 use host::Environment;
-use measure::Load;
+use measure::{Load, Topology};
 use serde_json::Value;
 use transport::{Settings, registry};
 
@@ -53,12 +53,16 @@ pub fn seen_otherwise(side: &Environment, process: &Environment) -> Vec<Differen
 pub fn differences(first: (&RunFile, &PathRun), second: (&RunFile, &PathRun)) -> Vec<Difference> {
     let side = |(run, path): (&RunFile, &PathRun)| {
         let part = |v: serde_json::Result<Value>| v.unwrap_or(Value::Null);
+        let topology = run.run.plan.topology(path.opened.path);
         [
             ("transport", part(serde_json::to_value(path.opened.transport))),
             ("version", Value::from(run.run.version.clone())),
             ("plan", part(serde_json::to_value(&run.run.plan))),
-            ("flows", Value::from(run.run.plan.flows(path.opened.path))),
-            ("topology", Value::from(run.run.plan.topology(path.opened.path).name())),
+            (
+                if topology == Topology::Group { "members" } else { topology.several() },
+                Value::from(topology.asked(run.run.plan.flows(path.opened.path))),
+            ),
+            ("topology", Value::from(topology.name())),
             ("loading", part(serde_json::to_value(run.run.plan.load(path.opened.path).map(Load::words)))),
             ("settings", typed(path, run.run.plan.settings(path.opened.path))),
             ("near", part(serde_json::to_value(&run.run.near))),

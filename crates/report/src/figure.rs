@@ -287,6 +287,12 @@ fn statement(series: &[Series], graph: Graph) -> Option<String> {
         }
         let (size, time, label) =
             (units::Bytes(p.size), units::Seconds(p.seconds), graph.time_title().unwrap_or(words::time_label(s.time)));
+        if let Some((low, high)) =
+            p.interval.filter(|(low, high)| *low > 0.0 && high.is_finite() && *high > units::RESOLVED * low)
+        {
+            let (low, high) = (units::Seconds(low), units::Seconds(high));
+            return format!("{}: {size} takes {low} to {high} ({label}), which is not resolved to a figure", s.name);
+        }
         let rate = match graph.quantities() {
             (Quantity::Rate, _) | (_, Quantity::Rate) => format!(", which is {}", units::BitRate(p.throughput)),
             _ => String::new(),
@@ -428,6 +434,10 @@ pub(crate) mod tests {
         let one = Figure::from_series(&[link("tcp", 1e-6, 1e9, 0)], Graph::Throughput, vec![]);
         assert!(one.axes.is_some());
         assert!(one.statement.is_some_and(|s| s.starts_with("One point only. tcp: 1 B takes")));
+        let mut wide = link("tcp", 1e-6, 1e9, 0);
+        wide.points[0].interval = Some((1e-7, 1e-4));
+        let wide = Figure::from_series(&[wide], Graph::Throughput, vec![]).statement.unwrap();
+        assert!(wide.contains("100 ns to 100 us (RTT/2), which is not resolved"), "{wide}");
 
         let mut equal = link("tcp", 1e-6, 1e9, 3);
         let first = equal.points[0];

@@ -19,7 +19,7 @@ pub fn time_label(time: TimeKind) -> &'static str {
         TimeKind::Completion => "completion",
         TimeKind::Delivery => "one way to the slowest member",
         TimeKind::Round => "a round of all members",
-        TimeKind::Slowest => "the slowest member's",
+        TimeKind::Slowest => "slowest member",
     }
 }
 

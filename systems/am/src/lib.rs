@@ -65,6 +65,7 @@
 //! | [`bell`], `futex` | sleeping without losing a wake-up |
 //! | [`guard`], `wait` | whether to spin; pure, and doing it |
 //! | [`memory`] | sealed shared memory |
+//! | `fetch` | hints that a line of the cache will be wanted |
 //! | `arena` | what lies where in it |
 //! | `meet` | names, whose process the peer is, the greeting |
 //! | `model` | loom's check of ring and bell |
@@ -78,6 +79,8 @@ mod channel;
 mod endpoint;
 #[cfg(not(all(test, loom)))]
 mod error;
+#[cfg(not(all(test, loom)))]
+mod fetch;
 #[cfg(not(all(test, loom)))]
 mod futex;
 pub mod guard;

@@ -9,9 +9,10 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
 
 use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
-use rustix::mm::{MapFlags, ProtFlags};
+use rustix::mm::{Advice, MapFlags, ProtFlags};
 
 use crate::error::Error;
+use crate::fetch;
 use crate::ring::{Lane, Span};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
@@ -19,6 +20,9 @@ use crate::sync::{AtomicU32, AtomicU64, Ordering};
 const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 /// The file system of memory in ordinary pages (`TMPFS_MAGIC` of linux/magic.h).
 const TMPFS: u64 = 0x0102_1994;
+
+/// Bytes of a line of the cache.
+const LINE: usize = 64;
 
 /// What may be looked at in memory that a hostile peer writes at the same time.
 ///
@@ -57,10 +61,19 @@ impl Memory {
     /// # Errors
     /// What the system refused.
     pub fn create(name: &str, len: usize) -> Result<(Self, OwnedFd), Error> {
+        Self::create_partly(name, len, len)
+    }
+
+    /// The same, with only the first `there` bytes really there. Others are to be reserved before they are used ([`Memory::reserve`]).
+    ///
+    /// # Errors
+    /// What the system refused.
+    pub fn create_partly(name: &str, len: usize, there: usize) -> Result<(Self, OwnedFd), Error> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = rustix::fs::memfd_create(name, flags).map_err(|e| Error::io("creating shared memory", e))?;
-        rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, len as u64)
-            .map_err(|e| Error::io(format!("reserving {len} bytes of shared memory"), e))?;
+        rustix::fs::ftruncate(&file, len as u64).map_err(|e| Error::io("giving shared memory its size", e))?;
+        rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, there as u64)
+            .map_err(|e| Error::io(format!("reserving {there} bytes of shared memory"), e))?;
         rustix::fs::fcntl_add_seals(&file, SEALS).map_err(|e| Error::io("sealing shared memory", e))?;
         Ok((Self::map(&file, len)?, file))
     }
@@ -95,6 +108,16 @@ impl Memory {
         let start = NonNull::new(start.cast())
             .ok_or_else(|| Error::io("mapping shared memory", io::Error::other("the system gave address 0")))?;
         Ok(Self { start, len })
+    }
+
+    /// Makes sure that `len` bytes from `at` on are really there (Linux 5.14). False if the system has no memory for them, or can't say.
+    ///
+    /// # Panics
+    /// If they do not lie within, or do not begin at a page.
+    pub fn reserve(&self, at: usize, len: usize) -> bool {
+        let start = self.address(at, len);
+        // SAFETY: within the mapping; it changes no byte.
+        unsafe { rustix::mm::madvise(start.as_ptr().cast(), len, Advice::LinuxPopulateWrite) }.is_ok()
     }
 
     /// Bytes.
@@ -183,6 +206,22 @@ impl Memory {
         }
     }
 
+    /// Asks the CPU for the lines of `len` bytes from `at`, which are to be read: what lies in another CPU's cache comes while this one does something else.
+    #[inline(always)]
+    pub fn fetch_to_read(&self, at: usize, len: usize) {
+        for line in (0..len).step_by(LINE) {
+            fetch::to_read(self.start.as_ptr().wrapping_add(at + line));
+        }
+    }
+
+    /// The same of bytes that are to be written.
+    #[inline(always)]
+    pub fn fetch_to_write(&self, at: usize, len: usize) {
+        for line in (0..len).step_by(LINE) {
+            fetch::to_write(self.start.as_ptr().wrapping_add(at + line));
+        }
+    }
+
     /// The word at `at`, loaded once.
     #[inline(always)]
     pub fn word(&self, at: usize) -> u64 {
@@ -238,6 +277,16 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_there_yet_can_be_reserved() {
+        let (memory, file) = Memory::create_partly("test", LEN, LEN / 2).unwrap();
+        let there = || rustix::fs::fstat(&file).unwrap().st_blocks as usize * 512;
+        assert_eq!((memory.len(), there()), (LEN, LEN / 2));
+        assert!(memory.reserve(LEN / 2, LEN / 2));
+        assert_eq!(there(), LEN);
+        assert!(Memory::attach(&file, LEN).is_ok());
+    }
+
+    #[test]
     fn other_files_are_refused_before_they_are_believed() {
         let size = LEN as u64;
         assert!(refusal(&file(size, SealFlags::empty())).contains("change size"));
@@ -246,6 +295,20 @@ mod tests {
         assert!(refusal(&file(size + 4096, SEALS)).contains("instead of"));
         let (pipe, _other) = rustix::pipe::pipe().unwrap();
         assert!(refusal(&pipe).contains("not shared memory"));
+    }
+
+    #[test]
+    fn what_is_asked_for_ahead_stays_as_it_is_and_nothing_faults() {
+        let (memory, _file) = Memory::create("test", LEN).unwrap();
+        memory.put(0, b"abc");
+        // Beyond its end, too: a hint.
+        for (at, len) in [(0, 3), (0, LEN), (LEN - 1, 200), (1 << 40, 64), (5, 0)] {
+            memory.fetch_to_write(at, len);
+            memory.fetch_to_read(at, len);
+        }
+        let mut got = [0; 3];
+        memory.get(0, &mut got);
+        assert_eq!(&got, b"abc");
     }
 
     #[test]

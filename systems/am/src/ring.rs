@@ -109,6 +109,15 @@ impl Writer {
         Self { tail: at, head: at, capacity }
     }
 
+    /// From the next byte on the ring is another one, which holds no less: the caller keeps the old one until the reader is past it.
+    ///
+    /// # Panics
+    /// If it holds less.
+    pub fn grow(&mut self, capacity: Capacity) {
+        assert!(capacity.0 >= self.capacity.0, "a ring only grows");
+        self.capacity = capacity;
+    }
+
     /// Offset of the next byte to write.
     #[inline(always)]
     pub fn tail(&self) -> u64 {
@@ -171,6 +180,12 @@ impl Writer {
         self.capacity.span(self.tail.wrapping_add(skip as u64), len)
     }
 
+    /// Where as many of `len` bytes lie that follow `skip` bytes after the tail as are known to be free.
+    #[inline(always)]
+    pub fn ahead(&self, skip: usize, len: usize) -> Span {
+        self.capacity.span(self.tail.wrapping_add(skip as u64), len.min(self.known_room().saturating_sub(skip)))
+    }
+
     /// Tells the reader of `len` bytes, all of them written.
     ///
     /// # Panics
@@ -200,6 +215,15 @@ impl Reader {
     /// Of an empty ring whose next byte has the offset `at`.
     pub fn new(capacity: Capacity, at: u64) -> Self {
         Self { head: at, tail: at, told: at, capacity }
+    }
+
+    /// The writer's ring has grown ([`Writer::grow`]): as many bytes may be there.
+    ///
+    /// # Panics
+    /// If it holds less.
+    pub fn grow(&mut self, capacity: Capacity) {
+        assert!(capacity.0 >= self.capacity.0, "a ring only grows");
+        self.capacity = capacity;
     }
 
     /// Offset of the next byte to read.
@@ -247,6 +271,12 @@ impl Reader {
     pub fn place(&self, skip: usize, len: usize) -> Span {
         assert!(skip <= self.known() && len <= self.known() - skip, "only written bytes are read");
         self.capacity.span(self.head.wrapping_add(skip as u64), len)
+    }
+
+    /// Where as many of `len` bytes lie that follow `skip` bytes after the head as are known to be there.
+    #[inline(always)]
+    pub fn ahead(&self, skip: usize, len: usize) -> Span {
+        self.capacity.span(self.head.wrapping_add(skip as u64), len.min(self.known().saturating_sub(skip)))
     }
 
     /// Is done with `len` bytes, all of them copied. The writer isn't told yet.

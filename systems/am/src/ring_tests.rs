@@ -45,6 +45,22 @@ impl Pair {
 }
 
 #[test]
+fn what_lies_ahead_is_free_or_written_and_no_more_than_is_known() {
+    for start in 0..64 {
+        let mut pair = Pair::new(start);
+        pair.write(40);
+        // Of 64 bytes 24 are free, and of the 40 none is known to be there before a look.
+        assert_eq!(pair.writer.ahead(10, 100), CAPACITY.span(start + 50, 14));
+        assert_eq!((pair.writer.ahead(24, 8).first, pair.writer.ahead(usize::MAX, 8).first), (0, 0));
+        assert_eq!(pair.reader.ahead(0, 8).first, 0);
+        pair.read(8);
+        assert_eq!(pair.reader.ahead(30, 64), CAPACITY.span(start + 38, 2));
+        assert_eq!(pair.reader.ahead(0, 16), CAPACITY.span(start + 8, 16));
+        assert_eq!((pair.reader.ahead(32, 8).first, pair.reader.ahead(usize::MAX, 8).first), (0, 0));
+    }
+}
+
+#[test]
 fn every_length_at_every_place_of_the_ring_survives() {
     for start in 0..64 {
         for len in 0..=64 {

@@ -43,8 +43,26 @@ pub fn consider(fd: i32, slot: &Slot) {
     }
 }
 
+/// Whether the other side is looked for with this call, where it was not found before.
+fn looks(slot: &Slot, ops: u32) -> bool {
+    let after = settings::get().after;
+    if slot.me() == ACCEPTED {
+        // After once, twice, four times ... as many calls, a little later than the other side can be found.
+        let ops = ops - (after / 4).min(16);
+        (ops / after).is_power_of_two() && ops.is_multiple_of(after)
+    } else {
+        // Not with each call, if the other side is in no hurry or has no library, and ever less often: each look is a call to the system.
+        let often = ops - after < 64 || ops.is_multiple_of(if ops / after < 4 { 16 } else { 256 });
+        slot.knock.load(Ordering::Acquire) >= 0 && often
+    }
+}
+
 #[cold]
 fn attempt(fd: i32, slot: &Slot, ops: u32) {
+    // Most calls on a connection that stays the kernel's end here, before they ask the system anything.
+    if ops < LAST && ops != settings::get().after && slot.parts().is_none() && !looks(slot, ops) {
+        return;
+    }
     if ops >= LAST || !in_process() {
         return give_up(slot, if ops >= LAST { Why::NoPeer } else { Why::Forked });
     }
@@ -71,23 +89,16 @@ fn advance(fd: i32, slot: &Slot, ops: u32) {
         if ops == after && slot.knock.load(Ordering::Relaxed) < 0 && !begin(fd, slot) {
             return give_up(slot, Why::Unfit);
         }
-        let knock = slot.knock.load(Ordering::Acquire);
+        if !looks(slot, ops) {
+            return;
+        }
+        let Some(share) = Share::take() else { return give_up(slot, Why::Memory) };
         let met = if slot.me() == ACCEPTED {
-            // Looked for after once, twice, four times ... as many calls, a little later than the other side can be found.
-            let ops = ops - (after / 4).min(16);
-            if !(ops / after).is_power_of_two() || !ops.is_multiple_of(after) {
-                return;
-            }
-            let Some(share) = Share::take() else { return give_up(slot, Why::Memory) };
-            tcp::local_ends(fd).and_then(|ends| meet::offer(&ends, None)).map(|met| (met, share))
-        } else if knock >= 0 && (ops - after < 64 || ops.is_multiple_of(16)) {
-            // Not with each call, if the other side is in no hurry or has no library.
-            let Some(share) = Share::take() else { return give_up(slot, Why::Memory) };
-            meet::take(knock).map(|met| (met, share))
+            tcp::local_ends(fd).and_then(|ends| meet::offer(&ends, None))
         } else {
-            None
+            meet::take(slot.knock.load(Ordering::Acquire))
         };
-        let Some((met, share)) = met else { return };
+        let Some(met) = met else { return };
         slot.stop_knocking();
         if !recycle::install(slot, met, false, share) {
             return give_up(slot, Why::Room);
@@ -121,7 +132,7 @@ pub fn start(fd: i32, slot: &Slot) {
     let Some((page, memory)) = slot.parts() else { return };
     watch::attach(slot);
     if slot.watch.load(Ordering::SeqCst) != 0 {
-        recycle::plain(fd, slot);
+        recycle::waited_for(fd, slot, true);
     }
     let started = page.out.with(|out| {
         page.inward.with(|inward| {

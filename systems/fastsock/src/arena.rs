@@ -1,4 +1,4 @@
-//! What two sides share: a sealed piece of memory for each fast connection, with a ring for each direction.
+//! What two sides share: a sealed piece of memory for each fast connection, with a small ring and a large one for each direction (`ring`).
 //!
 //! Direction `s` is the one in which side `s` sends; side 0 is who accepted, side 1 who connected. A direction goes through three phases, and
 //! never back: bytes go over TCP; from TCP's byte `moved_at` on they go through the ring; after the ring's last byte they go over TCP
@@ -10,14 +10,22 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::bell::Bell;
 
-/// Bytes of a ring. Measured: with 128 KiB and less a stream of 4 KiB and more is half as fast, with 512 KiB no faster.
-pub const RING: Capacity = Capacity::new(256 << 10).expect("a power of two");
+/// Bytes of a ring at first.
+pub const SMALL: Capacity = Capacity::new(16 << 10).expect("a power of two");
+/// Bytes of one that has grown (`ring`). Measured: with 128 KiB and less a stream of 4 KiB and more is half as fast, with 512 KiB no faster.
+pub const LARGE: Capacity = Capacity::new(256 << 10).expect("a power of two");
 /// Bytes that are copied before the other side is told of them.
 pub const PART: usize = 16 << 10;
+/// How far ahead lines of the ring are asked for that later calls will write or read, and bytes of them that one piece asks for at most: a call's own lines
+/// would come too late, and those that the other side still uses would only be taken from it.
+pub const AHEAD: usize = 1 << 10;
+pub const AHEAD_MOST: usize = 4 << 10;
 /// Where the rings start.
 const RINGS: usize = 4096;
+/// What is really there from the beginning.
+pub const FIRST: usize = RINGS + 2 * SMALL.bytes();
 /// Of the whole memory.
-pub const LEN: usize = RINGS + 2 * RING.bytes();
+pub const LEN: usize = FIRST + 2 * LARGE.bytes();
 /// "fastsock" in ASCII.
 const MAGIC: u64 = u64::from_le_bytes(*b"fastsock");
 
@@ -78,6 +86,8 @@ pub struct Way {
     pub room: Bell,
     /// Bytes that go over TCP before the ring's first.
     pub moved_at: AtomicU64,
+    /// The first byte of the stream that lies in the large ring, plus one; 0: none does.
+    pub grown: AtomicU64,
     pub phase: AtomicU32,
     /// Written with every send, so in lines of its own: the receiver looks at the phase with every receive.
     pub busy: Busy,
@@ -96,10 +106,11 @@ pub fn control(memory: &Memory) -> &Control {
     memory.object(0)
 }
 
-/// Where the ring of a direction starts.
+/// Where a ring of a direction starts.
 #[inline(always)]
-pub fn ring(sender: usize) -> usize {
-    RINGS + (sender & 1) * RING.bytes()
+pub fn ring(sender: usize, large: bool) -> usize {
+    let side = sender & 1;
+    if large { FIRST + side * LARGE.bytes() } else { RINGS + side * SMALL.bytes() }
 }
 
 /// Marks fresh memory.

@@ -19,45 +19,55 @@ static USED: AtomicU64 = AtomicU64::new(0);
 static TICKETS: AtomicU32 = AtomicU32::new(0);
 static TAKING: Lock<()> = Lock::new(());
 
-/// Memory for one connection; given back when dropped.
+/// Memory for one connection, as long as its rings are small; given back when dropped.
 pub struct Share(());
 
 impl Share {
     /// One connection more, if there is room for it.
     pub fn take() -> Option<Self> {
-        let bytes = arena::LEN as u64;
-        let room = |used: u64| (used + bytes <= settings::get().memory).then_some(used + bytes);
-        let before = USED.fetch_update(Ordering::SeqCst, Ordering::SeqCst, room).ok()?;
-        let share = Self(());
-        while u64::from(TICKETS.load(Ordering::SeqCst)) * TICKET < before + bytes {
-            // Dropped, it gives back what was counted.
-            if TAKING.with(|()| ticket()) != Some(true) {
-                return None;
-            }
-        }
-        report::memory(before + bytes);
-        Some(share)
+        // Not `then_some`: what gives back when it goes must not come to be where nothing was taken.
+        take(arena::FIRST as u64).then(|| Self(()))
     }
-}
 
-impl Share {
     /// From now on the slot's, which gives it back.
     pub fn keep(self, slot: &Slot) {
         std::mem::forget(self);
-        slot.share.store(1, Ordering::Release);
-    }
-
-    /// Gives back what a slot kept.
-    pub fn give_back() {
-        drop(Self(()));
+        slot.share.store(arena::FIRST as u32, Ordering::Release);
     }
 }
 
 impl Drop for Share {
     fn drop(&mut self) {
-        let before = USED.fetch_sub(arena::LEN as u64, Ordering::SeqCst);
-        report::memory(before - arena::LEN as u64);
+        give_back(arena::FIRST as u32);
     }
+}
+
+/// A connection takes more. False if there is no room for it.
+pub fn more(slot: &Slot, bytes: usize) -> bool {
+    let taken = take(bytes as u64);
+    if taken {
+        slot.share.fetch_add(bytes as u32, Ordering::AcqRel);
+    }
+    taken
+}
+
+/// Gives back what a slot kept.
+pub fn give_back(bytes: u32) {
+    let before = USED.fetch_sub(u64::from(bytes), Ordering::SeqCst);
+    report::memory(before - u64::from(bytes));
+}
+
+fn take(bytes: u64) -> bool {
+    let room = |used: u64| (used + bytes <= settings::get().memory).then_some(used + bytes);
+    let Ok(before) = USED.fetch_update(Ordering::SeqCst, Ordering::SeqCst, room) else { return false };
+    while u64::from(TICKETS.load(Ordering::SeqCst)) * TICKET < before + bytes {
+        if TAKING.with(|()| ticket()) != Some(true) {
+            USED.fetch_sub(bytes, Ordering::SeqCst);
+            return false;
+        }
+    }
+    report::memory(before + bytes);
+    true
 }
 
 /// Binds a name that nobody has.

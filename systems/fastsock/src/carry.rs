@@ -3,12 +3,13 @@
 //! They go into a file in memory, whose descriptor is named in the environment (`FASTSOCK_LEFT`), and the library in the new program
 //! makes a ring of its own of them. A program that has no library (it is static, or its environment was cleared) does not get them.
 
+use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_char};
 use std::sync::atomic::Ordering;
 
 use am::memory::Memory;
 
-use crate::arena::{self, FAST, LEN, RING, TCP, TCP_AGAIN, control};
+use crate::arena::{self, FAST, LARGE, LEN, TCP, TCP_AGAIN, control};
 use crate::slot::{self, ACCEPTED, ACTIVE, Slot};
 use crate::{page, real};
 
@@ -34,9 +35,16 @@ impl Carried {
     /// What is left in the rings of these descriptors.
     pub fn of(fds: &[i32]) -> Self {
         let mut carried = Self { files: Vec::new(), text: String::new() };
+        let mut known = HashMap::new();
         for &fd in fds.iter().filter(|_| !crate::planted::is("left behind")) {
-            let Some((file, before, len)) = slot::of(fd).and_then(|slot| save(&slot)) else { continue };
-            carried.files.push(file);
+            let Some(slot) = slot::of(fd) else { continue };
+            // Descriptors that mean the same connection take from the same bytes.
+            let Some((file, before, len)) = *known.entry(slot.number()).or_insert_with(|| save(&slot)) else {
+                continue;
+            };
+            if !carried.files.contains(&file) {
+                carried.files.push(file);
+            }
             carried.text += &format!("{fd}:{file}:{before}:{len},");
         }
         carried
@@ -96,9 +104,8 @@ fn save(slot: &Slot) -> Option<(i32, u64, usize)> {
             FAST => 0,
             _ => return None,
         };
-        let there = inward.reader.ready(&way.lane, usize::MAX).ok()?;
-        let mut bytes = vec![0; there];
-        memory.get_span(arena::ring(sender), inward.reader.place(0, there), &mut bytes);
+        let mut bytes = vec![0; inward.source.all(way).ok()?];
+        inward.source.copy(memory, sender, 0, &mut bytes);
         Some((before, bytes))
     })??;
     if bytes.is_empty() {
@@ -122,20 +129,26 @@ pub fn take() {
     let Ok(text) = std::env::var("FASTSOCK_LEFT") else { return };
     // SAFETY: a text; the program has no other thread yet.
     unsafe { libc::unsetenv(NAME.as_ptr()) };
+    let mut first = HashMap::new();
     for entry in text.split(',') {
         let numbers: Vec<u64> = entry.split(':').map_while(|number| number.parse().ok()).collect();
         if let [fd, file, before, len] = numbers[..] {
             let (Ok(fd), Ok(file)) = (i32::try_from(fd), i32::try_from(file)) else { continue };
-            restore(fd, file, before, len as usize);
-            // SAFETY: handed to this library.
-            unsafe { real::close(file) };
+            match first.insert(file, fd) {
+                Some(other) => slot::share(other, fd),
+                None => _ = restore(fd, file, before, len as usize),
+            }
         }
+    }
+    for file in first.into_keys() {
+        // SAFETY: handed to this library.
+        unsafe { real::close(file) };
     }
 }
 
 /// The descriptor has these bytes to be received before what the kernel has, but for `before` bytes that come first.
 fn restore(fd: i32, file: i32, before: u64, len: usize) -> Option<()> {
-    let mut bytes = vec![0; len.min(RING.bytes())];
+    let mut bytes = vec![0; len.min(LARGE.bytes())];
     // SAFETY: room for as many.
     if unsafe { libc::pread(file, bytes.as_mut_ptr().cast(), bytes.len(), 0) } != bytes.len() as isize {
         return None;
@@ -147,8 +160,9 @@ fn restore(fd: i32, file: i32, before: u64, len: usize) -> Option<()> {
     let slot = slot::of(fd)?;
     let (me, sender) = (ACCEPTED, 1 - ACCEPTED);
     let control = control(&memory);
-    let mut writer = am::ring::Writer::new(RING, 0);
-    memory.put_span(arena::ring(sender), writer.place(0, bytes.len()), &bytes);
+    let mut writer = am::ring::Writer::new(LARGE, 0);
+    memory.put_span(arena::ring(sender, true), writer.place(0, bytes.len()), &bytes);
+    control.ways[sender].grown.store(1, Ordering::Relaxed);
     writer.publish(&control.ways[sender].lane, bytes.len());
     control.ways[sender].moved_at.store(before, Ordering::Relaxed);
     control.ways[sender].phase.store(TCP_AGAIN, Ordering::Release);

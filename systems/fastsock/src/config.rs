@@ -4,10 +4,12 @@
 //! A preloaded library has nobody to complain to, so a line that is wrong is left out and kept, for `fastsock check` and `fastsock status`.
 
 /// One text and where it comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Source {
     pub name: String,
     pub text: String,
+    /// Why there is no text, though there should be.
+    pub missing: Option<String>,
 }
 
 /// Whose settings they are.
@@ -111,7 +113,7 @@ pub fn of_environment(variable: impl Fn(&str) -> Option<String>) -> Vec<Source> 
             ("FASTSOCK", other) => other.to_owned(),
             _ => format!("{line} {value}"),
         };
-        Some(Source { name: name.to_owned(), text })
+        Some(Source { name: name.to_owned(), text, missing: None })
     };
     VARIABLES.into_iter().filter_map(line).collect()
 }
@@ -130,17 +132,33 @@ pub fn files(variable: impl Fn(&str) -> Option<String>) -> Vec<String> {
 pub fn read(sources: &[Source], who: &Who) -> Config {
     let mut config = Config { off: who.secure.then_some(Off::Secure), ..Config::default() };
     for source in sources {
+        config.wrong.extend(source.missing.iter().map(|why| shown(&format!("{}: {why}", source.name))));
         for (number, line) in source.text.lines().enumerate() {
             let line = line.split('#').next().unwrap_or_default().trim();
             if line.is_empty() {
                 continue;
             }
             if let Err(why) = one(&mut config, line, who) {
-                config.wrong.push(format!("{}:{}: '{line}': {why}", source.name, number + 1));
+                config.wrong.push(shown(&format!("{}:{}: '{line}': {why}", source.name, number + 1)));
             }
         }
     }
     config
+}
+
+/// A message with what somebody else wrote in it, as a terminal may get it: of bounded length, and nothing in it that is no plain sign.
+fn shown(text: &str) -> String {
+    const MOST: usize = 240;
+    let plain = |c: char| c == ' ' || !(c.is_control() || c.is_whitespace() || c.escape_debug().len() > 2);
+    let mut out: String = text
+        .chars()
+        .take(MOST)
+        .flat_map(|c| if plain(c) { vec![c] } else { c.escape_default().collect::<Vec<char>>() })
+        .collect();
+    if text.chars().nth(MOST).is_some() {
+        out.push_str("...");
+    }
+    out
 }
 
 fn one(config: &mut Config, line: &str, who: &Who) -> Result<(), String> {
@@ -242,7 +260,7 @@ mod tests {
     }
 
     fn config(text: &str) -> Config {
-        read(&[Source { name: "file".to_owned(), text: text.to_owned() }], &who())
+        read(&[Source { name: "file".to_owned(), text: text.to_owned(), missing: None }], &who())
     }
 
     #[test]
@@ -261,6 +279,14 @@ mod tests {
             ..Config::default()
         };
         assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn what_is_told_of_a_line_is_short_and_plain() {
+        let long = format!("wait \u{1b}[2J\u{202e}{}", "x".repeat(30_000));
+        let wrong = config(&long).wrong.remove(0);
+        assert!(wrong.len() < 300 && wrong.ends_with("..."), "{wrong}");
+        assert!(wrong.starts_with("file:1: 'wait \\u{1b}[2J\\u{202e}xx"), "{wrong}");
     }
 
     #[test]
@@ -293,7 +319,7 @@ mod tests {
             "FASTSOCK_OFF_PORTS" => Some("x".to_owned()),
             _ => None,
         };
-        let mut sources = vec![Source { name: "file".to_owned(), text: "off\nafter 3".to_owned() }];
+        let mut sources = vec![Source { name: "file".to_owned(), text: "off\nafter 3".to_owned(), missing: None }];
         sources.extend(of_environment(of));
         let read = read(&sources, &who());
         assert_eq!((read.off, read.after), (Some(Off::Everything), 8));

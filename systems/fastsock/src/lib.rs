@@ -57,6 +57,7 @@ mod receive;
 mod recycle;
 mod report;
 mod retire;
+mod ring;
 mod settings;
 mod slot;
 mod solo;

@@ -9,6 +9,7 @@ mod status;
 #[allow(dead_code, reason = "as above")]
 mod table;
 
+use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -41,6 +42,19 @@ fn library() -> Result<PathBuf, String> {
 fn run(program: &str, arguments: &[String]) -> Result<ExitCode, String> {
     let library = library()?;
     let library = library.to_str().ok_or("the path of libfastsock.so is not UTF-8")?.to_owned();
+    // The loader only complains where it can't load it, and runs the program without.
+    if library.contains([':', ' ', '\t', '\n']) {
+        return Err(format!(
+            "LD_PRELOAD can't hold '{library}', since a colon or a space parts its names: install it elsewhere"
+        ));
+    }
+    let mut magic = [0; 4];
+    std::fs::File::open(&library)
+        .and_then(|mut file| file.read_exact(&mut magic))
+        .map_err(|error| format!("reading {library}: {error}; build or install it again"))?;
+    if magic != *b"\x7fELF" {
+        return Err(format!("{library} is no library: build or install it again"));
+    }
     // Others that are loaded already stay, behind it.
     let preload = match std::env::var("LD_PRELOAD") {
         Ok(others) if !others.is_empty() => format!("{library}:{others}"),
@@ -50,25 +64,35 @@ fn run(program: &str, arguments: &[String]) -> Result<ExitCode, String> {
     Err(format!("running {program}: {error}"))
 }
 
+/// Prints a text; where it can't be written, says so.
+fn told(text: &str) -> Result<(), String> {
+    let mut out = std::io::stdout().lock();
+    let done = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    done.map_err(|error| format!("writing to the standard output: {error}"))
+}
+
 fn told_status(show: fn(&status::Status) -> String) -> Result<ExitCode, String> {
-    print!("{}", show(&status::gather()?));
+    told(&show(&status::gather()?))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn check(files: &[String]) -> ExitCode {
+fn check(files: &[String]) -> Result<ExitCode, String> {
     let config = status::here(files);
     let on = |on: bool| if on { "on" } else { "off" };
-    println!("{}", if config.off.is_some() { "switched off for this user" } else { "on" });
-    println!("ports that are off: {:?}", config.off_ports);
-    println!(
-        "fast after {} calls; recycled: {}, after {} connections",
+    let mut text = format!(
+        "{}\nports that are off: {:?}\nfast after {} calls; recycled: {}, after {} connections\n\
+         memory at most: {} bytes a process, {} bytes a user\n",
+        if config.off.is_some() { "switched off for this user" } else { "on" },
+        config.off_ports,
         config.after,
         on(config.again),
-        config.again_after
+        config.again_after,
+        config.memory,
+        config.memory_of_user
     );
-    println!("memory at most: {} bytes a process, {} bytes a user", config.memory, config.memory_of_user);
-    config.wrong.iter().for_each(|wrong| println!("wrong: {wrong}"));
-    ExitCode::from(u8::from(!config.wrong.is_empty()))
+    config.wrong.iter().for_each(|wrong| text.push_str(&format!("wrong: {wrong}\n")));
+    told(&text)?;
+    Ok(ExitCode::from(u8::from(!config.wrong.is_empty())))
 }
 
 fn main() -> ExitCode {
@@ -77,11 +101,8 @@ fn main() -> ExitCode {
         ["run", program, ..] => run(program, &arguments[2..]),
         ["status"] => told_status(status::text),
         ["status", "--json"] => told_status(status::json),
-        ["check", ..] => Ok(check(&arguments[1..])),
-        ["--help" | "-h" | "help"] => {
-            println!("{USAGE}");
-            Ok(ExitCode::SUCCESS)
-        }
+        ["--help" | "-h" | "help"] => told(&format!("{USAGE}\n")).map(|()| ExitCode::SUCCESS),
+        ["check", ref files @ ..] if files.iter().all(|file| !file.starts_with('-')) => check(&arguments[1..]),
         _ => Err(USAGE.to_owned()),
     };
     outcome.unwrap_or_else(|error| {

@@ -16,7 +16,7 @@ use crate::tcp::Ends;
 use crate::{arena, bell, own, real};
 
 /// Version of everything that two libraries must agree on.
-pub const VERSION: u8 = 4;
+pub const VERSION: u8 = 5;
 /// Descriptors that change hands: the memory, the event descriptors of both sides, and the one of the accepting side's listener.
 const FILES: usize = 4;
 
@@ -92,7 +92,7 @@ pub fn offer(ends: &Ends, door: Option<c_int>) -> Option<Met> {
     if !found || !same_user(socket.as_raw_fd()) {
         return None;
     }
-    let (memory, file) = Memory::create("fastsock", arena::LEN).ok()?;
+    let (memory, file) = Memory::create_partly("fastsock", arena::LEN, arena::FIRST).ok()?;
     arena::mark(&memory);
     let events = [bell::event()?, bell::event()?];
     if door.is_none() {

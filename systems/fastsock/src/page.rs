@@ -5,15 +5,14 @@ use std::cell::UnsafeCell;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering, compiler_fence};
 
-use am::ring::{Reader, Writer};
 use libc::c_int;
 
-use crate::arena::RING;
+use crate::ring::{Sink, Source};
 use crate::{real, solo};
 
 /// What the sending direction needs. Under its lock.
 pub struct Out {
-    pub writer: Writer,
+    pub sink: Sink,
     /// Bytes sent over TCP.
     pub tcp: u64,
     pub phase: u32,
@@ -27,14 +26,14 @@ pub struct Out {
 
 /// What the receiving direction needs. Under its lock.
 pub struct In {
-    pub reader: Reader,
+    pub source: Source,
     /// Bytes received over TCP.
     pub tcp: u64,
     pub phase: u32,
     /// Bytes that come over TCP before the ring's first, once the peer has said so.
     pub moved_at: Option<u64>,
-    /// An error that the kernel told, while the ring still held bytes.
-    pub error: i32,
+    /// The kernel has the end of the stream, or an error, which comes after what is in the ring.
+    pub ended: bool,
 }
 
 /// A value and the lock of its direction, which outlives a thread or process that dies with it. A process that has the connection to itself, and one
@@ -55,6 +54,8 @@ pub struct Page {
     pub shared: AtomicU32,
     /// Who waits for bytes and for room beside other descriptors (`ready`).
     pub interest: [AtomicU32; 2],
+    /// Not 0: sets of epoll that hold the connection have the program's own words.
+    pub plain_words: AtomicU32,
     /// Not 0 once the peer broke the rules, or a process died within a lock.
     pub broken: AtomicU32,
 }
@@ -128,8 +129,8 @@ pub fn new() -> Option<NonNull<Page>> {
         return None;
     }
     let page = NonNull::new(start.cast::<Page>())?;
-    let out = Out { writer: Writer::new(RING, 0), tcp: 0, phase: 0, unasked: 0, read: 0, left: 0 };
-    let inward = In { reader: Reader::new(RING, 0), tcp: 0, phase: 0, moved_at: None, error: 0 };
+    let out = Out { sink: Sink::new(false), tcp: 0, phase: 0, unasked: 0, read: 0, left: 0 };
+    let inward = In { source: Source::new(), tcp: 0, phase: 0, moved_at: None, ended: false };
     // SAFETY: fresh memory of this size, aligned to a page; each part is written before it is used.
     unsafe {
         page.write(Page {
@@ -137,6 +138,7 @@ pub fn new() -> Option<NonNull<Page>> {
             inward: Locked::new(inward),
             shared: AtomicU32::new(0),
             interest: [const { AtomicU32::new(0) }; 2],
+            plain_words: AtomicU32::new(0),
             broken: AtomicU32::new(0),
         });
         let page = page.as_ref();

@@ -60,9 +60,9 @@ fn look(slot: &Slot, page: &Page, memory: &Memory, wants: u32) -> u32 {
                 inward.phase != TCP
                     || (way.phase.load(Ordering::Acquire) != TCP && way.moved_at.load(Ordering::Relaxed) == inward.tcp)
             };
-            inward.error != 0
+            inward.ended
                 || recycle::closed_by_peer(slot, memory)
-                || (next() && inward.reader.ready(&way.lane, 1).unwrap_or(1) > 0)
+                || (next() && inward.source.ready(way).unwrap_or(1) > 0)
         });
         granted |= if there == Some(false) { 0 } else { IN };
     }
@@ -70,7 +70,7 @@ fn look(slot: &Slot, page: &Page, memory: &Memory, wants: u32) -> u32 {
         let peer = &control.sides[1 - me];
         let room = page.out.with(|out| {
             out.phase == FAST
-                && (out.writer.room(&control.ways[me].lane, 1).unwrap_or(1) > 0
+                && (out.sink.room(&control.ways[me], 1).unwrap_or(1) > 0
                     || peer.wants_tcp.load(Ordering::Acquire) != 0
                     || peer.leaving.load(Ordering::Acquire) != out.left)
         });
@@ -83,8 +83,8 @@ fn look(slot: &Slot, page: &Page, memory: &Memory, wants: u32) -> u32 {
 /// the bytes that come over TCP have been read is no news: it can't be granted yet.
 pub fn seen(slot: &Slot, wants: u32) -> Option<Seen> {
     let (page, _) = slot.parts().filter(|_| slot.active())?;
-    let (reader, reads) = page.inward.with(|inward| (inward.reader, inward.phase == FAST))?;
-    let (writer, writes) = page.out.with(|out| (out.writer, out.phase == FAST))?;
+    let (reader, reads) = page.inward.with(|inward| (inward.source.reader, inward.phase == FAST))?;
+    let (writer, writes) = page.out.with(|out| (out.sink.writer, out.phase == FAST))?;
     let wants = wants & (if reads { IN } else { 0 } | if writes { OUT } else { 0 });
     (wants != 0).then_some(Seen { reader, writer, wants })
 }
@@ -156,7 +156,7 @@ fn watched(slot: &Slot, memory: &Memory, wants: u32) -> bool {
 /// The next change tells the event descriptor.
 pub fn watch(slot: &Slot, wants: u32) {
     if slot.listens.load(Ordering::Relaxed) != 0 {
-        return recycle::watch(slot);
+        return recycle::watch_listener(slot);
     }
     let Some((_, memory)) = slot.parts() else { return };
     let (me, control) = (slot.me(), control(memory));

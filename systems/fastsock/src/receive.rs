@@ -6,7 +6,7 @@ use std::time::Duration;
 use am::memory::Memory;
 use libc::{c_int, iovec};
 
-use crate::arena::{self, FAST, PART, RING, TCP, TCP_AGAIN, control};
+use crate::arena::{FAST, PART, TCP, TCP_AGAIN, control};
 use crate::buffers::Buffers;
 use crate::page::{In, Page};
 use crate::slot::{Held, Slot};
@@ -29,6 +29,8 @@ enum Step {
     Failed(c_int),
     /// The kernel has the rest of the stream: the call is its own.
     Kernel,
+    /// The kernel has nothing but the end, or an error.
+    Ended,
 }
 
 /// What a call comes to: its result, or that it is the kernel's.
@@ -59,9 +61,12 @@ pub unsafe fn receive(fd: c_int, slot: &Held, buffers: &[iovec], flags: c_int) -
     let peek = flags & libc::MSG_PEEK != 0;
     let all = flags & libc::MSG_WAITALL != 0 && !peek && !crate::planted::is("all is a part");
     loop {
-        let error = match attempt(fd, slot, page, memory, &mut buffers, flags) {
-            Step::Kernel if total == 0 => return Outcome::Kernel,
+        let error = match attempt(fd, slot, page, memory, &mut buffers, flags, total > 0) {
+            Step::Kernel | Step::Ended if total == 0 => return Outcome::Kernel,
+            // Whatever it is stays for the next call.
+            Step::Ended => return Outcome::Result(total as isize),
             // The rest of a request that asked for all: the kernel's part.
+            Step::Kernel if stops(fd) => return Outcome::Result(total as isize),
             Step::Kernel => {
                 let (start, len) = buffers.piece(usize::MAX);
                 // SAFETY: a piece of the program's buffers.
@@ -116,7 +121,7 @@ fn pause(fd: c_int, slot: &Held, page: &Page, memory: &Memory, flags: c_int, wai
     let me = slot.me();
     let (way, sides) = (&control(memory).ways[1 - me], &control(memory).sides);
     // Where the other processes and threads of this side are does not matter: only what the peer wrote.
-    let Some((reader, phase)) = page.inward.with(|inward| (inward.reader, inward.phase)) else {
+    let Some((reader, phase)) = page.inward.with(|inward| (inward.source.reader, inward.phase)) else {
         return Err(libc::ECONNRESET);
     };
     let news = || {
@@ -153,6 +158,11 @@ fn pause(fd: c_int, slot: &Held, page: &Page, memory: &Memory, flags: c_int, wai
     }
 }
 
+/// Whether a receive that has something already ends here: the kernel has an error to tell and no bytes before it, or an urgent byte is next.
+fn stops(fd: c_int) -> bool {
+    tcp::at_mark(fd) || (tcp::state(fd) == State::Error && tcp::unread(fd) == Some(0))
+}
+
 /// What the kernel says.
 enum Asked {
     Open,
@@ -165,7 +175,7 @@ fn ask(fd: c_int, slot: &Slot, page: &Page, memory: &Memory) -> Asked {
     let way = &control(memory).ways[1 - slot.me()];
     let found = page.inward.with(|inward| {
         // The ring was written before the end was sent: what is in it is seen now, and comes first.
-        let ring = inward.phase == FAST && inward.reader.ready(&way.lane, 1).unwrap_or(1) > 0;
+        let ring = inward.phase == FAST && inward.source.ready(way).unwrap_or(1) > 0;
         match state {
             State::Open => ring,
             State::Bytes => {
@@ -175,12 +185,9 @@ fn ask(fd: c_int, slot: &Slot, page: &Page, memory: &Memory) -> Asked {
                 }
                 true
             }
-            State::End => {
-                inward.error = if ring { inward.error } else { END };
-                true
-            }
-            State::Error(errno) => {
-                inward.error = errno;
+            // The error is the kernel's to tell, after what is in the ring.
+            State::End | State::Error => {
+                inward.ended = state == State::Error || !ring || inward.ended;
                 true
             }
         }
@@ -188,16 +195,21 @@ fn ask(fd: c_int, slot: &Slot, page: &Page, memory: &Memory) -> Asked {
     if found == Some(false) { Asked::Open } else { Asked::Look }
 }
 
-/// Not an error: the end of the stream.
-const END: c_int = -1;
-
-/// Takes what is there.
-fn attempt(fd: c_int, slot: &Slot, page: &Page, memory: &Memory, buffers: &mut Buffers<'_>, flags: c_int) -> Step {
+/// Takes what is there. `more`: the call has something already, so that an error stays for the next.
+fn attempt(
+    fd: c_int,
+    slot: &Slot,
+    page: &Page,
+    memory: &Memory,
+    buffers: &mut Buffers<'_>,
+    flags: c_int,
+    more: bool,
+) -> Step {
     if page.broken.load(Ordering::Relaxed) != 0 {
         return Step::Failed(libc::ECONNRESET);
     }
     let taken = page.inward.with(|inward| {
-        let taken = if slot.active() { take(fd, slot, inward, memory, buffers, flags) } else { Ok(Step::Kernel) };
+        let taken = if slot.active() { take(fd, slot, inward, memory, buffers, flags, more) } else { Ok(Step::Kernel) };
         if let Ok(Step::Done(len)) = taken {
             report::received(slot, len);
         }
@@ -219,6 +231,7 @@ fn take(
     memory: &Memory,
     buffers: &mut Buffers<'_>,
     flags: c_int,
+    more: bool,
 ) -> Result<Step, ()> {
     let way = &control(memory).ways[1 - slot.me()];
     let peeks = flags & libc::MSG_PEEK != 0;
@@ -234,7 +247,7 @@ fn take(
                     match moved_at.checked_sub(inward.tcp) {
                         Some(most) => most,
                         // It went past the ring before this side was active, which has counted what came after that as well.
-                        None if phase == TCP_AGAIN && inward.reader.ready(&way.lane, 1).map_err(drop)? == 0 => {
+                        None if phase == TCP_AGAIN && inward.source.ready(way).map_err(drop)? == 0 => {
                             inward.phase = TCP_AGAIN;
                             continue;
                         }
@@ -244,6 +257,9 @@ fn take(
                 if most == 0 {
                     inward.phase = FAST;
                     continue;
+                }
+                if more && stops(fd) {
+                    return Ok(Step::Ended);
                 }
                 let mut space = [iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; 16];
                 let mut message = buffers.message(usize::try_from(most).unwrap_or(usize::MAX), &mut space);
@@ -262,29 +278,23 @@ fn take(
                         }
                         Ok(Step::Done(got as usize))
                     }
-                    // The kernel tells an error once, and then the end.
-                    0 => Ok(match std::mem::take(&mut inward.error) {
-                        0 | END => Step::Done(0),
-                        errno => Step::Failed(errno),
-                    }),
+                    0 => Ok(Step::Done(0)),
                     _ => match real::errno() {
                         libc::EAGAIN if way.phase.load(Ordering::Acquire) != phase => continue,
-                        libc::EAGAIN => Ok(match std::mem::take(&mut inward.error) {
-                            0 | END => Step::Nothing,
-                            errno => Step::Failed(errno),
-                        }),
+                        libc::EAGAIN => Ok(Step::Nothing),
                         errno => Ok(Step::Failed(errno)),
                     },
                 };
             }
             FAST => {
-                let there = inward.reader.ready(&way.lane, 1).map_err(drop)?;
+                let there = inward.source.ready(way).map_err(drop)?;
                 // What was written before the end is seen with it.
                 let closed = there == 0 && phase != TCP_AGAIN && recycle::closed_by_peer(slot, memory);
-                let there = if closed { inward.reader.ready(&way.lane, 1).map_err(drop)? } else { there };
+                let there = if closed { inward.source.ready(way).map_err(drop)? } else { there };
                 if there > 0 {
                     return Ok(Step::Done(if peeks && !crate::planted::is("a look takes") {
-                        peek(inward, slot, memory, &mut { *buffers }, there)
+                        let all = inward.source.all(way).map_err(drop)?;
+                        peek(inward, slot, memory, &mut { *buffers }, all)
                     } else {
                         copy(inward, slot, memory, buffers)?
                     }));
@@ -296,18 +306,9 @@ fn take(
                 if closed {
                     return Ok(Step::Done(0));
                 }
-                return Ok(match std::mem::take(&mut inward.error) {
-                    0 => Step::Nothing,
-                    END => Step::Done(0),
-                    errno => Step::Failed(errno),
-                });
+                return Ok(if std::mem::take(&mut inward.ended) { Step::Ended } else { Step::Nothing });
             }
-            _ => {
-                return Ok(match std::mem::take(&mut inward.error) {
-                    0 | END => Step::Kernel,
-                    errno => Step::Failed(errno),
-                });
-            }
+            _ => return Ok(Step::Kernel),
         }
     }
     // Phases that come and go: no sender does that.
@@ -323,19 +324,20 @@ fn copy(inward: &mut In, slot: &Slot, memory: &Memory, buffers: &mut Buffers<'_>
     loop {
         let (start, most) = buffers.piece(PART);
         // Not looked at where nothing is wanted: the line that tells is dear.
-        let len = if most == 0 { 0 } else { most.min(inward.reader.ready(&way.lane, 1).map_err(drop)?) };
+        let len = if most == 0 { 0 } else { most.min(inward.source.ready(way).map_err(drop)?) };
         if len == 0 {
             return Ok(copied);
         }
-        let span = inward.reader.place(0, len);
+        let piece = inward.source.piece(sender, 0, len);
         // SAFETY: a piece of the program's buffers, which it lends for the call.
         let into = unsafe { std::slice::from_raw_parts_mut(start, len) };
-        memory.get_span(arena::ring(sender), span, into);
+        memory.get_span(piece.start, piece.span, into);
         buffers.pass(len);
         copied += len;
-        inward.reader.consume(len);
+        inward.source.reader.consume(len);
+        inward.source.fetch(memory, sender, len);
         // News of room for a quarter at once: a line that moves between CPUs is dear.
-        if inward.reader.tell(&way.lane, RING.bytes() / 4) {
+        if inward.source.tell(way) {
             way.room.ring(slot.peers_event());
         }
     }
@@ -349,10 +351,9 @@ fn peek(inward: &In, slot: &Slot, memory: &Memory, buffers: &mut Buffers<'_>, th
         if len == 0 {
             break;
         }
-        let span = inward.reader.place(copied, len);
         // SAFETY: a piece of the program's buffers, which it lends for the call.
         let into = unsafe { std::slice::from_raw_parts_mut(start, len) };
-        memory.get_span(arena::ring(1 - slot.me()), span, into);
+        inward.source.copy(memory, 1 - slot.me(), copied, into);
         buffers.pass(len);
         copied += len;
     }
@@ -366,7 +367,7 @@ pub fn in_ring(slot: &Slot) -> usize {
     let known = page.inward.with(|inward| match inward.phase {
         TCP_AGAIN => 0,
         // What lies before them in the kernel counts there.
-        _ => inward.reader.ready(&way.lane, usize::MAX).unwrap_or(0),
+        _ => inward.source.all(way).unwrap_or(0),
     });
     known.unwrap_or(0)
 }

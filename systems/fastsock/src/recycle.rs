@@ -3,11 +3,11 @@
 //! To connect by the kernel is dear, and so is to make a connection fast. A process that connects to the same address again and again makes
 //! some of its connections fast at once (*eager*); those that only calls of `recv`'s and `send`'s kind were made on are kept by both sides
 //! when they are closed. A *turn* is the life of such a connection from a `connect` to both `close`s. Its end is told in shared memory, not by
-//! the kernel's end of file, so whoever waits by other means (`poll`, a set, another process) first says that it does (`plain`), and the
+//! the kernel's end of file, so whoever can't be told so (another process; who connected and waits by `poll` or a set) first says it (`plain`), and the
 //! other side then closes for good. The same two words, read in the other order, decide a race between the two (Dekker's way).
 //!
 //! Whoever connects must find a socket that nothing was done to (`fresh`); whoever accepts must have made its listener itself, share it
-//! with no other process, and accept by `accept` beside at most `poll` and `select`.
+//! with no other process. It may wait for its connections by `poll`, `select` and sets of epoll.
 
 mod hall;
 mod pool;
@@ -15,18 +15,18 @@ mod pool;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 
 use am::memory::Memory;
-use am::ring::{Reader, Writer};
 use libc::{c_int, sockaddr, socklen_t};
 
-use crate::arena::{FAST, RING, TCP, TCP_AGAIN, control};
+use crate::arena::{FAST, TCP, TCP_AGAIN, control};
 use crate::budget::Share;
 use crate::hook::life;
+use crate::ring::Source;
 use crate::slot::{self, ACCEPTED, CONNECTED, Held, Slot};
 use crate::table::{self, Why};
 use crate::tcp::State;
-use crate::{activate, bell, meet, own, page, real, report, settings, tcp, transmit};
+use crate::{activate, bell, meet, own, page, real, report, settings, tcp, transmit, watch};
 
-pub use hall::{accept, arm, listened, pending, watch, withdraw};
+pub use hall::{accept, arm, listened, pending, watch as watch_listener, withdraw};
 pub use pool::{connect, connected, heard};
 
 /// Connections that a process keeps at most: of those it made, and of each listener.
@@ -80,6 +80,20 @@ pub fn closed_by_peer(slot: &Slot, memory: &Memory) -> bool {
     slot.again.load(Ordering::Relaxed) != 0
         && control(memory).turn.closed[1 - slot.me()].load(Ordering::Acquire)
             == slot.turn.load(Ordering::Relaxed).wrapping_add(1)
+}
+
+/// Whether the peer has ended the turn of a connection that may be used again.
+#[inline(always)]
+pub fn ended(slot: &Slot) -> bool {
+    slot.parts().is_some_and(|(_, memory)| closed_by_peer(slot, memory))
+}
+
+/// The program waits for a connection by `poll` or a set. `hears`: it asks for bytes, so that an end that only the ring knows of is told it, too (`ready`).
+/// The side that connected does not wait so: whoever would find it has to be looked for by a receive.
+pub fn waited_for(fd: c_int, slot: &Slot, hears: bool) {
+    if slot.me() != ACCEPTED || !hears {
+        plain(fd, slot);
+    }
 }
 
 /// From now on the end of the stream is the kernel's to tell. If the peer has told it already, the kernel learns it here.
@@ -154,13 +168,13 @@ fn settled(slot: &Slot) -> bool {
     page.inward
         .with(|inward| {
             let phase = way.phase.load(Ordering::Acquire);
-            let there = inward.reader.ready(&way.lane, 1).unwrap_or(1);
+            let there = inward.source.ready(way).unwrap_or(1);
             let all = match inward.phase {
                 FAST => true,
                 TCP => phase == TCP || way.moved_at.load(Ordering::Relaxed) == inward.tcp,
                 _ => false,
             };
-            all && phase != TCP_AGAIN && there == 0 && inward.error == 0
+            all && phase != TCP_AGAIN && there == 0 && !inward.ended
         })
         .unwrap_or(false)
 }
@@ -172,11 +186,11 @@ fn renew(slot: &Slot) -> bool {
     let (mine, peers) = (&control(memory).ways[me], &control(memory).ways[1 - me]);
     let left = control(memory).sides[1 - me].leaving.load(Ordering::Acquire);
     let out = page.out.with(|out| {
-        (out.writer, out.unasked, out.read, out.left) = (Writer::new(RING, 0), 0, 0, left);
+        (out.sink, out.unasked, out.read, out.left) = (out.sink.renewed(), 0, 0, left);
         out.phase == FAST && mine.phase.load(Ordering::Relaxed) == FAST
     });
     let inward = page.inward.with(|inward| {
-        (inward.reader, inward.error) = (Reader::new(RING, 0), 0);
+        (inward.source, inward.ended) = (Source::new(), false);
         let all = inward.phase == FAST || (inward.phase == TCP && peers.moved_at.load(Ordering::Relaxed) == inward.tcp);
         inward.phase = FAST;
         all && peers.phase.load(Ordering::Acquire) == FAST
@@ -212,7 +226,7 @@ pub fn close(fd: c_int) -> bool {
         && slot.sole()
         && on()
         && slot.never.load(Ordering::Relaxed) == 0
-        && slot.watch.load(Ordering::SeqCst) == 0
+        && !watch::in_several(&slot)
         && activate::in_process()
         && peer_plays(&slot)
         && begun_only(&slot)
@@ -237,6 +251,7 @@ fn keep(fd: c_int, slot: Held) -> bool {
         // SAFETY: sets flags of the program's descriptor, which it is closing.
         unsafe { real::fcntl(fd, libc::F_SETFL, libc::O_RDWR as usize) };
     }
+    watch::leave(&slot);
     let Some(last) = slot::forget(fd) else { return false };
     drop(slot);
     let kept = if last.alone_with_it() { own::take(fd) } else { None };

@@ -51,22 +51,30 @@ fn read() -> Config {
 
 /// The files that there are. One that can't be read says so.
 pub fn texts(files: &[String]) -> Vec<Source> {
-    files.iter().filter_map(|name| Some(Source { name: name.clone(), text: text(name)? })).collect()
+    let source = |name: &String| match text(name) {
+        Ok(text) => Some(Source { name: name.clone(), text: text?, missing: None }),
+        Err(error) => Some(Source {
+            name: name.clone(),
+            missing: Some(format!("it can't be read: {error}")),
+            ..Source::default()
+        }),
+    };
+    files.iter().filter_map(source).collect()
 }
 
-fn text(name: &str) -> Option<String> {
+/// None where there is no such file.
+fn text(name: &str) -> std::io::Result<Option<String>> {
     let mut text = Vec::new();
     let read = std::fs::metadata(name).and_then(|about| {
         // Nothing that a read could wait for.
         if !about.is_file() {
-            return Err(std::io::Error::other("it is no file"));
+            return Err(std::io::Error::other("it is no regular file"));
         }
         std::fs::File::open(name)?.take(MOST).read_to_end(&mut text)
     });
     match read {
-        Ok(_) => Some(String::from_utf8_lossy(&text).into_owned()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-        // A line that is no setting, so that it is told like one.
-        Err(error) => Some(format!("unreadable: {error}")),
+        Ok(_) => Ok(Some(String::from_utf8_lossy(&text).into_owned())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
     }
 }

@@ -108,7 +108,7 @@ pub struct Slot {
     pub listens: AtomicU32,
     /// Event descriptor of the peer's listener; -1.
     pub door: AtomicI32,
-    /// Not 0: it has a share of the memory that connections may take.
+    /// Bytes that it has of the memory that connections may take.
     pub share: AtomicU32,
     /// What both sides share, once there is such.
     pub memory: AtomicPtr<Memory>,
@@ -205,6 +205,12 @@ impl Slot {
         self.streak.store(0, Ordering::Relaxed);
     }
 
+    /// Whether nothing was received since the last send. Only a hint.
+    #[inline(always)]
+    pub fn sends_again(&self) -> bool {
+        self.streak.load(Ordering::Relaxed) == 0
+    }
+
     /// Whether this side receives a stream: nothing that it sends waits for an answer.
     #[inline(always)]
     pub fn streams(&self) -> bool {
@@ -234,6 +240,23 @@ impl Slot {
     /// Whether no other process may have changed what the socket is set to.
     fn alone(&self) -> bool {
         self.parts().is_some_and(|(page, _)| page.shared.load(Ordering::Relaxed) == 0)
+    }
+
+    /// Whether another process may hold it, too.
+    pub fn shared(&self) -> bool {
+        self.parts().is_some_and(|(page, _)| page.shared.load(Ordering::Relaxed) != 0)
+    }
+
+    /// Whether sets of epoll have the program's own words for it, not the library's (`watch`).
+    pub fn plain_words(&self) -> bool {
+        self.parts().is_some_and(|(page, _)| page.plain_words.load(Ordering::SeqCst) != 0)
+    }
+
+    /// They do from now on, in all processes that hold it.
+    pub fn use_plain_words(&self) {
+        if let Some((page, _)) = self.parts() {
+            page.plain_words.store(1, Ordering::SeqCst);
+        }
     }
 
     /// Whether calls on it are not to wait.
@@ -278,9 +301,7 @@ impl Slot {
             // SAFETY: nobody is counted in.
             unsafe { page::free(page) };
         }
-        if self.share.swap(0, Ordering::AcqRel) != 0 {
-            budget::Share::give_back();
-        }
+        budget::give_back(self.share.swap(0, Ordering::AcqRel));
         let number = self.number();
         let mut first = FREE.load(Ordering::Acquire);
         loop {

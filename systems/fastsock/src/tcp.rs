@@ -15,6 +15,17 @@ pub struct Bytes {
     pub received: u64,
 }
 
+/// Asks whether an urgent byte is next (linux/sockios.h).
+pub const SIOCATMARK: libc::c_ulong = 0x8905;
+
+/// Whether an urgent byte is the next of what the kernel has.
+pub fn at_mark(fd: c_int) -> bool {
+    let mut mark: c_int = 0;
+    // SAFETY: asks for one int.
+    let asked = unsafe { real::ioctl(fd, SIOCATMARK, (&raw mut mark).addr()) };
+    asked == 0 && mark != 0
+}
+
 /// The two ends of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ends {
@@ -52,15 +63,11 @@ pub fn limit(fd: c_int, name: c_int) -> Option<i64> {
 pub fn bytes(fd: c_int) -> Option<Bytes> {
     for _ in 0..100 {
         let before = counters(fd)?;
-        let mut unread: c_int = 0;
-        // SAFETY: asks for one int.
-        if unsafe { real::ioctl(fd, libc::FIONREAD as libc::c_ulong, (&raw mut unread).addr()) } != 0 {
-            return None;
-        }
+        let unread = unread(fd)?;
         let after = counters(fd)?;
         // The same before and after: nothing arrived between the questions.
         if before.1 == after.1 {
-            return Some(Bytes { sent: after.0, received: after.1.checked_sub(u64::try_from(unread).ok()?)? });
+            return Some(Bytes { sent: after.0, received: after.1.checked_sub(unread)? });
         }
     }
     None
@@ -153,22 +160,31 @@ pub enum State {
     Bytes,
     /// The end of the stream.
     End,
-    /// An error, which the kernel tells once.
-    Error(c_int),
+    /// An error, which the kernel tells once: to the program's next call that it concerns, whichever that is.
+    Error,
 }
 
-/// Asks.
+/// Asks. Not by a receive, even one that only looks: that would take an error.
 pub fn state(fd: c_int) -> State {
-    let mut byte = 0_u8;
-    // SAFETY: room for one byte.
-    match unsafe { real::recv(fd, (&raw mut byte).cast(), 1, libc::MSG_PEEK | libc::MSG_DONTWAIT) } {
-        0 => State::End,
-        1.. => State::Bytes,
-        _ => match real::errno() {
-            libc::EAGAIN | libc::EINTR => State::Open,
-            errno => State::Error(errno),
-        },
+    let mut ask = libc::pollfd { fd, events: libc::POLLIN | libc::POLLRDHUP, revents: 0 };
+    // SAFETY: one entry.
+    let found = unsafe { real::poll(&raw mut ask, 1, 0) };
+    let ended = ask.revents & (libc::POLLRDHUP | libc::POLLHUP) != 0;
+    match ask.revents {
+        0 => State::Open,
+        _ if found < 0 => State::Open,
+        all if all & (libc::POLLERR | libc::POLLNVAL) != 0 => State::Error,
+        _ if ended && unread(fd) == Some(0) => State::End,
+        _ => State::Bytes,
     }
+}
+
+/// Bytes that have arrived and wait to be received.
+pub fn unread(fd: c_int) -> Option<u64> {
+    let mut unread: c_int = 0;
+    // SAFETY: asks for one int.
+    let asked = unsafe { real::ioctl(fd, libc::FIONREAD as libc::c_ulong, (&raw mut unread).addr()) };
+    u64::try_from(unread).ok().filter(|_| asked == 0)
 }
 
 /// Whether the peer has sent its end of file, or the connection has failed.

@@ -6,14 +6,14 @@ use std::time::Duration;
 use am::memory::Memory;
 use libc::{c_int, iovec};
 
-use crate::arena::{self, FAST, PART, RING, TCP, TCP_AGAIN, control};
+use crate::arena::{self, AHEAD, AHEAD_MOST, FAST, LARGE, PART, TCP, TCP_AGAIN, control};
 use crate::buffers::Buffers;
 use crate::page::{Out, Page};
 use crate::receive::Outcome;
 use crate::slot::{Held, Slot};
 use crate::tcp;
 use crate::wait::{End, Wait};
-use crate::{ready, real, recycle, report};
+use crate::{budget, ready, real, recycle, report};
 
 /// Flags that the ring knows. (What `MSG_MORE` holds back in the kernel, the ring sends.)
 const KNOWN: c_int = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL | libc::MSG_MORE | libc::MSG_EOR;
@@ -102,7 +102,7 @@ fn pause(
     let me = slot.me();
     let (way, sides) = (&control(memory).ways[me], &control(memory).sides);
     let end = if ring {
-        let Some(writer) = page.out.with(|out| out.writer) else { return Err(libc::ECONNRESET) };
+        let Some(writer) = page.out.with(|out| out.sink.writer) else { return Err(libc::ECONNRESET) };
         let left = sides[1 - me].leaving.load(Ordering::Acquire);
         let news = || {
             writer.news(&way.lane)
@@ -180,7 +180,10 @@ fn put(
     let leave = peer.wants_tcp.load(Ordering::Relaxed) != 0
         || mine.shut.load(Ordering::Relaxed) != 0
         || gone(fd, out, memory, me);
-    let room = out.writer.room(&way.lane, buffers.left().min(RING.bytes() / 4)).map_err(drop);
+    if !leave && out.sink.is_short(way, buffers.left(), slot.sends_again()) {
+        out.sink.grow(memory, way, me, || budget::more(slot, LARGE.bytes()));
+    }
+    let room = out.sink.room(way, buffers.left()).map_err(drop);
     if leave {
         set_phase(out, memory, slot, TCP_AGAIN);
     }
@@ -210,7 +213,7 @@ fn gone(fd: c_int, out: &mut Out, memory: &Memory, me: usize) -> bool {
         return false;
     }
     // Who has read since then was there.
-    let read = out.writer.read(&control(memory).ways[me].lane);
+    let read = out.sink.writer.read(&control(memory).ways[me].lane);
     if left == out.left && read != out.read {
         (out.unasked, out.read) = (0, read);
         return false;
@@ -240,17 +243,19 @@ fn copy(out: &mut Out, slot: &Slot, memory: &Memory, buffers: &mut Buffers<'_>, 
             if len == 0 {
                 break;
             }
-            let span = out.writer.place(done, len);
+            let span = out.sink.writer.place(done, len);
             // SAFETY: a piece of the program's buffers, which it lends for the call.
             let from = unsafe { std::slice::from_raw_parts(start, len) };
-            memory.put_span(arena::ring(me), span, from);
+            memory.put_span(out.sink.start(me), span, from);
             buffers.pass(len);
             done += len;
+            let next = out.sink.writer.ahead(done + AHEAD, len.min(AHEAD_MOST));
+            memory.fetch_to_write(out.sink.start(me) + next.at, next.first);
         }
         if done == 0 {
             break;
         }
-        out.writer.publish(&way.lane, done);
+        out.sink.writer.publish(&way.lane, done);
         copied += done;
         // A peer that sleeps on this CPU is woken by the last part: it would only take the CPU from this side. (`put` rings.)
         if apart && copied < room && buffers.left() > 0 {

@@ -20,14 +20,14 @@ use libc::{
 use crate::lock::Lock;
 use crate::ready::{self, Armed, IN, OUT, Seen};
 use crate::slot::{self, Held, Slot};
-use crate::{real, retire};
+use crate::{real, recycle, retire};
 
 pub use change::ctl;
 pub use life::{
-    adopt, after_fork, attach, before_exec, before_fork, forget, forget_all, forget_set, forget_sets, no_exec,
-    share_set, track_set,
+    adopt, after_fork, attach, before_exec, before_fork, forget, forget_all, forget_set, forget_sets, in_several,
+    leave, no_exec, share_set, track_set,
 };
-pub use tell::settle_all;
+pub use tell::{Told, settle_all};
 
 /// Descriptors of sets beyond these, and sets, are not followed: connections in them stay with the kernel.
 const FDS: usize = 1 << 16;
@@ -68,6 +68,8 @@ struct Entry {
     done: bool,
     /// The program has taken it out; in the kernel's set it is still, until it makes itself felt.
     parked: bool,
+    /// It came from a parent process, whose entry it is as well.
+    inherited: bool,
     /// Its peer has closed its sending direction alone.
     half: bool,
     /// Looked at before asking the kernel.
@@ -105,8 +107,6 @@ pub struct Set {
     nested: AtomicU32,
     /// When the kernel was last asked, nanoseconds.
     asked: AtomicU64,
-    /// It came from a parent process, which has it as well.
-    foreign: AtomicU32,
     state: Lock<Option<State>>,
 }
 
@@ -144,6 +144,11 @@ fn token(id: u32, generation: u32, bell: bool) -> u64 {
 }
 
 impl Entry {
+    /// The word with which the kernel's connection is in the set.
+    fn kernels_word(&self, id: u32, slot: &Slot) -> u64 {
+        if slot.plain_words() { self.word } else { token(id, self.generation, false) }
+    }
+
     fn wants(&self) -> u32 {
         if self.done || self.parked {
             return 0;
@@ -157,8 +162,12 @@ impl Entry {
     }
 
     /// What the program is told of what the ring grants.
-    fn told_of(&self, granted: u32) -> u32 {
-        let read = if granted & IN != 0 { READ } else { 0 };
+    fn told_of(&self, granted: u32, slot: &Slot) -> u32 {
+        let read = match granted & IN {
+            0 => 0,
+            _ if self.events & RDHUP != 0 && recycle::ended(slot) => READ | RDHUP,
+            _ => READ,
+        };
         let write = if granted & OUT != 0 { (EPOLLOUT | libc::EPOLLWRNORM) as u32 } else { 0 };
         (read | write) & self.events
     }
@@ -174,10 +183,27 @@ impl Entry {
     }
 }
 
+/// Whether an entry that asks for these is told of the end of a stream by what it is told of bytes.
+pub fn hears_the_end(events: u32) -> bool {
+    events & EXCLUSIVE == 0 && (events & RDHUP == 0 || events & READ != 0)
+}
+
 fn control(set_fd: c_int, op: c_int, fd: c_int, events: u32, word: u64) -> bool {
     let mut event = epoll_event { events, u64: word };
     // SAFETY: an event.
     unsafe { real::epoll_ctl(set_fd, op, fd, &raw mut event) == 0 }
+}
+
+/// Whether the kernel has told a single event of a descriptor in a set, and waits to be asked anew: then it has only such flags left of what it was asked for.
+/// None if it does not say.
+fn disarmed(set_fd: c_int, fd: c_int) -> Option<bool> {
+    let info = std::fs::read_to_string(format!("/proc/self/fdinfo/{set_fd}")).ok()?;
+    let mut words = info.lines().map(str::split_whitespace).find_map(|mut words| {
+        let ours = words.next() == Some("tfd:") && words.next()?.parse() == Ok(fd);
+        ours.then_some(words)
+    })?;
+    let events = words.find(|word| *word == "events:").and_then(|_| words.next())?;
+    Some(u32::from_str_radix(events, 16).ok()? & !(ONESHOT | ET | EXCLUSIVE | libc::EPOLLWAKEUP as u32) == 0)
 }
 
 /// Puts a descriptor into a set, or changes it there. An exclusive entry can't be changed.
@@ -270,12 +296,19 @@ impl Set {
     fn attach(&self, set_fd: c_int, state: &mut State, id: u32, held: &Slot) {
         let Some(entry) = state.entries.get_mut(id as usize).and_then(Option::as_mut) else { return };
         let nothing = held.parts().is_none() && held.listens.load(Ordering::Relaxed) == 0;
-        if entry.bell >= 0 || nothing || held.event() < 0 {
+        if entry.bell >= 0 || nothing || held.event() < 0 || held.plain_words() {
             return;
         }
         // First, so that a thread that waits already turns what the tokens bring into the program's words.
         self.fast.fetch_add(1, Ordering::SeqCst);
         entry.bell = held.event();
+        if entry.events & ONESHOT != 0 && entry.kernel.is_some() && disarmed(set_fd, entry.fd) == Some(true) {
+            // It was told before the connection became fast.
+            entry.done = true;
+            entry.kernel = None;
+            control(set_fd, libc::EPOLL_CTL_DEL, entry.fd, 0, 0);
+            return;
+        }
         let flags = EPOLLIN as u32 | entry.events & (ET | ONESHOT | EXCLUSIVE);
         let generation = entry.generation;
         let mut placed = place(set_fd, entry.bell, None, flags, token(id, generation, true));
@@ -305,7 +338,7 @@ impl Set {
         entry.bell_flags = Some(flags);
         if entry.kernel.is_some() {
             let events = entry.for_kernel(held);
-            if place(set_fd, entry.fd, entry.kernel, events, token(id, generation, false)) {
+            if place(set_fd, entry.fd, entry.kernel, events, entry.kernels_word(id, held)) {
                 entry.kernel = Some(events);
             }
         }
@@ -313,8 +346,9 @@ impl Set {
         ready::tell(held);
     }
 
-    /// Takes an entry out. In the kernel's set the connection's own entry is the caller's to take out.
-    fn remove(&self, set_fd: Option<c_int>, state: &mut State, id: u32, held: Option<&Slot>) {
+    /// Takes an entry out. In the kernel's set the connection's own entry is the caller's to take out. One that the parent process has as well stays in
+    /// the kernel's set, as it does there, unless the program takes it out itself (`for_all`).
+    fn remove(&self, set_fd: Option<c_int>, state: &mut State, id: u32, held: Option<&Slot>, for_all: bool) {
         let Some(entry) = state.entries.get_mut(id as usize).and_then(Option::take) else { return };
         if state.by_fd.get(&entry.fd) == Some(&id) {
             state.by_fd.remove(&entry.fd);
@@ -327,9 +361,8 @@ impl Set {
             if let Some(held) = held {
                 ready::interest(held, entry.wants(), false);
             }
-            // A set that the parent process has as well keeps its entries: they are the parent's.
             if entry.bell_flags.is_some()
-                && self.foreign.load(Ordering::Relaxed) == 0
+                && (for_all || !entry.inherited)
                 && let Some(set_fd) = set_fd
             {
                 control(set_fd, libc::EPOLL_CTL_DEL, entry.bell, 0, 0);

@@ -211,9 +211,12 @@ fn a_static_program_is_untouched() {
     let Some(built) = built() else { return };
     let folder = folder("static");
     let program = folder.join("contract");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("contract/contract.c");
-    let made =
-        Command::new("cc").args(["-w", "-static", "-o"]).arg(&program).arg(source).stderr(Stdio::null()).status();
+    let made = Command::new("cc")
+        .args(["-w", "-static", "-o"])
+        .arg(&program)
+        .args(common::cases())
+        .stderr(Stdio::null())
+        .status();
     if !made.is_ok_and(|made| made.success()) {
         println!("skipped: the C library cannot be linked statically here");
         return;

@@ -18,7 +18,7 @@ const TAIL: usize = 384 + 768;
 /// Where the turns of a connection that is used again are told.
 const TURN: usize = 384 + 2 * 768;
 /// Bytes of the whole memory.
-const LEN: usize = 4096 + 2 * 262_144;
+const LEN: usize = 4096 + 2 * 16_384 + 2 * 262_144;
 
 fn random(state: &mut u64) -> u64 {
     // splitmix64 (Steele, Lea and Flood, 2014).
@@ -34,7 +34,7 @@ fn knock(stream: &TcpStream) -> Option<OwnedFd> {
     // SAFETY: plain system calls on descriptors and an address of this function's own.
     unsafe {
         let (here, there) = (stream.local_addr().ok()?, stream.peer_addr().ok()?);
-        let name = format!("fastsock/4/{}/{here}/{there}", libc::geteuid());
+        let name = format!("fastsock/5/{}/{here}/{there}", libc::geteuid());
         let socket = libc::socket(libc::AF_UNIX, libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC, 0);
         let mut address: libc::sockaddr_un = std::mem::zeroed();
         address.sun_family = libc::AF_UNIX as libc::sa_family_t;

@@ -147,7 +147,7 @@ fn the_users_own_file_is_found() {
 fn beyond_the_cap_on_memory_connections_are_the_kernels() {
     let Some(built) = built() else { return };
     for variable in ["FASTSOCK_MEMORY", "FASTSOCK_MEMORY_USER"] {
-        let pair = Pair::start(built, true, true, &[(variable, "100 KiB")]);
+        let pair = Pair::start(built, true, true, &[(variable, "30 KiB")]);
         let (path, why) = pair.server();
         assert_eq!(
             (path.as_str(), why.contains("memory that connections may share is used up")),
@@ -156,8 +156,8 @@ fn beyond_the_cap_on_memory_connections_are_the_kernels() {
         );
         pair.let_go();
     }
-    // Room for one connection is room for one.
-    let pair = Pair::start(built, true, true, &[("FASTSOCK_MEMORY", "600 KiB")]);
+    // Room for one connection is room for one; its rings stay small.
+    let pair = Pair::start(built, true, true, &[("FASTSOCK_MEMORY", "40 KiB")]);
     assert_eq!(pair.server().0, "fast");
     pair.let_go();
 }

@@ -34,6 +34,17 @@ fn member(contact: SocketAddr, casts: bool) -> Result<(), Box<dyn std::error::Er
     Ok(())
 }
 
+/// A member that was parted from the group ends, and no view with all of them can come.
+fn all_run(children: &mut [Child], group: &Group) -> Result<(), Box<dyn std::error::Error>> {
+    for child in children {
+        if let Some(status) = child.try_wait()? {
+            let view = group.view().map_or(String::new(), |v| v.id.to_string());
+            return Err(format!("a member ended ({status}), parted from the first, whose view is {view}: was one of them silent for longer than a second?").into());
+        }
+    }
+    Ok(())
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (members, times) = (number("--members", 3), number("--times", 50));
     let casts = std::env::args().any(|a| a == "--casts");
@@ -50,6 +61,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             children.push(Command::new(std::env::current_exe()?).args(args).stdout(Stdio::null()).spawn()?);
             while group.view().map_or(0, |v| v.members.len()) < children.len() + 1 {
                 group.poll(Duration::from_millis(10))?;
+                all_run(&mut children, &group)?;
             }
         }
         // Some traffic, or silence, first.

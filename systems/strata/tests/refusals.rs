@@ -37,8 +37,10 @@ fn what_can_not_be_is_refused_with_what_to_do() {
         std::fs::write(path, vec![7; bytes]).unwrap();
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     }
-    let (short, open) = (short.display().to_string(), open.display().to_string());
-    let cases: [(&[&str], &[&str]); 12] = [
+    let pipe = folder.join("pipe");
+    assert!(Command::new("mkfifo").arg("-m").arg("600").arg(&pipe).status().unwrap().success());
+    let (short, open, pipe) = (short.display().to_string(), open.display().to_string(), pipe.display().to_string());
+    let cases: [(&[&str], &[&str]); 15] = [
         (&["--stack", "TOTAL:FRAG:NAK:COM:udp"], &["TOTAL needs", "add MBRSHIP"]),
         (&["--stack", "FOO:COM:udp"], &["FOO", "layers are COM"]),
         (&["--stack", "NAK:COM:tcp"], &["udp, multicast or sim"]),
@@ -47,6 +49,9 @@ fn what_can_not_be_is_refused_with_what_to_do() {
         (&["--stack", signed, "--key", "/nonexistent"], &["/nonexistent", "No such file"]),
         (&["--stack", signed, "--key", &short], &["32 bytes", "has 10 bytes", "head -c 32"]),
         (&["--stack", signed, "--key", &open], &["others may read", "chmod 600"]),
+        (&["--stack", signed, "--key", &pipe], &["no regular file"]),
+        (&["--suspect", "0"], &["--suspect", "10.."]),
+        (&["--group", ""], &["--group"]),
         (&["--bind", "0.0.0.0:7000"], &["0.0.0.0:7000", "bind to the address of one interface"]),
         (&["--bind", &at], &["free port", "Address already in use"]),
         (&["--stack", multicast], &["such as 239.1.2.3:7000"]),

@@ -102,3 +102,33 @@ fn a_large_state_arrives_also_when_its_sender_dies_in_the_middle() {
     until(&mut [&mut b, &mut c], "all messages", |of| of.iter().all(|m| m.told.len() == all && m.members == 2));
     assert_eq!(b.told, c.told);
 }
+
+#[test]
+fn who_casts_while_another_waits_for_the_state_is_held_back_until_it_is_there() {
+    let mut a = Member::start(&[], STATE);
+    let contact = a.replica.me().addr;
+    let mut b = Member::start(&[contact], 0);
+    let (mut cast, mut bytes) = (0, 0);
+    let piece = vec![b'm'; 64 << 10];
+    let end = Instant::now() + PATIENCE;
+    while b.received == 0 {
+        assert!(Instant::now() < end, "the state did not come");
+        // As fast as it is taken, which the other can't tell as it is.
+        while a.members == 2 && a.replica.try_cast(piece.clone()).is_ok() {
+            (cast, bytes) = (cast + 1, bytes + piece.len());
+        }
+        a.turn();
+        b.turn();
+    }
+    let most = Config::default().backlog;
+    assert!(bytes > most / 2 && bytes <= most, "{bytes} bytes were cast, and {most} may wait");
+    until(&mut [&mut a, &mut b], "what waited", |all| all[1].told.len() == cast);
+    until(&mut [&mut a, &mut b], "what it says at a", |all| all[0].told.len() == cast);
+    // What says that it has the state may come a moment later.
+    while a.replica.try_cast(&b"on"[..]).is_err() {
+        assert!(Instant::now() < end, "no cast is taken again");
+        a.turn();
+        b.turn();
+    }
+    until(&mut [&mut a, &mut b], "the last", |all| all.iter().all(|m| m.told.last().is_some_and(|m| m == b"on")));
+}

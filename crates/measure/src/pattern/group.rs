@@ -12,7 +12,7 @@ use transport::{Capabilities, End, Group, Link, LinkError, VisitGroup};
 
 use super::collective::took_part;
 use super::facts::one_process;
-use super::member::{LACKING, LACKS, MODELLED, Member, SILENCES};
+use super::member::{LACKING, LACKS, MODELLED, Member, SILENCES, Waited};
 use super::{Answered, Facts, InGroup, Timed};
 use crate::buffers::Slots;
 use crate::event::TimeKind;
@@ -55,20 +55,32 @@ impl<C: Clock> VisitGroup for Near<'_, C> {
         let Self { clock, spec, halt, .. } = self;
         let mut member = Member::of_senders(link, spec, halt)?;
         let (mut samples, mut total, mut whole, mut in_a_row) = (Samples::new(spec.repeats, 1), 0, 0, 0);
+        let (first, mut done) = (clock.now(), 0);
         for round in 0..member.rounds() {
             member.halt.check()?;
             let began = clock.now();
+            if member.ends(round, began.saturating_sub(first)) && !member.reliable {
+                break;
+            }
             member.cast(round, &mut self.out)?;
-            let complete = member.wait(round, &mut self.into)?;
+            let came = member.wait(round, &mut self.into)?;
             let took = clock.now() - began;
-            in_a_row = if complete { 0 } else { in_a_row + 1 };
+            match came {
+                Waited::Whole => in_a_row = 0,
+                Waited::Lost => in_a_row += 1,
+                Waited::Passed => {}
+            }
             if in_a_row >= LOST_IN_A_ROW {
                 return Err(SessionError::NothingArrives { in_a_row });
             }
-            if round >= spec.warmup && complete {
+            done += u64::from(round >= spec.warmup);
+            if round >= spec.warmup && came == Waited::Whole {
                 samples.push(took, 1);
                 total += took;
                 whole += 1;
+            }
+            if member.is_last() {
+                break;
             }
         }
         if member.one_order {
@@ -84,11 +96,11 @@ impl<C: Clock> VisitGroup for Near<'_, C> {
                 }
             }
         }
-        member.link.hears_itself(false);
+        member.leave();
         if let Some((iteration, offset)) = member.wrong {
             return Err(SessionError::Corrupt { side: "the near side", size: spec.size, iteration, offset });
         }
-        Ok(TrialReport { lost: spec.repeats - whole, ..near::sampled(samples, whole, total) })
+        Ok(TrialReport { lost: done - whole, ..near::sampled(samples, whole, total) })
     }
 }
 
@@ -111,10 +123,12 @@ impl VisitGroup for Far<'_> {
             }
             let outcome = member.cast(round, &mut self.out).and_then(|()| member.wait(round, &mut self.into));
             match outcome {
-                Ok(true) => silences = 0,
-                Ok(false) if silences < SILENCES => silences += 1,
+                Ok(Waited::Whole) if member.is_last() => break,
+                Ok(Waited::Whole) => silences = 0,
+                Ok(Waited::Passed) => {}
+                Ok(Waited::Lost) if silences < SILENCES => silences += 1,
                 // The near member has all that it gets.
-                Ok(false) => break,
+                Ok(Waited::Lost) => break,
                 Err(LinkError::Interrupted) if !member.reliable => break,
                 Err(e) => return Err(e.into()),
             }
@@ -122,7 +136,7 @@ impl VisitGroup for Far<'_> {
         if member.one_order {
             member.link.answer(0, &member.digest.to_le_bytes())?;
         }
-        member.link.hears_itself(false);
+        member.leave();
         Ok(FarReport { received: member.fewest(), corrupt: member.wrong, ..FarReport::default() })
     }
 }
@@ -141,6 +155,8 @@ pub(super) fn far<L: Link>(end: &mut End<L>, spec: &TrialSpec, side: &mut Worksp
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
+
     use transport::Order;
 
     use super::super::played::Played;
@@ -157,6 +173,7 @@ mod tests {
         let mut end = End::new(Played {
             rank: 0,
             casts: 40,
+            cast: Vec::new(),
             order,
             reliable,
             delivers: delivers.iter().copied().collect(),
@@ -203,5 +220,83 @@ mod tests {
         let report = run(Order::Sender, false, &late, &[]).unwrap();
         assert_eq!((report.repeats, report.lost), (2, 0));
         assert!(run(Order::Sender, true, &late, &[]).is_err(), "nothing is late where all arrives");
+        // A message of a later round tells that those before it are lost, and they are no whole rounds then.
+        let report = run(Order::Sender, false, &[(2, 41, 0), (1, 43, 2), (2, 42, 1)], &[]).unwrap();
+        assert_eq!((report.repeats, report.lost), (0, 2));
+    }
+
+    /// Of a trial of 1,000 rounds that may take a nanosecond, rank 0 plays with one that casts and says that its round is the last.
+    fn near_ends(reliable: bool) -> (TrialReport, Played) {
+        let delivers = (0..4).flat_map(|round| [1, 2].map(|from| (from, 41 + round, round.into()))).collect();
+        let answers = VecDeque::new();
+        let mut end = End::new(Played {
+            rank: 0,
+            casts: 40,
+            cast: Vec::new(),
+            order: Order::Sender,
+            reliable,
+            delivers,
+            answers,
+        });
+        let spec =
+            TrialSpec { burst: 1, flows: 2, warmup: 1, within: Some(1), ..TrialSpec::plain(Pattern::Group, 2, 1000) };
+        let report = super::near(&mut end, &Slow::default(), &spec, &mut Workspace::new(true)).unwrap();
+        (report, end.into_link())
+    }
+
+    #[test]
+    fn a_trial_without_time_ends_with_a_round_that_says_so() {
+        let (report, link) = near_ends(true);
+        assert_eq!((report.repeats, report.lost), (2, 0), "one that counts, and the last");
+        assert_eq!(link.cast, [vec![0, 0], vec![1, 0], vec![!2, !0]]);
+        // Where messages are lost it just ends, and leaves out the numbers of all others.
+        let (report, link) = near_ends(false);
+        assert_eq!((report.repeats, report.lost), (1, 0));
+        assert_eq!(link.cast, [vec![0, 0], vec![1, 0]]);
+        assert_eq!(link.casts, 40 + 1001);
+    }
+
+    #[test]
+    fn a_member_ends_with_the_near_ones_last_round_and_not_before() {
+        let delivers = |last: u32| {
+            (0..3u32).flat_map(move |r| {
+                let says = u64::from(r);
+                [(0, 41 + r, if r == last { !says } else { says }), (2, 41 + r, says)]
+            })
+        };
+        let run = |last, within| {
+            let (delivers, answers) = (delivers(last).collect(), VecDeque::new());
+            let mut end = End::new(Played {
+                rank: 1,
+                casts: 40,
+                cast: Vec::new(),
+                order: Order::Sender,
+                reliable: true,
+                delivers,
+                answers,
+            });
+            let spec = TrialSpec { burst: 1, flows: 2, within, ..TrialSpec::plain(Pattern::Group, 4, 1000) };
+            super::far(&mut end, &spec, &mut Workspace::new(true))
+                .map(|report| (report.received, end.into_link().cast.len()))
+        };
+        assert_eq!(run(1, Some(1)).unwrap(), (2, 2));
+        assert_eq!(run(2, Some(1)).unwrap(), (3, 3));
+        let e = run(1, None).unwrap_err().to_string();
+        assert!(e.contains("the order of casts is broken"), "a trial that has all the time has no such round: {e}");
+    }
+
+    /// A clock that goes on by a millisecond at each look.
+    #[derive(Default)]
+    struct Slow(std::cell::Cell<u64>);
+
+    impl Clock for Slow {
+        fn now(&self) -> u64 {
+            self.0.set(self.0.get() + 1_000_000);
+            self.0.get()
+        }
+
+        fn wait_until(&self, at: u64) {
+            while self.now() < at {}
+        }
     }
 }

@@ -3,6 +3,10 @@
 //! Each message begins with as many bytes of its number among its sender's as it has room for, 8 at most. Where all casts have one order ([`Order::Total`]) a member
 //! hears its own, too, and makes a digest of whose cast came when. Else the casts of each sender come in their order. On a path that loses, numbers that are left
 //! out are lost messages: a round of which some do not come in time counts as lost, and the next one begins.
+//!
+//! A trial that takes longer than it may (`TrialSpec::within`) ends early: the near member writes the complement of the number into the first message of the round that is
+//! the last one, so that all do this round and none after it. On a path that loses nobody can be told so, and the near member just ends: the others are told
+//! beside the path, as after any trial there. Every member then leaves out the numbers of the casts that it did not make, so that before each trial all have made as many.
 
 use transport::{Delivered, Group, LinkError, Order};
 
@@ -28,6 +32,19 @@ pub(super) struct Came {
     pub count: u64,
     /// Its casts up to the last that came, those that did not come included.
     pub upto: u64,
+    /// Its casts up to the last that did not come though a later one did.
+    lost: u64,
+}
+
+/// What came of waiting for a round.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Waited {
+    /// All its messages are here.
+    Whole,
+    /// Some are missing.
+    Lost,
+    /// Some are missing, which was known before it began: messages of later rounds are here.
+    Passed,
 }
 
 /// A member's part of a trial.
@@ -49,8 +66,10 @@ pub(super) struct Member<'a, L> {
     before: Option<u32>,
     /// Which members' casts were delivered, in their order.
     pub digest: u64,
-    /// Whether a message of this round was left out.
-    gap: bool,
+    /// Casts of this member in this trial.
+    cast: u64,
+    /// Whether this round is the last.
+    last: bool,
     /// First wrong byte: message, offset.
     pub wrong: Option<(u64, u64)>,
 }
@@ -76,6 +95,8 @@ impl<'a, L: Group> Member<'a, L> {
         }
         let (rank, reliable) = (link.rank(), link.capabilities().reliable);
         let came = vec![Came::default(); all as usize];
+        // Where all arrives the first message tells it.
+        let before = if reliable { None } else { link.leave_out(0) };
         Ok(Self {
             link,
             spec,
@@ -86,9 +107,10 @@ impl<'a, L: Group> Member<'a, L> {
             one_order: false,
             came,
             senders: 1,
-            before: None,
+            before,
             digest: 0,
-            gap: false,
+            cast: 0,
+            last: false,
             wrong: None,
         })
     }
@@ -96,6 +118,30 @@ impl<'a, L: Group> Member<'a, L> {
     /// The number of the contents of a message.
     fn contents(&self, from: u32, number: u64) -> u64 {
         number.wrapping_mul(self.came.len() as u64).wrapping_add(u64::from(from))
+    }
+
+    /// Whether the near member ends the trial with the round to come, `passed` nanoseconds after the trial began: it has one that counts, and no time.
+    /// Where all arrives that round is one more of all; else there is none.
+    pub fn ends(&mut self, round: u64, passed: u64) -> bool {
+        let over = round > self.spec.warmup && self.spec.within.is_some_and(|most| passed > most);
+        self.last |= over;
+        over
+    }
+
+    /// Whether no round comes after this one.
+    pub fn is_last(&self) -> bool {
+        self.last
+    }
+
+    /// Ends the member's part, however many rounds it had.
+    pub fn leave(&mut self) {
+        if !self.reliable {
+            let left = (self.rounds() * self.spec.burst).saturating_sub(self.cast);
+            self.link.leave_out(left as u32);
+        }
+        if self.senders > 1 {
+            self.link.hears_itself(false);
+        }
     }
 
     /// Casts this member's messages of a round.
@@ -107,31 +153,35 @@ impl<'a, L: Group> Member<'a, L> {
                 content::fill(block, self.spec.seed, self.contents(self.rank, number), Writer::Near);
             }
             let room = block.len().min(NUMBER);
-            block[..room].copy_from_slice(&number.to_le_bytes()[..room]);
+            let told = if self.last && self.rank == 0 && i == 0 { !number } else { number };
+            block[..room].copy_from_slice(&told.to_le_bytes()[..room]);
             let of_link = self.link.queue(block)?;
+            self.cast += 1;
             self.before.get_or_insert(of_link.wrapping_sub(1));
         }
         self.link.flush()?;
         if !self.hears && self.senders > 1 {
             let (own, upto) = (&mut self.came[self.rank as usize], (round + 1) * self.spec.burst);
-            *own = Came { count: upto, upto };
+            *own = Came { count: upto, upto, lost: 0 };
         }
         Ok(())
     }
 
-    /// Takes what comes until all messages of the round are here; false where some are missing.
-    pub fn wait(&mut self, round: u64, into: &mut Slots<'_>) -> Result<bool, LinkError> {
-        let all = (round + 1) * self.spec.burst;
-        self.gap = false;
+    /// Takes what comes until all messages of the round are here, or it is known that some do not come.
+    pub fn wait(&mut self, round: u64, into: &mut Slots<'_>) -> Result<Waited, LinkError> {
+        let (first, all) = (round * self.spec.burst, (round + 1) * self.spec.burst);
+        let mut missing = Waited::Passed;
         while self.came[..self.senders].iter().any(|of| of.upto < all) {
+            missing = Waited::Lost;
             let block = into.slot();
             match self.link.deliver(block) {
                 Ok(delivered) => self.delivered(delivered, block)?,
-                Err(LinkError::Lost) => return Ok(false),
+                Err(LinkError::Lost) => return Ok(missing),
                 Err(e) => return Err(e),
             }
         }
-        Ok(!self.gap)
+        let lost = self.came[..self.senders].iter().any(|of| of.lost > first);
+        Ok(if lost { missing } else { Waited::Whole })
     }
 
     /// Holds a message against what the group promises.
@@ -151,8 +201,14 @@ impl<'a, L: Group> Member<'a, L> {
             return Ok(());
         }
         let number = u64::from(number);
-        if block[..room] != number.to_le_bytes()[..room] || (self.reliable && number != came.upto) || number < came.upto
-        {
+        let ends = from == 0
+            && number.checked_rem(self.spec.burst) == Some(0)
+            && number == came.upto
+            && self.spec.within.is_some()
+            && block[..room] == (!number).to_le_bytes()[..room];
+        self.last |= ends;
+        let says = ends || block[..room] == number.to_le_bytes()[..room];
+        if !says || (self.reliable && number != came.upto) || number < came.upto {
             let mut told = [0; NUMBER];
             told[..room].copy_from_slice(&block[..room]);
             return Err(LinkError::Protocol(format!(
@@ -162,8 +218,8 @@ impl<'a, L: Group> Member<'a, L> {
                 u64::from_le_bytes(told)
             )));
         }
-        self.gap |= number > came.upto;
-        *came = Came { count: came.count + 1, upto: number + 1 };
+        let lost = if number > came.upto { number } else { came.lost };
+        *came = Came { count: came.count + 1, upto: number + 1, lost };
         if self.one_order {
             // FNV-1a, turned so that also its high bits depend on what came early.
             self.digest = (self.digest ^ u64::from(from + 1)).wrapping_mul(0x0100_0000_01b3).rotate_left(5);

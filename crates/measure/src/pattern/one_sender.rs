@@ -10,7 +10,7 @@ use transport::theory::FarRole;
 use transport::{Capabilities, End, Group, Link, LinkError, VisitGroup};
 
 use super::facts::one_process;
-use super::member::{LACKING, LACKS, Member, SILENCES};
+use super::member::{LACKING, LACKS, Member, SILENCES, Waited};
 use super::{Answered, Facts, InGroup, Timed};
 use crate::buffers::Slots;
 use crate::event::TimeKind;
@@ -113,10 +113,15 @@ impl<C: Clock> VisitGroup for Near<'_, C> {
         let mut member = Member::of_one(link, spec, halt)?;
         let mut heard = vec![false; spec.flows as usize];
         let (mut samples, mut total, mut whole, mut in_a_row) = (Samples::new(spec.repeats, 1), 0, 0, 0);
+        let (first, mut done) = (clock.now(), 0);
         for round in 0..member.rounds() {
             member.halt.check()?;
             let began = clock.now();
+            if member.ends(round, began.saturating_sub(first)) && !member.reliable {
+                break;
+            }
             member.cast(round, &mut self.out)?;
+            done += u64::from(round >= spec.warmup);
             let Some(last) = slowest(member.link, clock, round, began, &mut heard, &mut self.into)? else {
                 in_a_row += 1;
                 if in_a_row >= LOST_IN_A_ROW {
@@ -130,8 +135,12 @@ impl<C: Clock> VisitGroup for Near<'_, C> {
                 total += last - began;
                 whole += 1;
             }
+            if member.is_last() {
+                break;
+            }
         }
-        Ok(TrialReport { lost: spec.repeats - whole, ..near::sampled(samples, whole, total) })
+        member.leave();
+        Ok(TrialReport { lost: done - whole, ..near::sampled(samples, whole, total) })
     }
 }
 
@@ -152,17 +161,22 @@ impl VisitGroup for Far<'_> {
                 member.halt.check()?;
             }
             match member.wait(round, &mut self.into) {
-                Ok(true) => {
+                Ok(Waited::Whole) => {
                     silences = 0;
                     member.link.answer(0, &told(round, Monotonic.now()))?;
+                    if member.is_last() {
+                        break;
+                    }
                 }
-                Ok(false) if silences < SILENCES => silences += 1,
+                Ok(Waited::Passed) => {}
+                Ok(Waited::Lost) if silences < SILENCES => silences += 1,
                 // The near member has all that it gets.
-                Ok(false) => break,
+                Ok(Waited::Lost) => break,
                 Err(LinkError::Interrupted) if !member.reliable => break,
                 Err(e) => return Err(e.into()),
             }
         }
+        member.leave();
         Ok(FarReport { received: member.fewest(), corrupt: member.wrong, ..FarReport::default() })
     }
 }
@@ -194,13 +208,23 @@ mod tests {
         TrialSpec { burst: 2, flows: 2, ..TrialSpec::plain(Pattern::OneSender, 1, repeats) }
     }
 
+    fn played(
+        rank: u32,
+        casts: u32,
+        reliable: bool,
+        delivers: VecDeque<(u32, u32, u64)>,
+        answers: VecDeque<(u32, Vec<u8>)>,
+    ) -> Played {
+        Played { rank, casts, cast: Vec::new(), order: Order::Total, reliable, delivers, answers }
+    }
+
     /// Rank 0, whose two other members tell a round and a time after 1,000 ns.
     fn run(answers: &[(u32, u64, u64)], repeats: u64) -> Timed {
         let clock = Virtual::default();
         clock.advance(1000);
         let answers = answers.iter().map(|(from, round, at)| (*from, told(*round, *at).to_vec())).collect();
         let delivers = VecDeque::new();
-        let mut end = End::new(Played { rank: 0, casts: 40, order: Order::Total, reliable: false, delivers, answers });
+        let mut end = End::new(played(0, 40, false, delivers, answers));
         near(&mut end, &clock, &spec(repeats), &mut Workspace::new(true))
     }
 
@@ -227,7 +251,8 @@ mod tests {
     fn receivers_take_numbers_from_the_first_message_and_hold_the_others_against_them() {
         let far = |reliable, delivers: &[(u32, u32, u64)]| {
             let (delivers, answers) = (delivers.iter().copied().collect(), VecDeque::new());
-            let mut end = End::new(Played { rank: 1, casts: 0, order: Order::Total, reliable, delivers, answers });
+            // It has left out as many casts as the near member made.
+            let mut end = End::new(played(1, 40, reliable, delivers, answers));
             super::far(&mut end, &spec(2), &mut Workspace::new(false))
         };
         let whole = [(0, 41, 0), (0, 42, 1), (0, 43, 2), (0, 44, 3)];
@@ -239,5 +264,39 @@ mod tests {
         }
         let e = far(true, &[(2, 41, 0)]).unwrap_err().to_string();
         assert!(e.contains("member 2, which is none that casts"), "{e}");
+    }
+
+    /// Rounds of a message of a byte each, after 40 casts: what a receiver takes of those, and how many casts it has left out then.
+    fn received(delivers: &[(u32, u32, u64)], rounds: u64) -> (u64, u32) {
+        let (delivers, answers) = (delivers.iter().copied().collect(), VecDeque::new());
+        let mut end = End::new(played(1, 40, false, delivers, answers));
+        let spec = TrialSpec { burst: 1, ..spec(rounds) };
+        let report = super::far(&mut end, &spec, &mut Workspace::new(false)).unwrap();
+        (report.received, end.into_link().casts)
+    }
+
+    #[test]
+    fn more_messages_in_a_row_than_a_byte_counts_are_lost_and_no_broken_order() {
+        // The first 300 of a trial do not come, or 300 amid it, and what is left of an earlier trial comes late.
+        assert_eq!(received(&[(0, 341, 300), (0, 342, 301)], 302), (2, 342));
+        assert_eq!(received(&[(0, 41, 0), (0, 342, 301)], 302), (2, 342));
+        assert_eq!(received(&[(0, 40, 57), (0, 41, 0), (0, 42, 1)], 2), (2, 42));
+        // A receiver that gives up leaves out the rest, too.
+        assert_eq!(received(&[(0, 41, 0)], 1000), (1, 1040));
+    }
+
+    #[test]
+    fn a_trial_without_time_ends_with_a_round_that_says_so() {
+        let clock = Virtual::default();
+        clock.advance(1000);
+        let answers = (0..4).flat_map(|round| [1, 2].map(|from| (from, told(round, 1000).to_vec()))).collect();
+        let mut end = End::new(played(0, 40, true, VecDeque::new(), answers));
+        // Not a nanosecond passes, so that all rounds are done.
+        let spec = TrialSpec { burst: 2, within: Some(0), ..spec(4) };
+        assert_eq!(near(&mut end, &clock, &spec, &mut Workspace::new(true)).unwrap().repeats, 4);
+        let delivers = (0..4u32).map(|n| (0, 41 + n, if n == 2 { u64::from(!n) } else { n.into() })).collect();
+        let mut end = End::new(played(1, 0, true, delivers, VecDeque::new()));
+        let spec = TrialSpec { burst: 2, flows: 2, within: Some(0), ..TrialSpec::plain(Pattern::OneSender, 1, 1000) };
+        assert_eq!(super::far(&mut end, &spec, &mut Workspace::new(false)).unwrap().received, 4, "its round is whole");
     }
 }

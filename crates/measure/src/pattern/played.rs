@@ -10,6 +10,8 @@ pub(super) struct Played {
     pub rank: u32,
     /// Casts of this member so far.
     pub casts: u32,
+    /// The blocks of those of this trial.
+    pub cast: Vec<Vec<u8>>,
     pub order: Order,
     pub reliable: bool,
     /// Whose casts come, which of its casts they are, and the number in them.
@@ -49,8 +51,9 @@ impl Group for Played {
     fn rank(&self) -> u32 {
         self.rank
     }
-    fn cast(&mut self, _: &[u8]) -> Result<u32, LinkError> {
+    fn cast(&mut self, block: &[u8]) -> Result<u32, LinkError> {
         self.casts += 1;
+        self.cast.push(block.to_vec());
         Ok(self.casts)
     }
     fn order(&self) -> Order {
@@ -58,6 +61,10 @@ impl Group for Played {
     }
     fn hears_itself(&mut self, asked: bool) -> bool {
         asked && self.order == Order::Total
+    }
+    fn leave_out(&mut self, casts: u32) -> Option<u32> {
+        self.casts = self.casts.wrapping_add(casts);
+        (!self.reliable).then_some(self.casts)
     }
     fn deliver(&mut self, block: &mut [u8]) -> Result<Delivered, LinkError> {
         let (from, number, says) = self.delivers.pop_front().ok_or(LinkError::Lost)?;

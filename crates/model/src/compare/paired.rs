@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stats::{
     CONFIDENCE, Local, Moves, Shared, StandardError, block_distances, holm, mean, median, median_interval, own_error,
-    point_interval, student_p,
+    point_interval, student_p, variance,
 };
 
 use super::align::EXPECTED;
@@ -34,6 +34,12 @@ const FOUND_BEYOND: f64 = 0.6;
 
 /// Rounds from which on fewer than one of twenty orders of the sides make all rounds go one way.
 const TELLING_ROUNDS: usize = 6;
+
+/// A size's neighbours on either side are this part of all sizes.
+const NEIGHBOURS: usize = 16;
+
+/// So many standard errors are noise.
+const SURELY: f64 = 2.0;
 
 /// Two states of a machine lie no further apart than this, as a logarithm.
 const STATES: f64 = std::f64::consts::LN_2;
@@ -274,14 +280,36 @@ fn ratios(first: &CurvePoint, second: &CurvePoint) -> Vec<(u32, f64)> {
     good(first).into_iter().filter_map(|(round, t)| Some((round, of_second.get(&round)? / t))).collect()
 }
 
-/// Logarithm of the second side over the first in each round: the mean of the middle half of the sizes, without any notion of what a size or
-/// a round usually does.
+/// Logarithm of the second side over the first in each round: the mean of the middle half of the sizes that it visited, without any notion of
+/// what a round usually does. Where the ratio depends on the size, a round of other sizes has another mean: what the sizes that it visited
+/// usually have more than all sizes counts as nothing of the round's, as far as it is more than their own noise. It is read from each size
+/// and its neighbours, since a size by itself may have been visited in few other rounds.
 fn whole_rounds(pairs: &[Pairs<'_>]) -> Vec<f64> {
-    let mut rounds = BTreeMap::<u32, Vec<f64>>::new();
-    for (round, ratio) in pairs.iter().flat_map(|p| &p.ratios) {
-        rounds.entry(*round).or_default().push(ratio.ln());
+    let typical: Vec<Option<f64>> = pairs.iter().map(Pairs::typical).collect();
+    let near = (typical.len() / NEIGHBOURS).max(1);
+    let about = |i: usize| {
+        let of: Vec<f64> =
+            typical[i.saturating_sub(near)..(i + near + 1).min(typical.len())].iter().flatten().copied().collect();
+        if of.is_empty() { 0.0 } else { median(&of) }
+    };
+    let usual: Vec<f64> = (0..typical.len()).map(about).collect();
+    let all = middle_half(usual.clone());
+    let off: Vec<f64> = typical.iter().zip(&usual).filter_map(|(typical, usual)| Some((*typical)? - usual)).collect();
+    let noise = if off.len() > 1 { variance(&off).sqrt() } else { 0.0 };
+    let mut rounds = BTreeMap::<u32, (Vec<f64>, Vec<f64>)>::new();
+    for (p, usual) in pairs.iter().zip(usual) {
+        for (round, ratio) in &p.ratios {
+            let (visited, usually) = rounds.entry(*round).or_default();
+            visited.push(ratio.ln());
+            usually.push(usual);
+        }
     }
-    rounds.into_values().map(middle_half).collect()
+    let of_round = |(visited, usually): (Vec<f64>, Vec<f64>)| {
+        let noise = SURELY * noise / (visited.len() as f64).sqrt();
+        let more = middle_half(usually) - all;
+        middle_half(visited) - more.signum() * (more.abs() - noise).max(0.0)
+    };
+    rounds.into_values().map(of_round).collect()
 }
 
 /// What the ratios of all sizes share in each round, as a logarithm about the median round: [`stats::block_levels`] in turns. Over the

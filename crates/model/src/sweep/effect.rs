@@ -6,6 +6,9 @@ use serde::Serialize;
 use super::design::{Readings, over_rounds};
 use crate::Estimate;
 
+/// What is nearer to 1 is shown as 1.000. A figure without noise tells two levels apart that differ by less than that.
+const LEAST: f64 = 0.0005;
+
 /// By what a level multiplies the figure of its axis's first level, the other axes being equal.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Effect {
@@ -30,7 +33,7 @@ pub struct Interaction {
     pub ratio: Estimate,
     /// Squares of four cells that tell it in each round.
     pub squares: usize,
-    /// It is not 1, with 95% confidence for all interactions of the sweep at once (Bonferroni).
+    /// It is not 1, with 95% confidence for all interactions of the sweep at once (Bonferroni), and by as much as is shown of it.
     pub told: bool,
 }
 
@@ -74,8 +77,9 @@ impl Readings {
             .collect();
         let (rounds, squares) = self.contrast(&squares)?;
         let sure = over_rounds(&rounds, 1.0 - 0.05 / among as f64);
-        let told = sure.low > 1.0 || sure.high < 1.0;
-        Some(Interaction { axes, levels, ratio: over_rounds(&rounds, stats::CONFIDENCE), squares, told })
+        let ratio = over_rounds(&rounds, stats::CONFIDENCE);
+        let told = (sure.low > 1.0 || sure.high < 1.0) && ratio.value.ln().abs() >= LEAST;
+        Some(Interaction { axes, levels, ratio, squares, told })
     }
 
     fn cells(&self) -> impl Iterator<Item = usize> + '_ {

@@ -61,7 +61,7 @@ pub fn compare(flags: &CompareFlags, json: bool) -> Result<Exit> {
     if json {
         out::json(&CompareDocument::new(&all, left_out, exit.code()))?;
     } else {
-        let mut text = all.iter().map(section).collect::<Vec<_>>().join("\n");
+        let mut text = all.iter().map(|named| section(named, flags.points)).collect::<Vec<_>>().join("\n");
         if let Some(said) = left_out {
             text.push_str(&format!("\n{}\n", report::words::plain(&said)));
         }
@@ -279,7 +279,7 @@ fn cpu((a, x): (&Repeats, &str), (b, y): (&Repeats, &str), turns: bool) -> Resul
 }
 
 /// What is printed of one comparison.
-pub fn section(named: &Named) -> String {
+pub fn section(named: &Named, points: bool) -> String {
     let mut text = format!("{}\n", verdict(named));
     for limit in &named.limits {
         let outcome = match limit.outcome() {
@@ -296,5 +296,5 @@ pub fn section(named: &Named) -> String {
         }
     }
     let text = report::words::plain(&text);
-    format!("{text}\n{}", table(named))
+    format!("{text}\n{}", table(named, points))
 }

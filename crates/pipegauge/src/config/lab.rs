@@ -15,7 +15,7 @@ const MTU_IPV4: std::ops::RangeInclusive<u32> = 68..=65_535;
 /// The namespace of the bridge that joins more than two hosts.
 const SWITCH: &str = "switch";
 /// A host's interface.
-const LINK: &str = "eth0";
+pub const LINK: &str = "eth0";
 /// How long the rate's queue is, in time: more is lost.
 const QUEUE: &str = "50ms";
 /// Ticks of the kernel that a bucket must last for, a second: a smaller one never reaches its rate.

@@ -15,6 +15,9 @@ pub struct CompareFlags {
     /// Only paths of this name
     #[arg(long, value_name = "NAME")]
     pub path: Option<String>,
+    /// Show all sizes, not one in each doubling
+    #[arg(long)]
+    pub points: bool,
     /// Fail (exit code 1) where a limit is exceeded beyond what runs of one thing differ by; 2 where the runs can't tell
     ///
     /// METRIC is latency (the smallest message's time), time (all sizes together), time@SIZE or throughput (the highest).

@@ -45,6 +45,7 @@ mod paths;
 mod preloading;
 mod processes;
 mod programs;
+mod ranks_apart;
 mod rates;
 mod readers;
 mod scaling;

@@ -31,18 +31,19 @@ enum By {
 }
 
 impl Seats {
-    /// Has a launcher start so many processes: `{n}` in its words stands for their number.
+    /// Has a launcher start so many processes, by these words of a module.
     pub(super) fn begin(words: &[String], n: usize, transport: Name, settings: &Settings) -> Result<Self, MeetError> {
         let name = words.first().cloned().unwrap_or_default();
         let launching = |source| MeetError::Launch { what: "the launcher", program: name.clone(), source };
         let folder = Folder::new().map_err(|e| launching(std::io::Error::other(e)))?;
-        let words: Vec<String> = words.iter().map(|word| word.replace("{n}", &n.to_string())).collect();
+        let words: Vec<String> = words.iter().filter_map(|word| said(word, n, settings)).collect();
         let mut line = Command::new(&name);
         line.args(words.iter().skip(1)).arg(own()).arg("rank").arg(folder.path());
         line.env(seat::PREPARE, seat::prepare(transport, settings).map_err(launching)?);
         line.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         std::os::unix::process::CommandExt::process_group(&mut line, 0);
-        let mut launcher = line.spawn().map_err(launching)?;
+        // Where what its processes run under chooses CPUs, it chooses among all.
+        let mut launcher = host::unpinned(|| line.spawn()).map_err(launching)?;
         let said = launcher.stderr.take().map(LastWords::of);
         Ok(Self { by: By::Own { folder, launcher, name, said }, of: n })
     }
@@ -91,6 +92,15 @@ impl Seats {
     }
 }
 
+/// A word of a launcher for so many processes: `{n}` stands for their number, and `{OPTION:WORD}` is there where the option is set.
+fn said(word: &str, n: usize, settings: &Settings) -> Option<String> {
+    let within = word.strip_prefix('{').and_then(|word| word.strip_suffix('}')).and_then(|word| word.split_once(':'));
+    match within {
+        Some((option, word)) => settings.get(option).map(|set| word.replace("{}", &set.to_string())),
+        None => Some(word.replace("{n}", &n.to_string())),
+    }
+}
+
 /// This program, as other processes find it.
 fn own() -> String {
     format!("/proc/{}/exe", std::process::id())
@@ -113,5 +123,21 @@ impl Drop for Seats {
                 std::thread::sleep(Duration::from_millis(2));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_a_launcher_say_how_many_processes_and_what_is_set() {
+        let settings = Settings::default().with("interface", "eth0");
+        let words = |settings: &Settings| {
+            let all = ["env", "{interface:A=1}", "{interface:B={}}", "mpirun", "-np", "{n}"];
+            all.iter().filter_map(|word| said(word, 4, settings)).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(words(&settings), "env A=1 B=eth0 mpirun -np 4");
+        assert_eq!(words(&Settings::default()), "env mpirun -np 4");
     }
 }

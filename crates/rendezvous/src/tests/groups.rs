@@ -78,6 +78,29 @@ fn a_stream_is_counted_by_each_member_that_receives_it() {
 }
 
 #[test]
+fn a_trial_of_a_whole_group_that_takes_too_long_ends_for_all_and_the_next_one_is_measured() {
+    let programs = Programs::new();
+    for plan in plans(2) {
+        let over = plan.paths[0].transport;
+        let mut session = opened(&programs, plan);
+        for pattern in [Pattern::Group, Pattern::OneSender] {
+            let spec = TrialSpec { burst: 2, ..trial_of(pattern, 2) };
+            let endless = TrialSpec { repeats: 1 << 24, within: Some(20_000_000), ..spec.clone() };
+            for check in [true, false] {
+                let report = session.trial(&TrialSpec { check, ..endless.clone() }).unwrap();
+                assert!(
+                    report.repeats >= 1 && report.repeats < endless.repeats,
+                    "{over} {pattern:?}: {}",
+                    report.repeats
+                );
+                let report = session.trial(&TrialSpec { check, ..spec.clone() }).unwrap();
+                assert_eq!((report.repeats, report.lost), (spec.repeats, 0), "{over} {pattern:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_group_has_one_near_process_and_a_far_one_for_each_other_member() {
     let programs = Programs::new();
     let party = programs.group(plan_of(3), &no_stop()).open(0).unwrap();

@@ -1,6 +1,6 @@
 //! The table behind a verdict: every size.
 
-use model::Comparison;
+use model::{Compared, Comparison};
 use units::Seconds;
 
 use super::Named;
@@ -8,9 +8,12 @@ use super::ratios::{bounded, interval, ratio};
 use crate::table::{Flush, Grid};
 use crate::words::plain;
 
-/// Every size: both times, their ratio with its interval, the effect, and whether it is significant. Where no size has an interval, which
-/// the verdict explains, only the times and their ratios.
-pub fn table(named: &Named) -> String {
+/// More sizes than this are shown one in each doubling, unless all are asked for.
+const MOST: usize = 32;
+
+/// The sizes, all or one in each doubling: both times, their ratio with its interval, the effect, and whether it is significant. Where no
+/// size has an interval, which the verdict explains, only the times and their ratios.
+pub fn table(named: &Named, all: bool) -> String {
     use Flush::{Left, Right};
     let judged = named.comparison.sizes.iter().any(|s| bounded(s.ratio));
     let unmet = named.comparison.paired.is_some_and(|p| p.rounds == 0);
@@ -30,7 +33,9 @@ pub fn table(named: &Named) -> String {
         ("p", Right),
         ("", Left),
     ]);
-    for s in &named.comparison.sizes {
+    let sizes = &named.comparison.sizes;
+    let shown: Vec<&Compared> = if all || sizes.len() <= MOST { sizes.iter().collect() } else { apart(sizes) };
+    for s in &shown {
         let times = [
             named.size(s.size),
             time(s.first, s.first_interpolated),
@@ -61,6 +66,16 @@ pub fn table(named: &Named) -> String {
         text.push_str(&format!("A: {}\nB: {}\n", names.0, names.1));
     }
     text.push_str(&grid.text());
+    if shown.len() < sizes.len() {
+        let marked = |of: &mut dyn Iterator<Item = &Compared>| of.filter(|s| s.significant).count();
+        let hidden = marked(&mut sizes.iter()) - marked(&mut shown.iter().copied());
+        text.push_str(&format!(
+            "Left out, to fit: {} of {} sizes{}; compare with --points shows all.\n",
+            sizes.len() - shown.len(),
+            sizes.len(),
+            if judged { format!(", {hidden} of them marked *") } else { String::new() }
+        ));
+    }
     if judged {
         text.push_str(
             "[95%]: of each size alone. Effect: the difference in units of one round's noise. p: of such a difference at any of the \
@@ -69,6 +84,19 @@ pub fn table(named: &Named) -> String {
     }
     text.push_str(&about(&named.comparison));
     text
+}
+
+/// The first size, then the next that is at least in the following doubling, and the last.
+fn apart(sizes: &[Compared]) -> Vec<&Compared> {
+    let (mut kept, mut next): (Vec<&Compared>, u64) = (Vec::new(), 0);
+    for s in sizes.iter().filter(|s| Some(s.size) != sizes.last().map(|last| last.size)) {
+        if s.size >= next {
+            kept.push(s);
+            next = 1 << (s.size.max(1).ilog2() + 1).min(63);
+        }
+    }
+    kept.extend(sizes.last());
+    kept
 }
 
 /// Most characters of a column's title: a table with two such columns still fits a terminal.

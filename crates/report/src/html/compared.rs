@@ -26,6 +26,6 @@ fn one(c: &Named) -> Markup {
             b { (words::letter(0)) } ": " (words::plain(&c.first)) " \u{a0} " b { (words::letter(1)) } ": " (words::plain(&c.second))
         }
         @for line in verdict(c).lines() { p { (words::plain(line)) } "\n" }
-        details { summary { "Each size" } (scroll("Each size", &html! { pre { (table(c)) } })) }
+        details { summary { "Each size" } (scroll("Each size", &html! { pre { (table(c, true)) } })) }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use measure::event::Figures;
+use measure::event::{Figures, TimeKind};
 use record::columns::{Column, Form, Row, Shown, Type, column, for_people};
 use record::{PathRun, Point, RunFile};
 use units::format::{significant, thousands};
@@ -34,7 +34,8 @@ pub fn points(run: &RunFile, path: usize, all: bool, out: &mut dyn Write) -> io:
         return writeln!(out, "{name}: no points.");
     };
     let both = if run.run.plan.both { BOTH } else { "" };
-    let title = format!("{name}: times are {}{both}", words::time_label(first.time));
+    let whose = if first.time == TimeKind::Slowest { "those of the " } else { "" };
+    let title = format!("{name}: times are {whose}{}{both}", words::time_label(first.time));
     out.write_all(crate::text::hanging("", &title, 2, WIDTH).as_bytes())?;
     let points: Vec<&Point> = if all || p.points.len() <= MOST { p.points.iter().collect() } else { apart(&p.points) };
     let warned = crate::curve::warned_sizes(run, p.opened.path, true);

@@ -198,14 +198,14 @@ fn sustained(run: &RunFile, path: &PathRun) -> Option<String> {
             // Two digits after the point, and two significant ones where the ratio is small.
             let times = |r: f64| if r >= 0.1 { format!("{r:.2}") } else { format!("{r:.1e}") };
             if s.differs() || s.high <= units::RESOLVED * s.low {
-                format!("{time} at {size} ({} [{}, {}])", times(s.ratio), times(s.low), times(s.high))
+                format!("{time} at {size} ({} times [{}, {}])", times(s.ratio), times(s.low), times(s.high))
             } else {
-                format!("{time} at {size} ({}, no interval)", times(s.ratio))
+                format!("{time} at {size} ({} times, no interval)", times(s.ratio))
             }
         })
         .collect();
     Some(format!(
-        "sustained over {} and more: {} (in brackets: times short trials of the same rounds)",
+        "sustained over {} and more, beside short trials of the same rounds: {}",
         Seconds(shortest),
         each.join(", ")
     ))
@@ -462,7 +462,10 @@ mod tests {
             .map(|(block, size, lasts)| long(block, size, lasts, if size == 10 { 2.0 } else { 1.0 }))
             .to_vec();
         let text = state(&of).replace("\n  ", " ");
-        assert!(text.contains("tcp: sustained over 310 ms and more: "), "{text}");
+        assert!(
+            text.contains("tcp: sustained over 310 ms and more, beside short trials of the same rounds: "),
+            "{text}"
+        );
         assert!(text.contains(" us at 10 B (1.9") && text.contains(" us at 400 B (1.0"), "{text}");
     }
 }

@@ -103,7 +103,7 @@ fn saw(run: &RunFile, path: &PathRun) -> Option<String> {
     }
     let shared = &path.common.shared;
     if shared.moves.rounds == 0 {
-        return super::rounds(run, path).map(|_| "were not one whole round".to_owned());
+        return super::rounds(run, path).map(|_| "end before the first was completed".to_owned());
     }
     let of = super::state::whose(path);
     Some(match shared.moves.saw(shared.sigma) {

@@ -7,6 +7,7 @@ use record::Analysis;
 
 use crate::figure::Figure;
 use crate::graph::Graph;
+use crate::text;
 
 /// Colours of the lines, as ANSI numbers: readable on dark and on light backgrounds, and distinguishable by colour-blind eyes as far as
 /// eight terminal colours allow. Beyond six lines, letters distinguish them.
@@ -78,10 +79,12 @@ pub fn pieces(figure: &Figure, look: &Look) -> Vec<Vec<Piece>> {
         );
         return words_only(&[&size], width);
     }
-    // A statement takes a line of its own, where there is height to spare.
-    let statement = figure.statement.as_deref().filter(|_| height > SMALLEST.1);
-    let mut rows = frame::draw(figure, axes, &Look { height: height - usize::from(statement.is_some()), ..*look });
-    rows.extend(statement.map(|words| vec![Piece::plain(fit(words, width))]));
+    // A statement takes lines of its own, where there is height to spare.
+    let statement = figure.statement.as_deref().map_or(String::new(), |words| text::hanging("", words, 2, width));
+    let statement: Vec<&str> = statement.lines().collect();
+    let statement = &statement[..statement.len().min(height - SMALLEST.1)];
+    let mut rows = frame::draw(figure, axes, &Look { height: height - statement.len(), ..*look });
+    rows.extend(statement.iter().map(|line| vec![Piece::plain(fit(line, width))]));
     rows
 }
 

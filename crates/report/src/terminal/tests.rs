@@ -55,6 +55,10 @@ fn too_small_no_points_and_one_point_are_said_in_words() {
     let text = render(&figure(&one, Graph::Signature), 80, 24, false);
     assert!(text.contains("One point only. tcp: 1 B takes 1.01 us (RTT/2)"), "{text}");
     assert_eq!(text.lines().count(), 24);
+    let long = [link("a path whose name is long enough for two lines", 1e-6, 1e9, 0)];
+    let text = render(&figure(&long, Graph::Signature), 80, 24, false);
+    assert!(text.lines().last().is_some_and(|line| line.ends_with("bit/s.")), "nothing is cut: {text}");
+    assert_eq!(text.lines().count(), 24);
 }
 
 #[test]

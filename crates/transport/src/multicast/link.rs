@@ -239,6 +239,11 @@ impl Group for Multicast {
         Ok(number)
     }
 
+    fn leave_out(&mut self, casts: u32) -> Option<u32> {
+        self.next = self.next.wrapping_add(casts);
+        Some(self.next.wrapping_sub(1))
+    }
+
     #[inline]
     fn deliver(&mut self, block: &mut [u8]) -> Result<Delivered, LinkError> {
         self.take(By::Joined, block)

@@ -39,6 +39,12 @@ pub trait Group: Link {
         false
     }
 
+    /// Leaves out so many numbers of this member's casts, as if they had been sent and lost, and says which number the last one had; none where all that is
+    /// cast arrives, so that no number is missing.
+    fn leave_out(&mut self, _casts: u32) -> Option<u32> {
+        None
+    }
+
     /// Receives the next cast of any other member, of exactly `block.len()` bytes. Errors: [`LinkError::Lost`] where none came in time and casts may
     /// be lost.
     fn deliver(&mut self, block: &mut [u8]) -> Result<Delivered, LinkError>;
@@ -111,6 +117,9 @@ impl Group for Through<'_> {
     }
     fn hears_itself(&mut self, asked: bool) -> bool {
         (**self).hears_itself(asked)
+    }
+    fn leave_out(&mut self, casts: u32) -> Option<u32> {
+        (**self).leave_out(casts)
     }
     fn deliver(&mut self, block: &mut [u8]) -> Result<Delivered, LinkError> {
         (**self).deliver(block)

@@ -5,7 +5,7 @@
 use libc::{c_int, c_ulong};
 
 use super::life::{after_close, before_close};
-use crate::{activate, fresh, own, real, receive, recycle, retire, slot, watch};
+use crate::{activate, fresh, own, real, receive, recycle, retire, slot, tcp, watch};
 
 fn shared(from: c_int, to: c_int) -> c_int {
     fresh::spoil(from);
@@ -119,6 +119,15 @@ pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: usize) -> 
     } else if request != libc::FIONREAD as c_ulong {
         set(fd);
     }
+    if request == tcp::SIOCATMARK
+        && done == 0
+        && argument != 0
+        && slot::of(fd).is_some_and(|slot| retire::readable(&slot))
+    {
+        // What is in the ring comes before it.
+        // SAFETY: the kernel just wrote an int there.
+        unsafe { *std::ptr::with_exposed_provenance_mut::<c_int>(argument) = 0 };
+    }
     if request == libc::FIONREAD as c_ulong
         && done == 0
         && argument != 0
@@ -129,6 +138,14 @@ pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: usize) -> 
         unsafe { *std::ptr::with_exposed_provenance_mut::<c_int>(argument) += ring };
     }
     done
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sockatmark(fd: c_int) -> c_int {
+    let mut mark: c_int = 0;
+    // SAFETY: room for an int.
+    let asked = unsafe { ioctl(fd, tcp::SIOCATMARK, (&raw mut mark).expose_provenance()) };
+    if asked < 0 { asked } else { mark }
 }
 
 #[unsafe(no_mangle)]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use libc::{c_int, epoll_event, sigset_t, timespec};
 
 use crate::hook::signals;
-use crate::watch::{self, Set};
+use crate::watch::{self, Set, Told};
 use crate::{real, settings, wait};
 
 /// How long a wait that finds something in rings goes without asking the kernel.
@@ -37,7 +37,9 @@ fn created(fd: c_int) -> c_int {
 pub unsafe extern "C" fn epoll_ctl(epoll: c_int, op: c_int, fd: c_int, event: *mut epoll_event) -> c_int {
     crate::fresh::spoil(fd);
     if let Some(slot) = crate::slot::of(fd) {
-        crate::recycle::plain(fd, &slot);
+        // SAFETY: the caller's promise.
+        let events = if event.is_null() || op == libc::EPOLL_CTL_DEL { 0 } else { unsafe { (*event).events } };
+        crate::recycle::waited_for(fd, &slot, watch::hears_the_end(events));
     }
     // SAFETY: as above.
     real::keeping_errno(|| unsafe { watch::ctl(epoll, op, fd, event) })
@@ -104,9 +106,10 @@ unsafe fn wait_in(
     let mut spun = false;
     loop {
         // SAFETY: the caller's promise.
-        let told = set.collect(unsafe { std::slice::from_raw_parts_mut(events.cast::<MaybeUninit<_>>(), room) });
-        if told > 0 {
-            return also(set, epoll, events, told, room, &kernel) as c_int;
+        let into = unsafe { std::slice::from_raw_parts_mut(events.cast::<MaybeUninit<_>>(), room) };
+        let told = set.collect(epoll, into);
+        if told.events > 0 {
+            return also(set, epoll, events, &told, room, &kernel) as c_int;
         }
         let now = matches!(left, Left::Now);
         if !now {
@@ -152,14 +155,14 @@ fn also(
     set: &Set,
     epoll: c_int,
     events: *mut epoll_event,
-    told: usize,
+    told: &Told,
     room: usize,
     kernel: &impl Fn(*mut epoll_event, c_int, Option<Duration>) -> c_int,
 ) -> usize {
-    if told == room || set.asked_within(TRUST) {
-        return told;
+    if told.events == room || (!told.more && set.asked_within(TRUST)) {
+        return told.events;
     }
-    ask_again(set, epoll, events, told, room, kernel)
+    ask_again(set, epoll, events, told.events, room, kernel)
 }
 
 /// What the kernel has beside what has been told.
@@ -171,16 +174,24 @@ fn ask_again(
     room: usize,
     kernel: &impl Fn(*mut epoll_event, c_int, Option<Duration>) -> c_int,
 ) -> usize {
-    let errno = real::errno();
-    // SAFETY: there is room for the rest.
-    let found = kernel(unsafe { events.add(told) }, (room - told) as c_int, Some(Duration::ZERO));
-    if found <= 0 {
-        real::fail(errno);
-        return told;
+    let (errno, mut told) = (real::errno(), told);
+    // Once more where an entry went back to the kernel just now; other descriptors would be told twice.
+    for _ in 0..2 {
+        // SAFETY: there is room for the rest.
+        let found = kernel(unsafe { events.add(told) }, (room - told) as c_int, Some(Duration::ZERO));
+        if found <= 0 {
+            real::fail(errno);
+            break;
+        }
+        // SAFETY: as many as are written.
+        let brought = unsafe { std::slice::from_raw_parts_mut(events, told + found as usize) };
+        let after = set.translate(epoll, brought, told, false);
+        told = after.events;
+        if !after.more || told == room {
+            break;
+        }
     }
-    // SAFETY: as many as are written.
-    let brought = unsafe { std::slice::from_raw_parts_mut(events, told + found as usize) };
-    set.translate(epoll, brought, told, false).events
+    told
 }
 
 fn milliseconds(limit: Option<Duration>) -> c_int {

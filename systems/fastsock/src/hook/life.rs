@@ -8,7 +8,7 @@ use libc::{c_int, c_uint, sockaddr, socklen_t};
 
 use crate::arena::control;
 use crate::slot::{self, CONNECTED, Slot};
-use crate::{activate, fresh, own, real, receive, recycle, retire, settings, watch};
+use crate::{activate, fresh, own, ready, real, receive, recycle, retire, settings, watch};
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn socket(family: c_int, kind: c_int, protocol: c_int) -> c_int {
@@ -113,6 +113,8 @@ pub unsafe extern "C" fn shutdown(fd: c_int, how: c_int) -> c_int {
     if let Some(slot) = held {
         let errno = real::errno();
         ring_peer(&slot);
+        // The kernel wakes who waits on this side, too: an edge.
+        ready::tell_own(&slot);
         real::fail(errno);
     }
     done

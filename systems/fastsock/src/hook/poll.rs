@@ -53,7 +53,7 @@ impl Ask {
         held.receiving.fetch_add(1, Ordering::SeqCst);
         let active = held.active();
         if active {
-            recycle::plain(ask.fd, &held);
+            recycle::waited_for(ask.fd, &held, ask.events & POLLRDHUP == 0 || ask.events & READ != 0);
             held.receiving.fetch_sub(1, Ordering::SeqCst);
         }
         let bit = |mask: i16, bit| if ask.events & mask != 0 { bit } else { 0 };
@@ -81,7 +81,11 @@ impl Ask {
                 self.half |= !closed;
             }
         }
-        let read = if self.granted & IN != 0 { READ } else { 0 };
+        let read = match self.granted & IN {
+            0 => 0,
+            _ if asked.events & POLLRDHUP != 0 && recycle::ended(&self.held) => READ | POLLRDHUP,
+            _ => READ,
+        };
         let write = if self.granted & OUT != 0 { POLLOUT | libc::POLLWRNORM } else { 0 };
         told | (read | write) & asked.events
     }

@@ -35,6 +35,8 @@ struct Hall {
     accepted: AtomicU32,
     /// The last offer was taken.
     luck: AtomicU32,
+    /// Offers that were found, but not taken, since one was.
+    missed: AtomicU32,
     row: AtomicU32,
     /// Threads that wait for an accept, and one for all who wait by other means, once there were such.
     waiting: AtomicU32,
@@ -60,6 +62,7 @@ impl Hall {
             in_kernel: AtomicU32::new(0),
             accepted: AtomicU32::new(0),
             luck: AtomicU32::new(0),
+            missed: AtomicU32::new(0),
             row: AtomicU32::new(0),
             waiting: AtomicU32::new(0),
             others: AtomicU32::new(0),
@@ -167,9 +170,17 @@ pub fn listened(fd: c_int, backlog: c_int) {
     }
     let free = |hall: &&Hall| hall.id.compare_exchange(0, u64::MAX, Ordering::SeqCst, Ordering::SeqCst).is_ok();
     let Some((at, hall)) = TABLE.iter().enumerate().find(|(_, hall)| free(hall)) else { return };
-    for word in
-        [&hall.on, &hall.off, &hall.in_kernel, &hall.accepted, &hall.luck, &hall.row, &hall.waiting, &hall.others]
-    {
+    for word in [
+        &hall.on,
+        &hall.off,
+        &hall.in_kernel,
+        &hall.accepted,
+        &hall.luck,
+        &hall.missed,
+        &hall.row,
+        &hall.waiting,
+        &hall.others,
+    ] {
         word.store(0, Ordering::Relaxed);
     }
     hall.backlog.store(backlog, Ordering::Relaxed);
@@ -242,7 +253,8 @@ fn accepted(fd: c_int, hall: Option<&Hall>) -> c_int {
             slot.hall.store(hall.id.load(Ordering::SeqCst), Ordering::Release);
             slot.nodelay.store(hall.nodelay.load(Ordering::Relaxed), Ordering::Relaxed);
             let count = hall.accepted.fetch_add(1, Ordering::Relaxed) + 1;
-            let looks = hall.luck.load(Ordering::Relaxed) != 0 || count.is_multiple_of(LOOK);
+            let looks = hall.luck.load(Ordering::Relaxed) != 0
+                || count.is_multiple_of(LOOK << hall.missed.load(Ordering::Relaxed).min(6));
             if looks && hall.off.load(Ordering::Relaxed) == 0 {
                 slot.eager.store(1, Ordering::Release);
             }
@@ -416,10 +428,7 @@ pub fn offer(fd: c_int, slot: &Slot, sends: bool) -> Option<c_int> {
     slot.eager.store(0, Ordering::Relaxed);
     let hall = of(slot)?;
     hall.luck.store(0, Ordering::Relaxed);
-    if slot.never_again.load(Ordering::Relaxed) != 0
-        || slot.watch.load(Ordering::SeqCst) != 0
-        || !activate::in_process()
-    {
+    if slot.never_again.load(Ordering::Relaxed) != 0 || watch::in_several(slot) || !activate::in_process() {
         return None;
     }
     let ends = tcp::local_ends(fd).filter(activate::allowed)?;
@@ -437,11 +446,13 @@ pub fn offer(fd: c_int, slot: &Slot, sends: bool) -> Option<c_int> {
     let until = std::time::Instant::now() + PATIENCE;
     while control(memory).sides[CONNECTS].ready.load(Ordering::SeqCst) == 0 {
         if std::time::Instant::now() >= until {
+            hall.missed.fetch_add(1, Ordering::Relaxed);
             return None;
         }
         std::thread::yield_now();
     }
     hall.luck.store(1, Ordering::Relaxed);
+    hall.missed.store(0, Ordering::Relaxed);
     start(fd, slot);
     None
 }

@@ -80,7 +80,13 @@ fn begin(fd: c_int, made: u8, parked: Parked) -> bool {
         return false;
     }
     // Before the other side hears of the turn.
-    control(memory).ways.iter().for_each(|way| way.lane.reset(0));
+    for way in &control(memory).ways {
+        way.lane.reset(0);
+        if way.grown.load(Ordering::Relaxed) != 0 {
+            // All of the turn lies in the large ring.
+            way.grown.store(1, Ordering::Relaxed);
+        }
+    }
     parked.slot.turn.store(turn + 1, Ordering::Relaxed);
     shared.begun.store(crate::wait::now().as_nanos() as u64, Ordering::Relaxed);
     if shared.number.compare_exchange(turn, turn + 1, Ordering::SeqCst, Ordering::SeqCst).is_err() {

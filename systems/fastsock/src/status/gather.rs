@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use super::{End, Process, Said, Status};
-use crate::config::{self, Config, Who};
+use crate::config::{self, Config, Source, Who};
 use crate::settings;
 use crate::table::{HEAD, MAGIC, NAME, ROW, ROWS, Why};
 
@@ -21,7 +21,12 @@ pub fn gather() -> Result<Status, String> {
     let user = unsafe { libc::geteuid() };
     let mut ends = Vec::new();
     for name in ["/proc/self/net/tcp", "/proc/self/net/tcp6"] {
-        let text = fs::read_to_string(name).unwrap_or_default();
+        let text = match fs::read_to_string(name) {
+            Ok(text) => text,
+            // A kernel without IPv6 has no table of it.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && Path::new("/proc/self").exists() => continue,
+            Err(error) => return Err(format!("reading the connections in {name}: {error}; is /proc mounted?")),
+        };
         ends.extend(text.lines().skip(1).filter_map(connection));
     }
     let (mut status, mut owners) = (Status::default(), HashMap::new());
@@ -146,7 +151,14 @@ pub fn here(files: &[String]) -> Config {
     if files.is_empty() {
         return of(|name| std::env::var(name).ok(), who);
     }
-    config::read(&settings::texts(files), &who)
+    let mut sources = settings::texts(files);
+    let absent = files.iter().filter(|name| !Path::new(name).exists());
+    sources.extend(absent.map(|name| Source {
+        name: name.clone(),
+        missing: Some("there is no such file".to_owned()),
+        ..Source::default()
+    }));
+    config::read(&sources, &who)
 }
 
 /// Version, memory and rows of a table that this process made itself.

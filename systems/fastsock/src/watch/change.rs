@@ -1,6 +1,6 @@
 //! `epoll_ctl`.
 
-use super::life::{enter, packed};
+use super::life::{enter, packed, refresh};
 use super::*;
 
 /// `epoll_ctl`.
@@ -48,7 +48,7 @@ pub unsafe fn ctl(set_fd: c_int, op: c_int, fd: c_int, event: *mut epoll_event) 
             (libc::EPOLL_CTL_DEL, Some(id)) if state.park(id, held.as_deref()) => 0,
             (libc::EPOLL_CTL_DEL, Some(id)) => {
                 let done = if state.done(id) { 0 } else { kernel() };
-                set.remove(Some(set_fd), state, id, held.as_deref());
+                set.remove(Some(set_fd), state, id, held.as_deref(), true);
                 if let Some(held) = &held {
                     let one = packed(set.number, id);
                     let _ = held.watch.compare_exchange(one, NONE, Ordering::SeqCst, Ordering::SeqCst);
@@ -59,6 +59,13 @@ pub unsafe fn ctl(set_fd: c_int, op: c_int, fd: c_int, event: *mut epoll_event) 
             _ => kernel(),
         }
     });
+    if op != libc::EPOLL_CTL_DEL
+        && let Some(held) = held.filter(|held| held.watch.load(Ordering::SeqCst) == MANY)
+    {
+        let errno = real::errno();
+        refresh(&held);
+        real::fail(errno);
+    }
     done.unwrap_or_else(kernel)
 }
 
@@ -86,6 +93,7 @@ fn add(
         kernel: Some(event.events),
         done: false,
         parked: false,
+        inherited: false,
         half: false,
         recent: false,
         told: (0, 0),
@@ -122,8 +130,11 @@ fn modify(
     kernel: impl Fn() -> c_int,
 ) -> c_int {
     let Some(entry) = state.entries[id as usize].as_mut() else { return kernel() };
-    let Some(held) = held.filter(|_| entry.bell >= 0) else {
-        let done = kernel();
+    let Some(held) = held.filter(|held| entry.bell >= 0 && !held.plain_words()) else {
+        let done = match entry.kernel {
+            None if control(set_fd, libc::EPOLL_CTL_ADD, entry.fd, event.events, event.u64) => 0,
+            _ => kernel(),
+        };
         if done == 0 {
             (entry.events, entry.word, entry.kernel, entry.done) = (event.events, event.u64, Some(event.events), false);
         }
@@ -144,12 +155,12 @@ fn modify(
     let events = entry.for_kernel(held);
     let enough = level && entry.kernel.is_some_and(|now| events & !now == 0);
     if !enough {
-        if !place(set_fd, entry.fd, entry.kernel, events, token(id, generation, false)) {
+        if !place(set_fd, entry.fd, entry.kernel, events, entry.kernels_word(id, held)) {
             return -1;
         }
         entry.kernel = Some(events);
     }
-    if !level {
+    if !level || entry.bell_flags.is_none() {
         let flags = EPOLLIN as u32 | entry.events & (ET | ONESHOT);
         if ready::conditions(held, after) != 0 {
             ready::tell(held);
@@ -179,7 +190,7 @@ pub(super) fn take_out(set: &Set, set_fd: c_int, state: &mut State, id: u32, hel
     {
         control(set_fd, libc::EPOLL_CTL_DEL, entry.fd, 0, 0);
     }
-    set.remove(Some(set_fd), state, id, held);
+    set.remove(Some(set_fd), state, id, held, true);
     if let Some(held) = held {
         let _ = held.watch.compare_exchange(packed(set.number, id), NONE, Ordering::SeqCst, Ordering::SeqCst);
     }

@@ -26,7 +26,6 @@ pub fn track_set(fd: c_int) {
                     outside: AtomicU32::new(0),
                     nested: AtomicU32::new(0),
                     asked: AtomicU64::new(0),
-                    foreign: AtomicU32::new(0),
                     state: Lock::new(None),
                 }));
                 TABLE[used as usize].store(set, Ordering::Release);
@@ -35,7 +34,6 @@ pub fn track_set(fd: c_int) {
             }
             None => return,
         };
-        set.foreign.store(0, Ordering::Relaxed);
         set.nested.store(0, Ordering::Relaxed);
         set.outside.store(0, Ordering::Relaxed);
         set.fast.store(0, Ordering::Relaxed);
@@ -63,7 +61,7 @@ pub fn forget_set(fd: c_int) {
         for set in sets() {
             set.with(|state| {
                 if let Some(id) = state.by_fd.get(&fd).copied().filter(|&id| state.slot(id) == Some(0)) {
-                    set.remove(None, state, id, None);
+                    set.remove(None, state, id, None, false);
                     set.nested.store(state.inner.len() as u32, Ordering::SeqCst);
                 }
             });
@@ -88,7 +86,7 @@ fn forget_known_set(fd: c_int, entry: &AtomicU32) {
         for id in 0..state.entries.len() as u32 {
             let Some(slot) = state.entries[id as usize].as_ref().map(|entry| entry.slot) else { continue };
             let held = slot::numbered(slot);
-            set.remove(Some(fd).filter(|_| slot != 0), &mut state, id, held.as_deref());
+            set.remove(Some(fd).filter(|_| slot != 0), &mut state, id, held.as_deref(), false);
             if let Some(held) = held {
                 let one = packed(set.number, id);
                 let _ = held.watch.compare_exchange(one, NONE, Ordering::SeqCst, Ordering::SeqCst);
@@ -148,6 +146,19 @@ pub fn attach(held: &Slot) {
     });
 }
 
+/// A connection in several entries went back to the kernel: each asks it for what the ring told.
+pub(super) fn refresh(held: &Slot) {
+    entries_of(held, held.number(), |set, state, id| {
+        let Some(entry) = state.entries.get_mut(id as usize).and_then(Option::as_mut) else { return };
+        let events = entry.for_kernel(held);
+        if let (Some(now), Some(set_fd)) = (entry.kernel.filter(|now| entry.bell >= 0 && events & !now != 0), set.fd())
+            && place(set_fd, entry.fd, Some(now), events, entry.kernels_word(id, held))
+        {
+            entry.kernel = Some(events);
+        }
+    });
+}
+
 /// A descriptor of a connection is about to be closed. Its entries stay as long as the connection has another.
 pub fn forget(fd: c_int, held: &Held) {
     entries_of(held, held.number(), |set, state, id| {
@@ -191,10 +202,24 @@ pub(super) fn sets() -> impl Iterator<Item = &'static Set> {
     (1..USED.load(Ordering::Acquire)).filter_map(set_numbered)
 }
 
+/// Whether a connection has entries in more than one way that can be followed.
+pub fn in_several(held: &Slot) -> bool {
+    held.watch.load(Ordering::SeqCst) == MANY
+}
+
+/// A connection's only descriptor goes, but not the connection: what the kernel does with one that is closed for good.
+pub fn leave(held: &Slot) {
+    entries_of(held, held.number(), |set, state, id| {
+        if let Some(set_fd) = set.fd() {
+            take_out(set, set_fd, state, id, Some(held));
+        }
+    });
+}
+
 /// The last descriptor of a connection is about to be closed.
 pub fn forget_all(held: &Held) {
     let errno = real::errno();
-    entries_of(held, held.number(), |set, state, id| set.remove(set.fd(), state, id, Some(held)));
+    entries_of(held, held.number(), |set, state, id| set.remove(set.fd(), state, id, Some(held), false));
     held.watch.store(NONE, Ordering::SeqCst);
     real::fail(errno);
 }
@@ -227,10 +252,12 @@ pub fn after_fork(child: bool) {
             set.state.release();
         }
         if child && set.fds.load(Ordering::SeqCst) != 0 {
-            set.foreign.store(1, Ordering::Relaxed);
             set.with(|state| {
-                for entry in state.entries.iter().flatten().filter(|entry| entry.bell >= 0) {
-                    if let Some(held) = slot::numbered(entry.slot) {
+                for entry in state.entries.iter_mut().flatten() {
+                    entry.inherited = true;
+                    if entry.bell >= 0
+                        && let Some(held) = slot::numbered(entry.slot)
+                    {
                         ready::interest(&held, entry.wants(), true);
                     }
                 }
@@ -244,17 +271,29 @@ pub fn after_fork(child: bool) {
     }
 }
 
-/// A new program is to begin: it will have sets of this one's that are not closed then, and knows nothing of tokens. A set that another
-/// process has as well stays as it is.
+/// A new program is to begin: it will have sets of this one's that are not closed then, and knows nothing of tokens. Who has such a set as well knows the
+/// program's words, but not what is said by event descriptors that are there no more: connections that may be in its set go back to the kernel.
 pub fn before_exec() {
-    own_open_sets(|set_fd, state| {
-        for entry in state.entries.iter_mut().flatten().filter(|entry| entry.bell >= 0 && entry.bell_flags.is_some()) {
-            control(set_fd, libc::EPOLL_CTL_DEL, entry.bell, 0, 0);
+    open_sets(|set_fd, state| {
+        for entry in state.entries.iter_mut().flatten().filter(|entry| entry.bell >= 0) {
+            let Some(held) = slot::numbered(entry.slot) else { continue };
+            let shared = held.shared();
+            if shared {
+                retire::for_sets(&held);
+                held.use_plain_words();
+            }
+            // What is left in a ring that others read as well is told of by the event descriptor still.
+            if entry.bell_flags.is_some() && !(shared && retire::readable(&held)) {
+                control(set_fd, libc::EPOLL_CTL_DEL, entry.bell, 0, 0);
+            }
             if entry.parked {
                 control(set_fd, libc::EPOLL_CTL_DEL, entry.fd, 0, 0);
                 entry.kernel = None;
             } else if entry.kernel.is_some() && place(set_fd, entry.fd, entry.kernel, entry.events, entry.word) {
                 entry.kernel = Some(entry.events);
+            } else if entry.done {
+                // It is in the set, and tells nothing.
+                place(set_fd, entry.fd, None, ONESHOT, entry.word);
             }
         }
     });
@@ -262,14 +301,18 @@ pub fn before_exec() {
 
 /// It did not.
 pub fn no_exec() {
-    own_open_sets(|set_fd, state| {
+    open_sets(|set_fd, state| {
         for (id, entry) in state.entries.iter_mut().enumerate() {
             let Some(entry) = entry.as_mut().filter(|entry| entry.bell >= 0) else { continue };
+            if entry.done {
+                control(set_fd, libc::EPOLL_CTL_DEL, entry.fd, 0, 0);
+            }
             let (Some(flags), id) = (entry.bell_flags, id as u32) else { continue };
+            let Some(held) = slot::numbered(entry.slot) else { continue };
             place(set_fd, entry.bell, None, flags, token(id, entry.generation, true));
-            if let (Some(held), Some(before)) = (slot::numbered(entry.slot), entry.kernel) {
+            if let Some(before) = entry.kernel {
                 let events = entry.for_kernel(&held);
-                if place(set_fd, entry.fd, Some(before), events, token(id, entry.generation, false)) {
+                if place(set_fd, entry.fd, Some(before), events, entry.kernels_word(id, &held)) {
                     entry.kernel = Some(events);
                 }
                 ready::tell(&held);
@@ -278,10 +321,10 @@ pub fn no_exec() {
     });
 }
 
-/// Sets that a new program would have, and no other process.
-fn own_open_sets(mut work: impl FnMut(c_int, &mut State)) {
+/// Sets that a new program would have.
+fn open_sets(mut work: impl FnMut(c_int, &mut State)) {
     for set in sets() {
-        let Some(fd) = set.fd().filter(|_| set.foreign.load(Ordering::Relaxed) == 0) else { continue };
+        let Some(fd) = set.fd() else { continue };
         // SAFETY: asks for flags.
         if unsafe { real::fcntl(fd, libc::F_GETFD, 0) } & libc::FD_CLOEXEC == 0 {
             set.with(|state| work(fd, state));

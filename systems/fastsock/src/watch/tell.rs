@@ -100,13 +100,19 @@ impl Set {
             return;
         }
         let of_bell = event.u64 & (1 << 43) != 0;
+        if of_bell && held.plain_words() && !retire::readable(&held) {
+            // The ring is empty for good.
+            control(set_fd, libc::EPOLL_CTL_DEL, entry.bell, 0, 0);
+            entry.bell_flags = None;
+            return;
+        }
         let wants = entry.wants();
         let mut tell = if of_bell { 0 } else { event.events & (entry.events | ALWAYS) };
         // The way of the sending direction may have changed since, or more was asked of the kernel than is wanted by now.
         let events = entry.for_kernel(&held);
         let unwanted = if of_bell { 0 } else { event.events & !(events | ALWAYS) };
         if entry.kernel.is_some_and(|now| events & !now != 0 || unwanted != 0)
-            && place(set_fd, entry.fd, entry.kernel, events, token(id, entry.generation, false))
+            && place(set_fd, entry.fd, entry.kernel, events, entry.kernels_word(id, &held))
         {
             entry.kernel = Some(events);
             batch.asked_more = true;
@@ -134,19 +140,19 @@ impl Set {
                 // It has closed its sending direction alone, and may go on reading.
                 entry.half = true;
                 let events = entry.for_kernel(&held);
-                if place(set_fd, entry.fd, entry.kernel, events, token(id, entry.generation, false)) {
+                if place(set_fd, entry.fd, entry.kernel, events, entry.kernels_word(id, &held)) {
                     entry.kernel = Some(events);
                 }
             }
         }
-        tell |= entry.told_of(granted);
+        tell |= entry.told_of(granted, &held);
         if tell == 0 {
             // An event descriptor whose ring has nothing.
             if of_bell {
                 if entry.events & ET == 0
                     && let Armed::Ready(granted) = ready::arm(&held, wants, true)
                 {
-                    tell = entry.told_of(granted);
+                    tell = entry.told_of(granted, &held);
                 }
                 if tell == 0 && entry.events & ONESHOT != 0 {
                     let flags = entry.bell_flags;
@@ -181,11 +187,11 @@ impl Set {
         batch.told += 1;
     }
 
-    /// What the rings of entries told of lately grant, without asking the kernel; how many events.
-    pub fn collect(&self, events: &mut [MaybeUninit<epoll_event>]) -> usize {
+    /// What the rings of entries told of lately grant, without asking the kernel.
+    pub fn collect(&self, set_fd: c_int, events: &mut [MaybeUninit<epoll_event>]) -> Told {
         self.with(|state| {
             state.batch = state.batch.wrapping_add(1);
-            let mut told = 0;
+            let (mut told, mut more) = (0, false);
             for at in 0..state.recent.len() {
                 let id = state.recent[at];
                 let Some(entry) = state.entries[id as usize].as_mut() else { continue };
@@ -193,16 +199,26 @@ impl Set {
                 if told == events.len() || !entry.level() {
                     continue;
                 }
-                let tell = entry.told_of(ready::conditions(&held, entry.wants()));
+                // The way of the sending direction may have changed: then room is the kernel's to tell.
+                if entry.events & WRITE != 0
+                    && let Some(now) = entry.kernel.filter(|now| entry.events & !now != 0)
+                {
+                    let wanted = entry.for_kernel(&held);
+                    if wanted & !now != 0 && place(set_fd, entry.fd, Some(now), wanted, entry.kernels_word(id, &held)) {
+                        entry.kernel = Some(wanted);
+                        more = true;
+                    }
+                }
+                let tell = entry.told_of(ready::conditions(&held, entry.wants()), &held);
                 if tell != 0 {
                     events[told].write(epoll_event { events: tell, u64: entry.word });
                     entry.told = (state.batch, told);
                     told += 1;
                 }
             }
-            told
+            Told { events: told, more }
         })
-        .unwrap_or(0)
+        .unwrap_or(Told { events: 0, more: false })
     }
 
     /// What to look at while spinning.
@@ -269,12 +285,26 @@ pub fn settle_all(fd: c_int, depth: u32) {
                 let events = entry.for_kernel(&held);
                 if !entry.parked
                     && entry.kernel.is_some_and(|now| events & !now != 0)
-                    && place(fd, entry.fd, entry.kernel, events, token(id as u32, entry.generation, false))
+                    && place(fd, entry.fd, entry.kernel, events, entry.kernels_word(id as u32, &held))
                 {
                     entry.kernel = Some(events);
                 }
                 if ready::conditions(&held, entry.wants()) == 0 {
-                    ready::arm(&held, entry.wants(), true);
+                    if ready::arm(&held, entry.wants(), true) == Armed::Noisy {
+                        // Somebody else waits for something else, and the event descriptor says that it has it. With the kernel, that says no
+                        // more than that bytes are left in the ring.
+                        retire::for_sets(&held);
+                        if entry.wants() & IN == 0 && entry.bell_flags.take().is_some() {
+                            control(fd, libc::EPOLL_CTL_DEL, entry.bell, 0, 0);
+                        }
+                        let events = entry.for_kernel(&held);
+                        if let Some(now) = entry.kernel.filter(|now| events & !now != 0)
+                            && place(fd, entry.fd, Some(now), events, entry.kernels_word(id as u32, &held))
+                        {
+                            entry.kernel = Some(events);
+                        }
+                        ready::arm(&held, entry.wants(), true);
+                    }
                 } else if entry.level() {
                     ready::tell(&held);
                 }

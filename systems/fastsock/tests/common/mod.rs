@@ -31,19 +31,30 @@ fn build() -> Option<Built> {
     // A library that is only to be loaded is not built for tests by itself.
     let target = Path::new(env!("CARGO_BIN_EXE_fastsock")).parent().unwrap();
     library(target.parent().unwrap(), &[]);
-    let program = compiled(compiler, target, "contract");
-    let actor = compiled(compiler, target, "actor");
+    let program = compiled(compiler, target, "contract", &cases());
+    let actor = compiled(compiler, target, "actor", &[own("actor.c")]);
     Some(Built { program, actor, library: target.join("libfastsock.so") })
 }
 
-/// A program of `contract/`, in the folder of built things.
-fn compiled(compiler: &str, target: &Path, name: &str) -> PathBuf {
+/// A file of `contract/`.
+fn own(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("contract").join(name)
+}
+
+/// The files of the contract program.
+pub fn cases() -> Vec<PathBuf> {
+    let all = std::fs::read_dir(own("cases")).unwrap().map(|entry| entry.unwrap().path());
+    all.filter(|file| file.extension().is_some_and(|end| end == "c")).collect()
+}
+
+/// A program of these files, in the folder of built things.
+fn compiled(compiler: &str, target: &Path, name: &str, files: &[PathBuf]) -> PathBuf {
     let program = target.join(format!("fastsock-{name}"));
     let fresh = target.join(format!("fastsock-{name}-{}", std::process::id()));
     let built = Command::new(compiler)
         .args(["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-o"])
         .arg(&fresh)
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("contract/{name}.c")))
+        .args(files)
         .args(["-lpthread", "-ldl"])
         .output()
         .unwrap();

@@ -41,17 +41,19 @@ fn way(seed: u64) -> usize {
     }
 }
 
-/// Plays the scripts of these seeds in two threads, until three have failed or the time is up.
-fn play(built: &Built, seeds: std::ops::Range<u64>, limit: Duration, tally: &Tally) {
-    let (next, begun) = (AtomicU64::new(seeds.start), Instant::now());
+/// Plays the scripts of these seeds in two threads, until `most` have failed or the time is up. Each is played by one of the threads; a single one
+/// by both.
+fn play(built: &Built, seeds: std::ops::Range<u64>, limit: Duration, most: usize, tally: &Tally) {
+    let (begun, both) = (Instant::now(), seeds.end - seeds.start == 1);
+    let next = [const { AtomicU64::new(0) }; 2];
     std::thread::scope(|scope| {
-        for after in AFTER {
-            let (next, seeds, begun) = (&next, &seeds, &begun);
+        for (thread, after) in AFTER.into_iter().enumerate() {
+            let (next, seeds, begun) = (&next[if both { thread } else { 0 }], &seeds, &begun);
             scope.spawn(move || {
                 let mut judge = Judge::new(&built.actor, &built.library, after, None);
                 loop {
-                    let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= seeds.end || begun.elapsed() >= limit || tally.failures.lock().unwrap().len() >= 3 {
+                    let seed = seeds.start + next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= seeds.end || begun.elapsed() >= limit || tally.failures.lock().unwrap().len() >= most {
                         break;
                     }
                     one(&mut judge, seed, tally, after);
@@ -90,11 +92,11 @@ fn one(judge: &mut Judge, seed: u64, tally: &Tally, after: u32) {
 }
 
 /// Plays them and says what came of it; fails if any came out differently.
-fn run(seeds: std::ops::Range<u64>, limit: Duration) {
+fn run(seeds: std::ops::Range<u64>, limit: Duration, most: usize) {
     let Some(built) = built() else { return };
     let asked = seeds.end - seeds.start;
     let (tally, begun) = (Tally::default(), Instant::now());
-    play(built, seeds, limit, &tally);
+    play(built, seeds, limit, most, &tally);
     let Tally { played, fast, varies, once, failures } = tally;
     let (played, fast) = (played.into_inner(), fast.into_inner());
     let failures = failures.into_inner().unwrap();
@@ -116,7 +118,7 @@ fn number(name: &str, otherwise: u64) -> u64 {
 #[test]
 fn two_thousand_scripts_come_out_as_over_the_kernel() {
     // A busy machine plays fewer in that time, and says how many.
-    run(0..2000, Duration::from_secs(100));
+    run(0..2000, Duration::from_secs(100), 3);
 }
 
 #[test]
@@ -127,7 +129,25 @@ fn as_many_scripts_as_asked_for_come_out_as_over_the_kernel() {
     if count == 1 {
         print!("{}", script::text(&generate::script(first)));
     }
-    run(first..first + count, Duration::MAX);
+    run(first..first + count, Duration::MAX, number("FUZZ_STOP", 3) as usize);
+}
+
+#[test]
+#[ignore = "shows what the kernel does: cargo test -p fastsock --test fuzz -- --ignored --nocapture kernel_has_room"]
+fn when_the_kernel_has_room_again_after_filling() {
+    let Some(built) = built() else { return };
+    let mut player = player::Player::new(&built.actor, &built.library, [false; 2], &[]);
+    for nap in (0..=250).step_by(10) {
+        let text = format!(
+            "S0 listen 0\nC0 connect 1 0\nS0 accept 0 1 0\nS0 set 1 0 1\nC0 set 1 0 1\nC0@1 ping #0 1 30\nS0 pong #0 1 30\nC0 join 1\n\
+             S0 fill #0 1\nS0 nap {}\nS0 set 1 102 15\nS0 send #0 1 100 0 0\n",
+            nap * 1000
+        );
+        let script = script::parse(&text).unwrap();
+        let said: Vec<_> = (0..5).filter_map(|_| player.play(&script, Duration::from_secs(4)).outcomes.pop()).collect();
+        println!("{nap} ms after filling: {said:?}");
+        assert!(said.iter().all(|said| said == "100 0" || *said == format!("-1 {}", libc::EAGAIN)), "{said:?}");
+    }
 }
 
 /// The scripts that are kept, by name.

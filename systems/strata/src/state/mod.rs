@@ -9,10 +9,13 @@
 //! state, the messages. When the view ends before that, all begins anew in the next, with whoever has the state there: so a sender that dies is replaced. A member whose state lost keeps it until the other has arrived.
 //! A view that ends before all hellos came is told with `primary` unset, and its messages as transitional.
 //!
+//! What is cast while somebody waits for the state waits with it there. So that this has a bound, each member casts no more than so many bytes ([`Transfer::refuses`]) in a view before all of it have said that they have the state.
+//!
 //! A view is *primary* where it has more than half of those who had the state in the last primary view, or half with the oldest of them (dynamic-linear voting: Jajodia and Mutchler, ACM TODS 1990). A view whose hellos came only as it ended may have been primary
 //! for others: until one is again for certain, a primary view has a majority of it, too (Yeger-Lotem, Keidar and Dolev, PODC 1997). Who received the state votes from then on, by a cast that says so. That there is at most one
 //! line of primary views rests on SAFE and a total order; without SAFE `primary` is a guess, and without MERGE or with one line only it does not matter.
 
+mod brake;
 mod hello;
 mod pieces;
 mod transfer;

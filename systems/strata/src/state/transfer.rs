@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::brake::Brake;
 use super::hello::{Note, Stand};
 use super::pieces::{Incoming, Outgoing};
 use super::voting::Known;
@@ -70,6 +71,7 @@ pub struct Transfer {
     /// Who is to be given the state when the application has given it.
     wanting: Vec<Endpoint>,
     outgoing: Vec<Outgoing>,
+    brake: Brake,
     says: VecDeque<Say>,
     changes: VecDeque<Change>,
     /// The application was asked for its state at the start of the view with this tag.
@@ -102,6 +104,7 @@ impl Transfer {
             stage: Stage::Holding,
             wanting: Vec::new(),
             outgoing: Vec::new(),
+            brake: Brake::default(),
             says: VecDeque::new(),
             changes: VecDeque::new(),
             asked: None,
@@ -158,6 +161,17 @@ impl Transfer {
         waiting + self.outgoing.len()
     }
 
+    /// Whether a message of that length must wait, as somebody in the view is still to receive the state and this member has cast `most` bytes meanwhile: how many it has. Ask before a message is cast or sent, and
+    /// [`Transfer::count`] it after that.
+    pub fn refuses(&self, len: usize, most: usize) -> Option<usize> {
+        self.brake.refuses(len, most)
+    }
+
+    /// A message of that length was cast or sent.
+    pub fn count(&mut self, len: usize) {
+        self.brake.count(len);
+    }
+
     /// What is to be said next.
     pub fn say(&mut self) -> Option<Say> {
         self.says.pop_front()
@@ -206,6 +220,7 @@ impl Transfer {
         self.end_view();
         self.met |= view.members.len() > 1;
         self.view = Some(view);
+        self.brake.begins();
         self.stage = Stage::Gathering {
             hellos: BTreeMap::new(),
             firm: true,
@@ -294,6 +309,7 @@ impl Transfer {
             if self.met {
                 self.changes.push_back(Change::Orphaned);
             }
+            self.brake.lack([]);
             self.stage =
                 Stage::Lacking { from: None, incoming: Incoming::default(), messages: Vec::new(), primary: false };
             return;
@@ -301,6 +317,7 @@ impl Transfer {
         let has = |m: &&Endpoint| hellos[m].0.is_some_and(|s| s.token == best.token);
         let (holders, lacking): (Vec<_>, Vec<_>) = view.members.iter().partition::<Vec<&Endpoint>, _>(has);
         let holders: Vec<Endpoint> = holders.into_iter().copied().collect();
+        self.brake.lack(lacking.iter().map(|m| **m));
         let tag = view.id.tag();
         let mut next = Stand { token: mix(best.token, tag), primary: best.primary, size: view.members.len() as u64 };
         // Where somebody knows of a later primary view than the best state is from, the group's state is not here.
@@ -346,6 +363,7 @@ impl Transfer {
     }
 
     fn got(&mut self, who: Endpoint, firm: bool) {
+        self.brake.has(who);
         match &mut self.stage {
             Stage::Gathering { got, .. } => got.push((who, firm)),
             _ if self.view.as_ref().is_some_and(|v| v.id == self.known.primary) => {

@@ -172,13 +172,14 @@ impl Group {
         let mut config = options.config;
         config.contacts.extend(&options.contacts);
         let group = config.group.clone();
+        let hearing = Hearing::new(config.status);
         let mut member = Member::new(&spec, config, Endpoint { addr, born }, seed)?;
         member.start(Time(0));
         let mut group_of = Self {
             member,
             socket,
             casts,
-            hearing: Hearing::default(),
+            hearing,
             lanes: Lanes::default(),
             began: Instant::now(),
             kept: VecDeque::new(),
@@ -357,8 +358,8 @@ impl Group {
             return self.kept.pop_front();
         }
         let next = self.member.for_application().and_then(event)?;
-        if let (Event::View(_), Some((_, group))) = (&next, &self.casts)
-            && let Some(text) = self.hearing.view_ends(self.now(), *group, self.member.me().addr)
+        if let (Event::View(view), Some((_, group))) = (&next, &self.casts)
+            && let Some(text) = self.hearing.view_ends(self.now(), view.members.len(), *group, self.member.me().addr)
         {
             self.kept.push_back(next);
             return Some(Event::Notice(text));

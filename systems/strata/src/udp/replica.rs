@@ -33,6 +33,8 @@ pub enum News {
 pub struct Replica {
     group: Group,
     transfer: Transfer,
+    /// Bytes that this member casts at most in a view while somebody is still to receive the state.
+    most: usize,
 }
 
 impl Replica {
@@ -42,9 +44,10 @@ impl Replica {
     /// [`Failed`].
     pub fn join(options: Options) -> Result<Self, Failed> {
         let founds = options.contacts.is_empty();
+        let most = options.config.backlog;
         let group = Group::join(options)?;
         let transfer = Transfer::new(group.me(), founds);
-        Ok(Self { group, transfer })
+        Ok(Self { group, transfer, most })
     }
 
     /// Who this is.
@@ -62,20 +65,29 @@ impl Replica {
         self.transfer.is_current()
     }
 
-    /// As [`Group::try_cast`].
+    /// As [`Group::try_cast`]. While a member of the view is still to receive the state, this one casts and sends as many bytes as `Config::backlog` says; what is more would block until all have it.
     ///
     /// # Errors
     /// As [`Group::try_cast`].
     pub fn try_cast(&mut self, body: impl Into<Bytes>) -> Result<(), Refused> {
-        self.group.try_cast(Transfer::wrap(&body.into()))
+        self.try_with(body.into(), Group::try_cast)
     }
 
-    /// As [`Group::try_send`].
+    /// As [`Group::try_send`], and as [`Replica::try_cast`] while somebody is to receive the state.
     ///
     /// # Errors
     /// As [`Group::try_cast`].
     pub fn try_send(&mut self, to: Endpoint, body: impl Into<Bytes>) -> Result<(), Refused> {
-        self.group.try_send(to, Transfer::wrap(&body.into()))
+        self.try_with(body.into(), |group, body| group.try_send(to, body))
+    }
+
+    fn try_with(&mut self, body: Bytes, how: impl Fn(&mut Group, Bytes) -> Result<(), Refused>) -> Result<(), Refused> {
+        if let Some(backlog) = self.transfer.refuses(body.len(), self.most) {
+            return Err(Refused::WouldBlock { backlog });
+        }
+        how(&mut self.group, Transfer::wrap(&body))?;
+        self.transfer.count(body.len());
+        Ok(())
     }
 
     /// Sends what was cast.

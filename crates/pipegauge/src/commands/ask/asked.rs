@@ -307,6 +307,26 @@ impl Asked<'_> {
         Some(plan.burst.max(1) as f64 * (f64::from(plan.flows(senders)) + 1.0))
     }
 
+    /// What the time of a size is of, where that is no message on its way: an operation of all members, or a round of their casts.
+    pub fn of_all(&self, size: u64) -> Option<String> {
+        let (plan, of) = (&self.run.run.plan, size_words(size));
+        let members = self.topology().asked(self.flows());
+        let messages = match plan.burst.max(1) {
+            1 => format!("a message of {of}"),
+            many => format!("{} messages of {of}", thousands(many)),
+        };
+        Some(match self.kind? {
+            TimeKind::Slowest if !self.sized() => format!("a {} of {members} members", self.pattern),
+            TimeKind::Slowest => {
+                let a = if self.pattern.starts_with('a') { "an" } else { "a" };
+                format!("{a} {} of {of} over {members} members", self.pattern)
+            }
+            TimeKind::Round => format!("a round in which each of {members} members casts {messages}"),
+            TimeKind::Delivery => format!("casting {messages} to {} others", members.saturating_sub(1)),
+            _ => return None,
+        })
+    }
+
     /// Whether every message is answered.
     pub fn answered(&self) -> bool {
         !self.run.run.plan.pattern.facts().unanswered

@@ -87,6 +87,7 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
         let of = || all.iter().filter(|p| p.file == *file);
         measured.add(file, of().map(|p| (p.label, p.transport)));
         of().for_each(|p| measured.flows(p.label, p.flows(), p.topology()));
+        of().next().into_iter().for_each(|p| measured.pattern(p.pattern));
         if of().any(|p| p.both_ways() || p.kind == Some(TimeKind::Exchange)) {
             measured.both_ways();
         }

@@ -59,7 +59,7 @@ pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
         Ok(a) => {
             let how = match a.outside {
                 None => a.bounded.map_or(String::new(), |(below, above)| {
-                    format!(", bounded by {} and {}, as too few rounds visited it", Bytes(below), Bytes(above))
+                    format!(", between those of {} and {}, as it had too few rounds", Bytes(below), Bytes(above))
                 }),
                 Some(Outside::Line) => ", by the fitted line, beyond what was measured".to_owned(),
                 Some(Outside::LastSizes) => format!(
@@ -168,10 +168,12 @@ pub fn arrival(p: &Asked<'_>, size: u64, round_trip: bool, sustained: bool) -> A
         Ok((t, label)) => {
             let t = if sustained || round_trip { t } else { lasting(p, t) };
             let back = round_trip || p.kind == Some(TimeKind::RoundTrip);
-            let what = if back { "is there and back" } else { "arrives" };
-            let time = after(t.seconds);
-            let mut found =
-                yes(p, format!("{} {what} {time} ({label}){}", size_words(size), t.how), t.seconds, "s", t.rests_on);
+            let what = match p.of_all(size) {
+                Some(what) => format!("{what} takes {}", figure(t.seconds, Kind::Seconds)),
+                None if back => format!("{} is there and back {}", size_words(size), after(t.seconds)),
+                None => format!("{} arrives {}", size_words(size), after(t.seconds)),
+            };
+            let mut found = yes(p, format!("{what} ({label}){}", t.how), t.seconds, "s", t.rests_on);
             found.sharpen = sharpen(p, &[size]);
             found
         }

@@ -3,16 +3,19 @@
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{Inside, PLAN, code};
-use crate::config::lab::Lab;
+use crate::config::lab::{LINK, Lab};
 use crate::exit::Exit;
 
 /// Where iproute2 keeps the names of network namespaces.
 const NAMES: &str = "/run/netns";
+/// How long a link may take to be up.
+const LINKS: Duration = Duration::from_secs(10);
 
 /// Does it, and exits.
 pub fn inside() -> Result<Exit> {
@@ -21,6 +24,7 @@ pub fn inside() -> Result<Exit> {
     let pipe = taken(pipe)?;
     place(&lab)?;
     lab.steps().iter().try_for_each(|step| made(step))?;
+    (1..=lab.hosts).try_for_each(|n| linked(&Lab::host(n)))?;
     let mut line = Command::new("ip");
     line.args(["netns", "exec", &Lab::host(1)]).args(&command).env_remove(PLAN);
     for n in 1..=lab.hosts {
@@ -67,6 +71,28 @@ fn made(step: &[String]) -> Result<()> {
     let said = units::received::clean(&String::from_utf8_lossy(&done.stderr), 300);
     let why = if said.is_empty() { format!("it ended with {}", code(done.status)) } else { said };
     bail!("making the laboratory: `{line}` failed: {why}")
+}
+
+/// Waits until a host's link is up by what the kernel says of it: it says so a moment after both ends were set up, and programs that choose an interface as
+/// they start leave out one that is down.
+fn linked(host: &str) -> Result<()> {
+    let until = Instant::now() + LINKS;
+    loop {
+        let told = Command::new("ip").args(["-n", host, "-br", "link", "show", "up", "dev", LINK]).output();
+        let told = told.context("asking for the state of a link")?;
+        let told = String::from_utf8_lossy(&told.stdout);
+        if matches!(told.split_whitespace().nth(1), Some("UP" | "UNKNOWN")) {
+            return Ok(());
+        }
+        if Instant::now() >= until {
+            bail!(
+                "making the laboratory: the link of host {host} was not up after {} s: {}",
+                LINKS.as_secs(),
+                told.trim()
+            );
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 /// Hands signals on to the command as they come, and ends this process, and with it all others in here, with the pipe.

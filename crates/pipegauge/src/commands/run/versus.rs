@@ -116,7 +116,7 @@ fn finish(
         out::tell_all(&told);
         out::json(&CompareDocument::of_run(&all, exit.code(), &files, html, error))
     } else {
-        let sections = all.iter().map(compare::section).collect::<Vec<_>>().join("\n");
+        let sections = all.iter().map(|named| compare::section(named, false)).collect::<Vec<_>>().join("\n");
         let mut text = report::text::folded(&sections, out::prose());
         text.push_str(&told);
         text.push_str(&format!("\nrun files {}\n          {}\n", files[0], files[1]));

@@ -179,7 +179,7 @@ fn found(sentence: &Sentence, named: &[Named], measured: &Measured, counted: Opt
     let others = sentence.items.iter().any(|i| matches!(i, Item::Amount(Amount::Count(_))));
     let meant = |(label, at, flows, topology): &&(String, usize, u32, Topology)| {
         let number = match counted {
-            Some((number, what)) => number == u64::from(*flows) && what.is(*topology),
+            Some((number, what)) => number == u64::from(topology.asked(*flows)) && what.is(*topology),
             None => *flows > 1 && !others,
         };
         number && (named.is_empty() || named.iter().any(|n| n.is(label, transport(label, *at), file(*at))))
@@ -215,6 +215,14 @@ fn single(several: &[Named], measured: &Measured) -> Vec<Named> {
 fn lacks(text: &str, sentence: &Sentence, measured: &Measured, counted: Option<(u64, What)>) -> Error {
     let (number, what) = counted.unwrap_or((4, What::Connections));
     let (words, flag) = what.told(number.clamp(2, 128));
+    // Members of a group are asked for as such.
+    let topology = measured.at_once.iter().map(|(.., topology)| *topology).find(|t| what.is(*t));
+    let flag = match topology.filter(|_| what == What::Processes) {
+        Some(topology @ (Topology::FanIn | Topology::FanOut | Topology::Group)) => {
+            format!("--topology {} {}", topology.name(), topology.flag())
+        }
+        _ => flag.to_owned(),
+    };
     let named = sentence.paths().iter().find_map(|n| n.transport.clone());
     let path = named.or_else(|| usual(measured)).unwrap_or_else(|| "tcp".to_owned());
     let transport = measured.paths.iter().find(|(label, ..)| *label == path).map_or(path.as_str(), |(_, of, _)| of);
@@ -379,6 +387,25 @@ mod tests {
         assert!(says("bandwidth of unix in parallel").contains("pipegauge run unix --flows 4 measures it"));
         let said = says("bandwidth of tcp with 8 connections");
         assert!(said.contains("the runs have: tcp:flows=4 (4 flows)") && !said.contains("one connection"), "{said}");
+    }
+
+    #[test]
+    fn members_of_a_group_are_all_that_are_in_it() {
+        let mut measured = Measured::default();
+        measured.add("a.run.jsonl", std::iter::once(("multicast", "multicast")));
+        measured.flows("multicast", 2, Topology::Group);
+        let says = |text: &str| {
+            crate::config::question::of_words(text, &measured)
+                .map(|r| r.says(0, &measured))
+                .unwrap_or_else(|e| e.to_string())
+        };
+        assert!(
+            says("bandwidth with 3 members").ends_with("over multicast (a)"),
+            "{}",
+            says("bandwidth with 3 members")
+        );
+        let other = says("bandwidth with 5 members");
+        assert!(other.contains("run multicast --topology group --members 5 measures it"), "{other}");
     }
 
     #[test]

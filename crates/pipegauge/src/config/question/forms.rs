@@ -1,6 +1,7 @@
 //! Which question the pieces of a text make: the first form that fits.
 
 use anyhow::{Result, bail};
+use measure::Pattern;
 
 use super::asked::Asked;
 use super::lexicon::Topic::*;
@@ -25,6 +26,31 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
     of_sentence(text, sentence, measured)
 }
 
+/// Passes over the name of a collective operation where that is what the runs measured: their times are of it.
+fn operations(text: &str, sentence: &mut Sentence, measured: &Measured) -> Result<()> {
+    let operations = [Pattern::Barrier, Pattern::Broadcast, Pattern::Allreduce, Pattern::Allgather, Pattern::AllToAll];
+    let had = |name: &str| {
+        measured.patterns.iter().any(|p| *p == name || (name.is_empty() && operations.iter().any(|o| o.name() == *p)))
+    };
+    for item in &mut sentence.items {
+        let Item::Topics(topics) = item else { continue };
+        for topic in topics {
+            let Operation(name) = topic else { continue };
+            if !had(name) {
+                let which = if name.is_empty() { "allreduce" } else { *name };
+                bail!(
+                    "'{}': these runs measured no such operation ({}); pipegauge run openmpi --topology group --members 4 --pattern {which} \
+                     measures one over MPI, and ask answers from its run file",
+                    shown(text),
+                    measured.patterns.join(", ")
+                );
+            }
+            *topic = Filler;
+        }
+    }
+    Ok(())
+}
+
 /// Reads a question whose pieces are known.
 fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Result<Reading> {
     // How much runs vary from one to the next is known of earlier runs.
@@ -45,6 +71,7 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
         }
         bail!("'{}': ask has no answer to this; {elsewhere}. It knows these:\n{KNOWN}", shown(text));
     }
+    operations(text, &mut sentence, measured)?;
     at_once::of(text, &mut sentence, measured)?;
     offered::of(text, &mut sentence, measured)?;
     if sentence.has(Connections) && sentence.has(Throughput) && !sentence.any(&[HowMany, PerSecond]) {
@@ -493,5 +520,40 @@ impl Asked<'_> {
             true => Question::PercentileWithin { thousandths: 100_000, size, seconds, round_trip, longer },
             false => Question::Deadline { size, seconds, round_trip, longer },
         }])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn says(text: &str, measured: &Measured) -> String {
+        of_words(text, measured).map(|r| r.says(0, measured)).unwrap_or_else(|e| e.to_string())
+    }
+
+    #[test]
+    fn an_operation_is_asked_of_runs_that_measured_it() {
+        let mut measured = Measured::default();
+        measured.add("a.run.jsonl", std::iter::once(("star", "star")));
+        measured.pattern("allreduce");
+        let asked = "how long does an allreduce of 1 KiB take";
+        assert!(says(asked, &measured).starts_with("arrival of 1 KiB"), "{}", says(asked, &measured));
+        let barrier = says("how long does a barrier take", &measured);
+        assert!(barrier.contains("--pattern barrier") && barrier.contains("(allreduce)"), "{barrier}");
+    }
+
+    #[test]
+    fn a_transport_that_is_known_of_the_run_alone_is_named_as_any() {
+        let mut measured = Measured::default();
+        let paths = [("elsewhere-mpi:eager=4KiB", "elsewhere-mpi"), ("odd", "odd"), ("shm", "shm")];
+        measured.add("a.run.jsonl", paths.into_iter());
+        for (text, said) in [
+            ("latency over odd", "latency: arrival of the smallest message, over odd"),
+            ("latency of Odd?", "latency: arrival of the smallest message, over odd"),
+        ] {
+            assert_eq!(says(text, &measured), said);
+        }
+        let over = says("overhead of odd over shm at 64 bytes", &measured);
+        assert!(over.contains("odd") && over.contains("shm") && !over.contains("not read"), "{over}");
     }
 }

@@ -25,6 +25,8 @@ pub enum Lexeme {
     File(usize),
     /// What a path is called that does not go by its transport's name: its place among the paths.
     Path(usize),
+    /// A transport of the runs that is not known here, as that of a module that is somewhere else: the place of a path that has it.
+    Transport(usize),
 }
 
 /// Longest question that is read, characters.
@@ -162,7 +164,10 @@ fn named(chars: &[char], at: usize, measured: &Measured) -> Option<(Lexeme, usiz
     let called = name.strip_suffix("'s").unwrap_or(name);
     let same = |label: &str| label == name || label.eq_ignore_ascii_case(called);
     let path = || measured.paths.iter().position(|(label, transport, _)| label != transport && same(label));
-    let found = file.map(Lexeme::File).or_else(|| path().map(Lexeme::Path))?;
+    let unknown = |transport: &str| !spoken().any(|(known, _)| known == transport);
+    let transport = || measured.paths.iter().position(|(_, transport, _)| same(transport) && unknown(transport));
+    let found =
+        file.map(Lexeme::File).or_else(|| path().map(Lexeme::Path)).or_else(|| transport().map(Lexeme::Transport))?;
     (!name.is_empty()).then(|| (found, at + name.chars().count()))
 }
 
@@ -379,6 +384,7 @@ mod tests {
             Lexeme::Word { text, glued, .. } => format!("{}{text}", if glued { "+" } else { "" }),
             Lexeme::File(n) => format!("file {n}"),
             Lexeme::Path(n) => format!("path {n}"),
+            Lexeme::Transport(n) => format!("transport {n}"),
         };
         let files = vec![("a.run.jsonl".into(), None), ("b.run.jsonl".into(), Some("fast".into()))];
         let paths = vec![("tcp".into(), "tcp", 0), ("tcp:sockbuf=64KiB".into(), "tcp", 0)];

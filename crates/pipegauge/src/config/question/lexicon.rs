@@ -180,6 +180,8 @@ pub enum Topic {
     Sources,
     /// What another command tells.
     Elsewhere(&'static str),
+    /// An operation of all members of a group, by its pattern's name; empty where none is named.
+    Operation(&'static str),
     /// Nothing that decides.
     Filler,
 }
@@ -560,8 +562,13 @@ const TOPICS: &[(Topic, &[&str])] = &[
     (Elsewhere("the time and throughput of each size tells pipegauge show RUN --points, and the cost of a further byte 'what does one more byte cost?'"), &[
         "bigger better", "larger better", "bigger faster", "larger faster", "smaller better", "smaller faster", "grow with", "grows with", "grow", "grows", "growth", "depend on", "depends on", "depend", "depends", "matter", "matters", "as a function of", "scale with", "scales with"
     ]),
-    (Elsewhere("a run times messages between two, of several connections at once (--flows, --pairs), or to a group (--topology group), and no other collective operation"), &[
-        "allreduce", "all reduce", "alltoall", "all to all", "allgather", "all gather", "bcast", "broadcast", "broadcasts", "barrier", "collective", "collectives",
+    (Operation("allreduce"), &["allreduce", "all reduce", "allreduces"]),
+    (Operation("all-to-all"), &["alltoall", "all to all"]),
+    (Operation("allgather"), &["allgather", "all gather"]),
+    (Operation("broadcast"), &["bcast", "broadcast", "broadcasts"]),
+    (Operation("barrier"), &["barrier", "barriers"]),
+    (Operation(""), &["collective", "collectives", "collective operation", "collective operations"]),
+    (Elsewhere("a run times messages between two, of several connections at once (--flows, --pairs), or in a group, and of collective operations barrier, broadcast, allreduce, allgather and all-to-all"), &[
         "gather", "scatter", "halo", "reduce scatter", "stencil"
     ]),
     (Cpu, CORES),

@@ -24,6 +24,8 @@ pub struct Measured {
     pub smallest: Option<u64>,
     /// Paths to which a rate was offered.
     pub(super) offered: Vec<OfferedTo>,
+    /// Patterns of the runs.
+    pub(super) patterns: Vec<&'static str>,
     /// Two of the files are the sides of one run (`--vs`).
     pub(super) sides: bool,
 }
@@ -86,8 +88,9 @@ const ELSEWHERE: [&str; 42] = [
 ];
 
 /// Modules of this repository, by the words that people use for them.
-const MODULES: [(&[&str], &str); 5] = [
-    (&["mpi", "openmpi", "mpich"], "mpi:openmpi"),
+const MODULES: [(&[&str], &str); 6] = [
+    (&["mpi", "openmpi"], "openmpi"),
+    (&["mpich"], "mpich"),
     (&["zmq", "zeromq"], "zeromq"),
     (&["nng", "nanomsg"], "nng"),
     (&["ucx"], "ucx"),
@@ -145,6 +148,11 @@ impl Measured {
     /// A path without its file, where there is no other.
     pub fn shortly(&self, path: Named) -> Named {
         if self.files.len() > 1 { path } else { Named { file: None, ..path } }
+    }
+
+    /// Takes a pattern that one of the runs measured.
+    pub fn pattern(&mut self, name: &'static str) {
+        self.patterns.push(name);
     }
 
     /// Takes that two of the files are the sides of one run.

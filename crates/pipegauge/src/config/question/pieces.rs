@@ -29,6 +29,12 @@ impl Sentence {
             }
             return Ok(at + 1);
         }
+        if let Some(Lexeme::Transport(path)) = words.0.get(at) {
+            if let Some((_, transport, _)) = measured.paths.get(*path) {
+                self.path(transport);
+            }
+            return Ok(at + 1);
+        }
         // "in a day" is a time, too, but where something is counted over it.
         let days = [("day", 86_400.0), ("week", 604_800.0)].into_iter().find(|(name, _)| words.any(at + 1, &[name]));
         if let Some((_, seconds)) = days.filter(|_| words.any(at, &["a", "one"]) && self.awaits_time(words, at))
@@ -306,7 +312,9 @@ impl Sentence {
 /// Whether a path is named at a place.
 fn names_path(words: Words<'_>, at: usize) -> bool {
     let spoken = words.low(at).is_some_and(|word| spoken().any(|(_, names)| names.contains(&word)));
-    spoken || words.any(at, &["shared", "unix"]) || matches!(words.0.get(at), Some(Lexeme::Path(_)))
+    spoken
+        || words.any(at, &["shared", "unix"])
+        || matches!(words.0.get(at), Some(Lexeme::Path(_) | Lexeme::Transport(_)))
 }
 
 /// The place behind "one more kilobyte", "each further megabyte", "another KiB", where such stands.

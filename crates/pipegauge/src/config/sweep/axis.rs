@@ -132,8 +132,8 @@ impl Axis {
         if registry::named(transport)?.options().iter().any(|o| o.name == self.name) {
             return Ok(Means::Option);
         }
-        // What is an option of others does nothing here, though a flag of its name is taken.
-        let found = if any_option(&self.name) { None } else { flag(&self.name) };
+        // A flag that sets an option of others does nothing here, though it is taken.
+        let found = if sets_an_option(&self.name) { None } else { flag(&self.name) };
         found.ok_or_else(|| anyhow!("{transport} has no option {}", self.name))
     }
 }
@@ -158,11 +158,19 @@ fn any_option(name: &str) -> bool {
     registry::all().any(|t| t.options().iter().any(|o| o.name == name))
 }
 
+/// Whether a flag of this name sets an option of the transports that have it, and is none of the run itself.
+fn sets_an_option(name: &str) -> bool {
+    let names = |flags: &str| flags.split(", ").any(|flag| flag.strip_prefix("--") == Some(name));
+    registry::all().any(|t| t.options().iter().any(|o| o.flag.is_some_and(names)))
+}
+
 /// The flag of `run` of this name, if a sweep can vary it.
 fn flag(name: &str) -> Option<Means> {
     let command = Cli::command();
     let run = command.find_subcommand("run")?;
-    let found = run.get_arguments().find(|arg| arg.get_long() == Some(name))?;
+    let is =
+        |arg: &&clap::Arg| arg.get_long() == Some(name) || arg.get_all_aliases().is_some_and(|all| all.contains(&name));
+    let found = run.get_arguments().find(is)?;
     (!NO_AXIS.contains(&name)).then(|| match found.get_action() {
         ArgAction::Set | ArgAction::Append => Means::Flag,
         _ => Means::Switch,
@@ -216,5 +224,12 @@ mod tests {
         assert_eq!(of("check=on,off", "tcp"), Some(Means::Switch));
         assert_eq!(of("ttl=1,2", "tcp"), None, "an option of another transport alone");
         assert_eq!(of("nodelay=on,off", "unix"), None, "a flag that does nothing on this path");
+        assert_eq!(of("members=2,3", "theory"), Some(Means::Option));
+        assert_eq!(
+            of("members=2,3", "multicast"),
+            Some(Means::Flag),
+            "one of the run itself, though a model has an option of the name"
+        );
+        assert_eq!(of("messages=1,25", "strata"), Some(Means::Flag), "another name of a flag");
     }
 }

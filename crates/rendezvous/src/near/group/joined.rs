@@ -16,9 +16,9 @@ pub(super) fn joined(
     can: &Capabilities,
     &When { elapsed, between, ahead, ref near_ahead }: &When,
 ) -> Result<TrialReport, (Option<usize>, SessionError)> {
-    // Members of a collective that has no time for all iterations end it together, so that each did what the near one did.
+    // Members of a group that has no time for all iterations end it together, so that each did what the near one did.
     let shorter = TrialSpec {
-        repeats: near.first().map_or(1, |near| near.repeats.clamp(1, spec.repeats.max(1))),
+        repeats: near.first().map_or(1, |near| near.repeats.saturating_add(near.lost).clamp(1, spec.repeats.max(1))),
         ..spec.clone()
     };
     let spec = if spec.within.is_some() { &shorter } else { spec };

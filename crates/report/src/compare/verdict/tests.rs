@@ -166,12 +166,16 @@ fn no_difference_is_said_only_where_the_interval_holds_it_and_tells_something() 
 fn sizes_that_no_round_visited_have_no_ratio() {
     let mut n = named(vec![stretch(1, 1 << 20, 1.0, false)]);
     n.comparison.unvisited = 3;
-    assert!(table(&n).contains("3 sizes that no round visited on both sides are left out"), "{}", table(&n));
+    assert!(
+        table(&n, true).contains("3 sizes that no round visited on both sides are left out"),
+        "{}",
+        table(&n, true)
+    );
     n.comparison.unvisited = 0;
     n.comparison.paired = Some(Paired { rounds: 0, differs: false, finds: None, finds_at_a_size: None });
     n.comparison.few_rounds = Some(0);
     n.comparison.sizes.iter_mut().for_each(|s| s.ratio.high = f64::INFINITY);
-    let (shown, said) = (table(&n), verdict(&n));
+    let (shown, said) = (table(&n, true), verdict(&n));
     assert!(!shown.contains('%') && shown.lines().nth(1).unwrap().ends_with('-'), "{shown}");
     assert!(said.starts_with("No verdict: no round visited") && !said.contains('%'), "{said}");
 }
@@ -236,13 +240,30 @@ fn single_sizes_that_differ_are_named_where_all_together_tell_nothing() {
 }
 
 #[test]
+fn of_many_sizes_one_in_each_doubling_is_shown_unless_all_are_asked_for() {
+    let mut n = named(vec![stretch(1, 1 << 20, 1.0, false)]);
+    let one = n.comparison.sizes[0];
+    let size = |i: u64| Compared { size: 1000 + 100 * i, significant: i % 2 == 1, ..one };
+    n.comparison.sizes = (0..40).map(size).collect();
+    let (few, all) = (table(&n, false), table(&n, true));
+    // 1,000, 1,100, 2,100, 4,100 and 4,900 B.
+    assert!(few.contains("Left out, to fit: 35 of 40 sizes, 16 of them marked *"), "{few}");
+    assert!(few.contains("4,900 B") && !few.contains("1,200 B"), "{few}");
+    assert!(!all.contains("Left out") && all.contains("1,200 B"), "{all}");
+}
+
+#[test]
 fn where_no_size_has_an_interval_the_table_shows_times_and_ratios_alone() {
     let mut n = named(vec![stretch(1, 1 << 20, 1.0, false)]);
-    assert!(table(&n).contains("ratio of times [95%]") && table(&n).contains("Holm"), "{}", table(&n));
+    assert!(
+        table(&n, true).contains("ratio of times [95%]") && table(&n, true).contains("Holm"),
+        "{}",
+        table(&n, true)
+    );
     n.comparison.sizes[1].ratio.high = f64::INFINITY;
-    assert!(table(&n).contains("100.0% (no interval)"), "{}", table(&n));
+    assert!(table(&n, true).contains("100.0% (no interval)"), "{}", table(&n, true));
     n.comparison.sizes.iter_mut().for_each(|s| s.ratio.high = f64::INFINITY);
-    let shown = table(&n);
+    let shown = table(&n, true);
     assert!(shown.lines().next().is_some_and(|head| head.ends_with("ratio of times")), "{shown}");
     assert!(shown.lines().nth(1).is_some_and(|row| row.ends_with("100.0%")), "{shown}");
     assert!(!shown.contains("no interval") && !shown.contains("Holm"), "{shown}");
@@ -317,7 +338,7 @@ fn a_large_ratio_is_a_number_of_times_and_a_small_one_keeps_its_digits() {
     n.comparison.sizes.iter_mut().for_each(|s| {
         (s.significant, s.ratio) = (true, Estimate { value: 205.0, low: 198.2, high: 212.0 });
     });
-    let (said, shown) = (verdict(&n), table(&n));
+    let (said, shown) = (verdict(&n), table(&n, true));
     assert!(!said.contains("2001346") && !shown.contains("20500"), "{said}\n{shown}");
     assert!(shown.contains("205 [198, 212] times"), "{shown}");
     assert_eq!(of_time(20_013.46, &interval(n.comparison.whole)), "20,013 [19,000, 21,000] times the time");
@@ -362,7 +383,7 @@ fn one_factor_of_all_sizes_is_said_first_and_a_stretch_speaks_for_no_other_size(
 fn a_reader_can_tell_what_a_ratio_is_of_and_whose_p_is_printed() {
     let mut n = named(vec![stretch(1, 1 << 20, 1.0, false)]);
     n.comparison.sizes[1].ratio = Estimate { value: 1.2, low: 0.0, high: f64::INFINITY };
-    let shown = table(&n);
+    let shown = table(&n, true);
     assert!(
         shown.contains("ratio of times [95%]") && shown.contains("p: of such a difference at any of the sizes"),
         "{shown}"
@@ -370,7 +391,7 @@ fn a_reader_can_tell_what_a_ratio_is_of_and_whose_p_is_printed() {
     let row = shown.lines().nth(2).unwrap();
     assert!(row.contains("(no interval)") && row.trim_end().ends_with('-'), "{row}");
     n.comparison.paired = Some(Paired { rounds: 30, differs: false, finds: None, finds_at_a_size: None });
-    let shown = table(&n);
+    let shown = table(&n, true);
     assert!(shown.contains("ratio in turns [95%]") && shown.contains("divide to another ratio"), "{shown}");
 }
 
@@ -408,7 +429,7 @@ fn sides_in_turns_have_the_whole_curve_first_and_no_difference_says_what_would_h
 
 #[test]
 fn what_was_not_measured_is_marked() {
-    let text = table(&named(vec![]));
+    let text = table(&named(vec![]), true);
     let marked: Vec<&str> = text.lines().filter(|l| l.contains('~') && !l.starts_with('~')).collect();
     assert_eq!(marked.len(), 1, "{text}");
     assert!(marked[0].trim_start().starts_with("8 B  1.00 us"), "{text}");
@@ -418,7 +439,7 @@ fn what_was_not_measured_is_marked() {
 #[test]
 fn names_from_files_make_no_escapes() {
     let named = named(vec![stretch(1, 1 << 20, 1.05, true)]);
-    assert!(!verdict(&named).contains('\u{1b}') && !table(&named).contains('\u{1b}'));
+    assert!(!verdict(&named).contains('\u{1b}') && !table(&named, true).contains('\u{1b}'));
 }
 
 #[test]

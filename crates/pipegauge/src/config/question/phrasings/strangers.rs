@@ -235,7 +235,7 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("how many clients can tcp serve at 1000 requests per second each of 1 KB", "each path of these runs had one connection, and what several do at"),
     ("request 200 bytes, reply 10 KB over tcp: how long", "a request and its answer are of two sizes, which a run of their own"),
     ("halo exchange of 8 neighbours with 10 kB each", "a run times messages between two, of several connections at once"),
-    ("time for allreduce of 1 MB on 16 ranks", "a run times messages between two, of several connections at once"),
+    ("time for allreduce of 1 MB on 16 ranks", "these runs measured no such operation"),
     ("when does it pay off to use shm", "shm against which path? Write: what does tcp cost over unix?"),
     ("how much cpu per gigabyte over tcp", "ask tells the CPU time of a transfer; pipegauge show RUN tells that"),
     ("cycles per byte tcp", "ask tells the CPU time of a transfer; pipegauge show RUN tells that"),

@@ -1,0 +1,115 @@
+/* What the sockets interface promises, as a program: a server and a client that go through the cases in step and print what they saw.
+ * It knows nothing of libfastsock.so, but for asking at the end of a warm-up whether the connection is fast (to standard error).
+ * What is printed to standard output must be the same with and without the library, on either side.
+ *
+ *   contract server CASE     prints its port, serves one connection
+ *   contract client CASE PORT
+ *
+ * Here is what the files share: main.c begins, help.c has what the cases have in common, the others have the cases.
+ */
+#ifndef CASES_H
+#define CASES_H
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/select.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* This program's name, and how many signals count() has seen. */
+extern const char *self;
+extern volatile sig_atomic_t signals;
+
+void die(const char *what) __attribute__((noreturn));
+#define MUST(x) do { if (!(x)) die(#x); } while (0)
+const char *name(int e);
+unsigned char byte_at(unsigned long i);
+void fill(unsigned char *to, size_t n, unsigned long from);
+void check(const unsigned char *got, size_t n, unsigned long from);
+void all_out(int fd, const void *p, size_t n);
+void all_in(int fd, void *p, size_t n);
+unsigned long to_end(int fd, unsigned long from);
+void stream_out(int fd, unsigned long from, unsigned long n, size_t most);
+void stream_in(int fd, unsigned long from, unsigned long n);
+void sync_send(int fd);
+void sync_wait(int fd);
+void nap(int ms);
+double now(void);
+void count(int s);
+void set_nonblocking(int fd);
+unsigned long fill_up(int fd, unsigned long from);
+int waits(int e, int ms);
+void in_set(int e, int op, int fd, unsigned events, unsigned word);
+int door(int fd, int server, int backlog, struct sockaddr_in *a);
+int connected(struct sockaddr_in *a);
+int fast_now(int fd);
+void warm(int fd, int server);
+
+/* The cases. `server` says which side this is. */
+void echo(int fd, int server);
+void stream(int fd, int server);
+void lists(int fd, int server);
+void half_close(int fd, int server);
+void peek(int fd, int server);
+void nonblocking(int fd, int server);
+void timeouts(int fd, int server);
+void signalled(int fd, int server);
+void reset(int fd, int server);
+void broken_pipe(int fd, int server);
+void duplicates(int fd, int server);
+void forks(int fd, int server);
+void polled(int fd, int server);
+void selected(int fd, int server);
+void epolled(int fd, int server);
+void files(int fd, int server);
+void program(int fd, int server);
+void spawned(int fd, int server);
+void killed(int fd, int server);
+void threads(int fd, int server);
+void urgent(int fd, int server);
+void urgent_mark(int fd, int server);
+void streams(int fd, int server);
+void passed(int fd, int server);
+void linger(int fd, int server);
+void changed(int fd, int server);
+void edges(int fd, int server);
+void once(int fd, int server);
+void once_early(int fd, int server);
+void exclusive(int fd, int server);
+void nested(int fd, int server);
+void mixed(int fd, int server);
+void room(int fd, int server);
+void early(int fd, int server);
+void set_forked(int fd, int server);
+void set_outlives(int fd, int server);
+void crew(int fd, int server);
+void two_waits(int fd, int server);
+void interrupted(int fd, int server);
+void endings(int fd, int server);
+void killed_in_set(int fd, int server);
+void again(int fd, int server);
+void again_order(int fd, int server);
+void again_forked(int fd, int server);
+void again_polled(int fd, int server);
+void again_loop(int fd, int server);
+void again_threads(int fd, int server);
+void held(int fd, int server);
+
+#endif
