@@ -115,7 +115,7 @@ fifo=MBRSHIP:FRAG:NAK:COM
 if "$program" list | grep -q '^strata .*cargo build'; then
   echo "skipped: horus-4-carriers to horus-5-total, rounds of a group: this program is built without strata (cargo build --features strata)"
 else
-  measure rounds-fifo "strata:stack=$fifo:udp,label=udp" "strata:stack=$fifo:multicast,label=multicast" --pattern group --burst 1 --to 8KiB
+  measure rounds-fifo "strata:stack=$fifo:udp,label=fifo-udp" "strata:stack=$fifo:multicast,label=fifo-multicast" --pattern group --burst 1 --to 8KiB
   draw horus-4-carriers rounds-fifo -- --graph latency
   measure rounds-total "strata:stack=TOTAL:$fifo:multicast,label=total" "strata:stack=$fifo:multicast,label=fifo" --pattern group --burst 1 --to 8KiB
   draw horus-4-orders rounds-total -- --graph latency
