@@ -22,5 +22,4 @@ one nng nng libnng-dev nng/nng.h header nng/nng.h
 one grpc grpc libgrpc-dev grpc/grpc.h header grpc/grpc.h
 one ucx ucx libucx-dev ucp/api/ucp.h header ucp/api/ucp.h
 one corosync corosync "corosync libcpg-dev" corosync/cpg.h header corosync/cpg.h
-one jgroups jgroups "default-jdk-headless maven" "a JDK with Maven, by which JGroups is fetched," make -s -C jgroups OUT="$folder" library
 one libfabric libfabric libfabric-dev rdma/fabric.h header rdma/fabric.h

@@ -26,7 +26,6 @@ mod hinting;
 mod history;
 mod hosts;
 mod input;
-mod jgroups;
 mod judging;
 mod laboratory;
 #[cfg(feature = "live")]
