@@ -110,6 +110,24 @@ else
   echo "skipped: gigabit-layers, netpipe-8-mpi and netpipe-8-wire, MPI over TCP: no module of an MPI is built (make modules)"
 fi
 
+# Horus: rounds in which each member casts. A group over UDP sends a cast to each member, one over multicast once.
+fifo=MBRSHIP:FRAG:NAK:COM
+if "$program" list | grep -q '^strata .*cargo build'; then
+  echo "skipped: horus-4-carriers to horus-5-total, rounds of a group: this program is built without strata (cargo build --features strata)"
+else
+  measure rounds-fifo "strata:stack=$fifo:udp,label=fifo-udp" "strata:stack=$fifo:multicast,label=fifo-multicast" --pattern group --burst 1 --to 8KiB
+  draw horus-4-carriers rounds-fifo -- --graph latency
+  measure rounds-total "strata:stack=TOTAL:$fifo:multicast,label=total" "strata:stack=$fifo:multicast,label=fifo" --pattern group --burst 1 --to 8KiB
+  draw horus-4-orders rounds-total -- --graph latency
+  for case in "udp $fifo:udp" "multicast $fifo:multicast" "total TOTAL:$fifo:multicast"; do
+    case_of=horus-5-${case% *} stack=${case#* }
+    echo "$case_of: pipegauge sweep strata:stack=$stack --over members=2,3,4 --over burst=1,5,25 -- --pattern group --topology group --sizes 1 ${flags[*]-}"
+    finish "$case_of" "$program" sweep "strata:stack=$stack" --over members=2,3,4 --over burst=1,5,25 --rounds 4 \
+      ${flags[@]+"${flags[@]}"} -q -o "$case_of" -- --pattern group --topology group --sizes 1
+    [ ! -e "$case_of/map.svg" ] || cp "$case_of/map.svg" "$case_of.svg"
+  done
+fi
+
 for rate in 155 513; do measure "wire-$rate" tcp --shape rate=${rate}Mbit/s --to 60KiB; done
 draw scaling-1 wire-513 -- --graph latency
 print scaling-table scale wire-155.run.jsonl --against wire-513.run.jsonl

@@ -21,4 +21,5 @@ one zeromq zeromq libzmq3-dev zmq.h header zmq.h
 one nng nng libnng-dev nng/nng.h header nng/nng.h
 one grpc grpc libgrpc-dev grpc/grpc.h header grpc/grpc.h
 one ucx ucx libucx-dev ucp/api/ucp.h header ucp/api/ucp.h
+one corosync corosync "corosync libcpg-dev" corosync/cpg.h header corosync/cpg.h
 one libfabric libfabric libfabric-dev rdma/fabric.h header rdma/fabric.h

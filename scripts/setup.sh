@@ -82,6 +82,8 @@ if [ "$goal" = test ]; then
   want nats-server have nats-server
   want libucx-dev test -e /usr/include/ucp/api/ucp.h
   want libfabric-dev test -e /usr/include/rdma/fabric.h
+  want corosync have corosync
+  want libcpg-dev test -e /usr/include/corosync/cpg.h
   want man-db have man
   want gnuplot-nox have gnuplot
   want python3-venv python3 -c 'import venv, ensurepip'
@@ -101,6 +103,9 @@ if [ "$goal" = bench ]; then
   want ucx-utils have ucx_perftest
   want libfabric-dev test -e /usr/include/rdma/fabric.h
   want libfabric-bin have fi_pingpong
+  want corosync have corosync
+  want libcpg-dev test -e /usr/include/corosync/cpg.h
+  want nftables have nft
 fi
 
 if [ ${#missing[@]} -eq 0 ]; then

@@ -14,6 +14,7 @@ import bench  # noqa: E402
 import fabrics  # noqa: E402
 import fastsock  # noqa: E402
 import footprint  # noqa: E402
+import group  # noqa: E402
 import mpi  # noqa: E402
 import pairs  # noqa: E402
 import peers  # noqa: E402
@@ -394,6 +395,35 @@ def every_place_of_fast_sockets_has_like_flags_for_all_of_its_paths():
     assert fastsock.FAST == "tcp:preload=fastsock"
 
 
+def carriers_of_a_group_are_measured_alike_and_lose_alike():
+    names = [carrier.path.split("label=")[1] for carrier in group.CARRIERS]
+    assert len(set(names)) == len(names) and group.CARRIERS[0].of == "strata"
+    for load in group.LOADS:
+        words = group.command(group.CARRIERS, load, "x")
+        after = lambda flag: words[words.index(flag) + 1]
+        assert (after("--sizes"), after("--burst"), after("--pattern")) == (str(load.size), str(load.messages), load.pattern), load
+        dropped = int(words[words.index(group.NAMESPACE) + 1])
+        assert dropped == load.loss * 10_000, load
+        # What Corosync's own namespaces drop is what this one drops.
+        for word in words:
+            assert not word.startswith("corosync") or (f",loss={load.loss:.0%}" in word) == bool(load.loss), (load, word)
+
+
+def figures_of_a_group_are_rates_or_times_of_rounds():
+    def trial(path, block, seconds, **more):
+        return {"event": "trial", "path": path, "block": block, "burst": 25, "repeats": 100, "seconds": seconds, "median": seconds / 100, **more}
+
+    events = [trial(0, b, 0.01) for b in range(6)] + [trial(1, b, 0.1) for b in range(6)] + [trial(1, 9, 1.0, warmup=True), trial(2, 0, 1.0, lost=100)]
+    ours, theirs, load = group.figures(events, 0, "group"), group.figures(events, 1, "group"), group.LOADS[0]
+    assert ours == dict.fromkeys(range(6), 750_000) and theirs == dict.fromkeys(range(6), 75_000)
+    assert group.figures(events, 2, "group") == {}, "a round that lost all has no rate"
+    assert group.beside(ours, theirs, False)[0] == 10
+    assert group.verdict(group.against_target(ours, load), 1) == "met" and group.verdict(group.against_target(theirs, load), 1) == "missed"
+    times = group.figures(events, 1, "one-sender")
+    assert times == dict.fromkeys(range(6), 0.001) and group.beside(group.figures(events, 0, "one-sender"), times, True)[0] == 10
+    assert group.beside({0: 1}, {0: 1}, False) is None
+
+
 def programs_have_like_commands_on_both_layers_and_their_figures_are_read():
     with tempfile.TemporaryDirectory() as at:
         for work in programs.WORKS:
@@ -442,7 +472,8 @@ for test in [both_sides_of_every_pair_have_like_settings, help_and_unknown_parts
              figures_of_fabrics_are_read_from_what_the_tools_print, both_sides_of_an_mpi_have_like_settings_and_figures_are_read, the_systems_congestion_control_is_named,
              rounds_of_two_paths_are_compared_round_by_round, a_streams_time_is_its_receivers, cpu_time_of_a_message_is_that_of_both_sides_or_none,
              every_place_of_fast_sockets_has_like_flags_for_all_of_its_paths, programs_have_like_commands_on_both_layers_and_their_figures_are_read,
-             rates_of_programs_are_compared_pair_by_pair, a_childs_cpu_time_counts]:
+             rates_of_programs_are_compared_pair_by_pair, a_childs_cpu_time_counts,
+             carriers_of_a_group_are_measured_alike_and_lose_alike, figures_of_a_group_are_rates_or_times_of_rounds]:
     try:
         test()
         passed += 1

@@ -11,6 +11,7 @@ mod both;
 mod brokers;
 mod collectives;
 mod comparing;
+mod corosync;
 mod costing;
 mod disk;
 mod explaining;

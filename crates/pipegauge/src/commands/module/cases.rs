@@ -10,7 +10,8 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use rendezvous::Far;
 use transport::options::Form;
 use transport::{
-    Acceptor, Address, AnyLink, Capabilities, Link, LinkError, Patience, Proof, Semantics, Settings, Transport, Value,
+    Acceptor, Address, AnyLink, Capabilities, Delivered, Link, LinkError, Order, Patience, Proof, Semantics, Settings,
+    Transport, Value,
 };
 
 use super::load;
@@ -27,7 +28,7 @@ pub struct Case {
 }
 
 /// Every case, in the order in which they are tried.
-pub const CASES: [Case; 20] = [
+pub const CASES: [Case; 21] = [
     Case {
         name: "sizes",
         what: "messages of 1 B to 16 MiB arrive as they were sent, both ways",
@@ -137,6 +138,12 @@ pub const CASES: [Case; 20] = [
         what: "three members of a group do every collective at many sizes, and each gets what it is to get",
         applies: |can| can.collective,
         try_it: together,
+    },
+    Case {
+        name: "casts",
+        what: "three members cast to each other, and each delivers all casts in the order that the group promises; answers reach whom they are for",
+        applies: |can| can.group,
+        try_it: casts,
     },
 ];
 
@@ -749,16 +756,91 @@ fn together(module: &'static dyn Transport) -> Result<()> {
         link.barrier()?;
         Ok(())
     };
-    let told = |done: Result<()>| done.inspect_err(|_| FAILED.store(true, Ordering::Relaxed));
+    parts(members, part).map(drop)
+}
+
+/// What comes of each member's part, all of which run at once, in the order of their ranks.
+fn parts<T: Send>(members: Vec<AnyLink>, part: impl Fn(AnyLink, u64) -> Result<T> + Sync) -> Result<Vec<T>> {
+    let told = |done: Result<T>| done.inspect_err(|_| FAILED.store(true, Ordering::Relaxed));
+    let (told, part) = (&told, &part);
     std::thread::scope(|s| {
         let parts = (0..).zip(members).map(|(rank, member)| s.spawn(move || told(part(member, rank))));
         let parts: Vec<_> = parts.collect();
         let done = parts.into_iter().map(|part| part.join().unwrap_or_else(|_| Err(anyhow!("a member panicked"))));
+        let (done, mut failed): (Vec<_>, Vec<_>) = done.partition(Result::is_ok);
         // Members that are stopped because another one failed say less than that one.
-        let mut failed: Vec<anyhow::Error> = done.filter_map(Result::err).collect();
-        failed.sort_by_key(|e| matches!(e.downcast_ref(), Some(LinkError::Interrupted | LinkError::Closed { .. })));
-        failed.into_iter().next().map_or(Ok(()), Err)
+        failed.sort_by_key(|e| {
+            let cause = e.as_ref().err().and_then(|e| e.downcast_ref());
+            matches!(cause, Some(LinkError::Interrupted | LinkError::Closed { .. }))
+        });
+        failed.into_iter().chain(done).collect()
     })
+}
+
+/// Casts of each member at each size.
+const CASTS: u32 = 40;
+
+fn casts(module: &'static dyn Transport) -> Result<()> {
+    let members = group(module)?;
+    let count = members.len();
+    // Links stay until all members are done: who leaves ends the group.
+    let part = |mut end: AnyLink, rank: u64| -> Result<(Vec<u32>, AnyLink)> {
+        let most = most(&end);
+        let link = end.group().context("its link has no group")?;
+        ensure!((link.members(), link.rank()) == (count as u32, rank as u32), "join() lost its place");
+        let own = link.hears_itself(true);
+        ensure!(
+            own || link.order() == Order::Sender,
+            "all casts have one order, and hear_itself() does not deliver a member's own"
+        );
+        let senders = if own { count } else { count - 1 };
+        let (mut came, mut whose, mut due) = (vec![0; count], Vec::new(), 0);
+        for size in [8, 100, 4096, 100_000, 1 << 20].into_iter().filter(|size| *size <= most) {
+            let rounds = if size > 4096 { 4 } else { CASTS };
+            for number in due..due + rounds {
+                let told = link.queue(&content(size, u64::from(number) * 10 + rank))?;
+                ensure!(told == number + 1, "cast {told} of this member is its cast {}", number + 1);
+            }
+            link.flush()?;
+            let mut block = vec![0; size];
+            for _ in 0..rounds as usize * senders {
+                let Delivered { from, number } = link.deliver(&mut block)?;
+                let last =
+                    came.get_mut(from as usize).with_context(|| format!("a cast is said to be of member {from}"))?;
+                ensure!(number == *last + 1, "of member {from} cast {number} came behind {last}");
+                *last = number;
+                ensure!(
+                    block == content(size, u64::from(number - 1) * 10 + u64::from(from)),
+                    "cast {number} of member {from}, {size} bytes: member {rank} got other content"
+                );
+                whose.push(from);
+            }
+            due += rounds;
+        }
+        let mut block = [0; 16];
+        if rank == 0 {
+            for _ in 1..count {
+                let from = link.answered(&mut block)?;
+                ensure!(block[..] == content(16, u64::from(from)), "an answer of member {from} has other content");
+                link.answer(from, &block)?;
+            }
+        } else {
+            link.answer(0, &content(16, rank))?;
+            ensure!(
+                link.answered(&mut block)? == 0 && block[..] == content(16, rank),
+                "rank 0 answered something else"
+            );
+        }
+        link.hears_itself(false);
+        let order = if link.order() == Order::Total { whose } else { Vec::new() };
+        Ok((order, end))
+    };
+    let orders = parts(members, part)?;
+    ensure!(
+        orders.iter().all(|(order, _)| *order == orders[0].0),
+        "all casts have one order, and members delivered them in several"
+    );
+    Ok(())
 }
 
 /// A line on what the module is.
