@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `cost` | what a transfer takes of the CPU of each side, as curves |
 //! | [`curve`] | points of each path, taken from run files in one place |
+//! | `doublings` | of many sizes those a factor of two apart, for tables |
 //! | `pt` | a point of a curve as it is drawn |
 //! | [`overlay`] | what is drawn over a curve: dips, steps, fitted models |
 //! | [`scale`] | linear and logarithmic axes, their ticks and labels |
@@ -37,6 +38,7 @@
 pub mod compare;
 mod cost;
 pub mod curve;
+mod doublings;
 pub mod figure;
 mod flows;
 pub mod graph;

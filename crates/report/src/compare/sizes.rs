@@ -5,6 +5,7 @@ use units::Seconds;
 
 use super::Named;
 use super::ratios::{bounded, interval, ratio};
+use crate::doublings::apart;
 use crate::table::{Flush, Grid};
 use crate::words::plain;
 
@@ -34,7 +35,8 @@ pub fn table(named: &Named, all: bool) -> String {
         ("", Left),
     ]);
     let sizes = &named.comparison.sizes;
-    let shown: Vec<&Compared> = if all || sizes.len() <= MOST { sizes.iter().collect() } else { apart(sizes) };
+    let shown: Vec<&Compared> =
+        if all || sizes.len() <= MOST { sizes.iter().collect() } else { apart(sizes, |s| s.size) };
     for s in &shown {
         let times = [
             named.size(s.size),
@@ -84,19 +86,6 @@ pub fn table(named: &Named, all: bool) -> String {
     }
     text.push_str(&about(&named.comparison));
     text
-}
-
-/// The first size, then the next that is at least in the following doubling, and the last.
-fn apart(sizes: &[Compared]) -> Vec<&Compared> {
-    let (mut kept, mut next): (Vec<&Compared>, u64) = (Vec::new(), 0);
-    for s in sizes.iter().filter(|s| Some(s.size) != sizes.last().map(|last| last.size)) {
-        if s.size >= next {
-            kept.push(s);
-            next = 1 << (s.size.max(1).ilog2() + 1).min(63);
-        }
-    }
-    kept.extend(sizes.last());
-    kept
 }
 
 /// Most characters of a column's title: a table with two such columns still fits a terminal.

@@ -9,7 +9,7 @@ use units::{Bytes, Kind, Seconds, resolved};
 use super::WIDTH;
 use super::breaks::digits;
 use super::grid::{Flush, Grid};
-use super::points::apart;
+use crate::doublings::apart;
 use crate::text::paragraph;
 use crate::words;
 
@@ -40,7 +40,7 @@ pub fn jitter(run: &Analysis<'_>, path: usize, all: bool) -> String {
         ("", Left),
     ]);
     let timed = p.points.iter().filter(|p| p.figures.percentiles.is_some());
-    let shown = if all { timed.collect() } else { apart(timed) };
+    let shown = if all { timed.collect() } else { apart(timed, |p| p.size) };
     for point in &shown {
         let Some(at) = point.figures.percentiles.as_ref() else { continue };
         let time = |pick: fn(&Percentiles) -> Option<f64>| pick(at).map_or("-".to_owned(), |t| Seconds(t).to_string());

@@ -10,6 +10,7 @@ use units::{BitRate, Bytes, Kind, RESOLVED, Seconds, Share, with_interval};
 
 use super::WIDTH;
 use super::grid::{Flush, stream};
+use crate::doublings::apart;
 use crate::text::paragraph;
 use crate::words;
 
@@ -37,7 +38,8 @@ pub fn points(run: &RunFile, path: usize, all: bool, out: &mut dyn Write) -> io:
     let whose = if first.time == TimeKind::Slowest { "those of the " } else { "" };
     let title = format!("{name}: times are {whose}{}{both}", words::time_label(first.time));
     out.write_all(crate::text::hanging("", &title, 2, WIDTH).as_bytes())?;
-    let points: Vec<&Point> = if all || p.points.len() <= MOST { p.points.iter().collect() } else { apart(&p.points) };
+    let points: Vec<&Point> =
+        if all || p.points.len() <= MOST { p.points.iter().collect() } else { apart(&p.points, |p| p.size) };
     let warned = crate::curve::warned_sizes(run, p.opened.path, true);
     let any_warned = points.iter().any(|point| warned.contains(&point.size));
     let columns = used(run, p, &points);
@@ -80,20 +82,6 @@ pub fn points(run: &RunFile, path: usize, all: bool, out: &mut dyn Write) -> io:
         writeln!(out, "! the point has a warning")?;
     }
     Ok(())
-}
-
-/// Points about a factor of two apart, the first and the last included.
-pub(super) fn apart<'a>(points: impl IntoIterator<Item = &'a Point>) -> Vec<&'a Point> {
-    let (mut kept, mut next, mut last) = (Vec::new(), 0, None);
-    for point in points {
-        last = Some(point);
-        if point.size >= next {
-            kept.push(point);
-            next = 1 << (point.size.max(1).ilog2() + 1).min(63);
-        }
-    }
-    kept.extend(last.filter(|last| kept.last().is_some_and(|kept| kept.size != last.size)));
-    kept
 }
 
 /// Columns of which any point has a figure.
