@@ -109,6 +109,7 @@ def quoted(text):
         out += [f"| {r[0]} | {r[1]} | {r[2]} | {r[3]} | {cost(r[2], r[4])} |" for r in floor] + [""]
     out += ["Against other tools, both sides at like settings of the socket. A ratio is the median of those of interleaved pairs, with a bootstrap",
             "95% interval; the medians in brackets are each side's own, and divide to another one. Where the interval has 1 in it, that is parity.",
+            "Each interval is that of its row alone: of twenty rows of parity one leaves out 1 by chance.",
             "All of them measure one path, so that no ratio is a merit of either: one away from 1 says that the two send, warm up or count",
             "differently, or that the machine treated them so. Several flows against `iperf3 -P` and pairs of processes against nuttcp are not here:",
             "threads and CPUs are not alike there ([bench/RESULTS.md](bench/RESULTS.md))."]

@@ -112,7 +112,7 @@ fi
 
 # Horus: rounds in which each member casts. A group over UDP sends a cast to each member, one over multicast once.
 fifo=MBRSHIP:FRAG:NAK:COM
-if "$program" list | grep -q '^strata .*cargo build'; then
+if "$program" list strata | tr -s '\n ' ' ' | grep -q 'cargo build'; then
   echo "skipped: horus-4-carriers to horus-5-total, rounds of a group: this program is built without strata (cargo build --features strata)"
 else
   measure rounds-fifo "strata:stack=$fifo:udp,label=fifo-udp" "strata:stack=$fifo:multicast,label=fifo-multicast" --pattern group --burst 1 --to 8KiB

@@ -7,6 +7,7 @@ import { svg } from "./dom";
 import { bandwidthCurve, knee, latencyLines, type Place } from "./fitted";
 import type { Graph } from "./graphs";
 import { Labels } from "./labels";
+import { width as wide } from "./measure";
 import type { State } from "./state";
 import { pretty, short } from "./units";
 
@@ -48,8 +49,10 @@ function ranges(state: State, graph: Graph, ground: Ground, labels: Labels): rea
       const words = `${s.path.name}: ${mark.label}`;
       const one = svg("g", { class: `mark hue${s.path.hue}`, "data-kind": mark.kind }, svg("title", {}, words));
       let spot: readonly [number, number] | undefined;
+      let at: Pixel | undefined;
       if (x.quantity === "size") {
         const [from, to] = [mark.from, mark.to].map((size) => ground.at([size, NaN])[0]) as [number, number];
+        at = [(from + to) / 2, NaN];
         const width = Math.max(3, to - from);
         one.append(svg("rect", { x: round((from + to - width) / 2), y: top, width: round(width), height: bottom - top }));
         spot = labels.row((from + to) / 2, mark.label);
@@ -63,12 +66,23 @@ function ranges(state: State, graph: Graph, ground: Ground, labels: Labels): rea
         one.append(svg("path", { d: path(stretch) }));
         const middle = stretch[stretch.length >> 1];
         spot = middle && labels.near(middle[0], middle[1], mark.label);
+        at = middle;
       }
-      if (spot) names.append(svg("g", { class: `mark hue${s.path.hue}` }, svg("text", { x: round(spot[0]), y: round(spot[1]) }, mark.label)));
+      if (spot) names.append(svg("g", { class: `mark hue${s.path.hue}` }, svg("text", { x: round(spot[0]), y: round(spot[1]) }, mark.label), ...leader(spot, at, mark.label)));
       group.append(one);
     }
   }
   return [group, names];
+}
+
+/** A line from a label to what it names, where that does not lie right beside it: of a stretch that fills the height, a tick at its middle. */
+function leader([x, y]: readonly [number, number], at: Pixel | undefined, text: string): SVGElement[] {
+  if (!at) return [];
+  const line = (from: Pixel, to: Pixel) => [svg("line", { class: "leader", x1: round(from[0]), y1: round(from[1]), x2: round(to[0]), y2: round(to[1]) })];
+  const end = Math.min(Math.max(at[0], x), x + wide(text, 12, 600));
+  if (Number.isNaN(at[1])) return line([end, y + 3], [at[0], y + 10]);
+  const from: Pixel = [end, at[1] > y ? y + 3 : y - 12];
+  return Math.hypot(at[0] - from[0], at[1] - from[1]) < 12 ? [] : line(from, at);
 }
 
 /** Where the curves run, at every few pixels. */

@@ -24,7 +24,7 @@ const VISITS: f64 = 8.0;
 /// Rounds that should visit a size at least: below four there is no interval, and a plan may fall short by a trial.
 const FEWEST_VISITS: f64 = 5.0;
 
-/// The same of several sides on a machine that is too busy for all sizes: below eight rounds there is no verdict.
+/// The same of several sides on a machine that is too busy for all sizes: below six rounds there is hardly a verdict, and a plan may fall short by some.
 const VISITS_OF_SIDES: f64 = 11.0;
 const FEWEST_OF_SIDES: f64 = 9.0;
 

@@ -18,10 +18,12 @@ const ABOVE: f64 = 1.25;
 const FEWEST: u32 = 2;
 const TOGETHER: usize = 3;
 
-/// Whether a connection between these two ends ("A to B") leaves the host: what stays on it has no shaper.
+/// Whether a connection between these two ends ("A to B", and of some transports what it runs over behind a comma) leaves the host: what stays
+/// on it has no shaper.
 pub(crate) fn leaves_the_host(addresses: Option<&str>) -> bool {
     let ends = |text: &str| -> Option<(SocketAddr, SocketAddr)> {
         let (near, far) = text.split_once(" to ")?;
+        let far = far.split_once(',').map_or(far, |(far, _)| far);
         Some((near.parse().ok()?, far.parse().ok()?))
     };
     let apart = |(near, far): (SocketAddr, SocketAddr)| near.ip() != far.ip() && !far.ip().is_loopback();
@@ -212,6 +214,7 @@ mod tests {
     fn a_path_leaves_the_host_where_its_ends_have_two_addresses() {
         assert!(leaves_the_host(Some("10.77.0.1:34000 to 10.77.0.2:5000")));
         assert!(leaves_the_host(Some("[fd77::1]:34000 to [fd77::2]:5000")));
+        assert!(leaves_the_host(Some("10.77.0.1:34000 to 10.77.0.2:5000, MPTCP with 1 subflow")));
         for here in ["127.0.0.1:1 to 127.0.0.1:2", "10.0.0.5:1 to 10.0.0.5:2", "[::1]:1 to [::1]:2", "nowhere"] {
             assert!(!leaves_the_host(Some(here)), "{here}");
         }

@@ -247,6 +247,7 @@ pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> O
     let as_timed = rounds(plan, kind, trials, &Common::default());
     let ends = |pick: fn(f64, f64) -> f64| as_timed.iter().map(|(_, t)| *t).fold(median, pick);
     let weight: f64 = wholes.iter().map(|(_, n)| n).sum();
+    let mean = wholes.iter().map(|(t, n)| t * n).sum::<f64>() / weight.max(1.0);
     let times: Vec<f64> = wholes.iter().map(|(t, _)| *t).collect();
     let sum = |f: fn(&Trial) -> u64| used.iter().map(|t| f(t)).sum::<u64>();
     let iterations = sum(|t| t.report.repeats);
@@ -267,7 +268,7 @@ pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> O
         iterations,
         min: times.iter().copied().fold(f64::INFINITY, f64::min),
         median,
-        mean: wholes.iter().map(|(t, n)| t * n).sum::<f64>() / weight.max(1.0),
+        mean,
         variance: if times.len() > 1 { stats::variance(&times) } else { 0.0 },
         low: interval.low,
         high: interval.high,
@@ -278,8 +279,13 @@ pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> O
         repeat_high: None,
         percentiles: Singles::about(plan, &used, median).map(|singles| singles.row()),
         throughput: bits(plan, sample) / median,
-        sender_throughput: (facts.unanswered && near_seconds > 0.0 && flows.is_none())
-            .then(|| sample.size as f64 * 8.0 * iterations as f64 / near_seconds),
+        sender_throughput: (facts.unanswered && near_seconds > 0.0 && flows.is_none()).then(|| {
+            let sent = sample.size as f64 * 8.0 * iterations as f64 / near_seconds;
+            // A mean beside the receiver's median: where stops lengthen both means, more would seem to arrive than was sent. A rate that is
+            // offered is one on average.
+            let alike = if plan.offers() { 1.0 } else { mean / median };
+            sent * if alike.is_finite() { alike } else { 1.0 }
+        }),
         transactions: (facts.rates)(sample)
             .filter(|_| near_seconds > 0.0)
             .map(|each| each as f64 * iterations as f64 / near_seconds),

@@ -268,7 +268,7 @@ pub fn warnings(plan: &Plan, kind: Name, points: &[Judged<'_>], taken: Option<Ta
     // Flows that share CPUs pause while others run.
     let several = points.iter().any(|p| p.figures.flows.is_some());
     if kind.ends() != Ends::Copied && !several {
-        all.extend(paused(plan, points, busy));
+        all.extend(paused(plan, kind, points, busy));
     }
     all.extend(unreliable(plan, kind, points));
     all.extend(flows_apart(plan, points));
@@ -321,7 +321,7 @@ fn noisy(plan: &Plan, kind: Name, points: &[Judged<'_>], busy: Option<Cause>) ->
 fn spread_within(trials: &[Trial]) -> f64 {
     let spreads: Vec<f64> = trials
         .iter()
-        .filter(|t| t.report.median > 0.0)
+        .filter(|t| !t.warmup && t.report.median > 0.0)
         .map(|t| (t.report.median - t.report.min) / t.report.median)
         .collect();
     if spreads.is_empty() { 0.0 } else { stats::median(&spreads) }
@@ -355,12 +355,12 @@ fn unsettled(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
 
 /// A closed loop sends nothing while the far side stands still, so its percentiles hide the pause from all but one iteration; the time that
 /// passed shows it.
-fn paused(plan: &Plan, points: &[Judged<'_>], busy: Option<Cause>) -> Option<Warning> {
+fn paused(plan: &Plan, kind: Name, points: &[Judged<'_>], busy: Option<Cause>) -> Option<Warning> {
     if plan.scheduled() {
         return None;
     }
     let (mut total, mut stood, mut pauses, mut longest) = (0.0, 0.0, 0u64, 0.0f64);
-    for t in points.iter().flat_map(|p| p.trials) {
+    for t in points.iter().flat_map(|p| p.trials).filter(|t| !t.warmup) {
         total += t.report.seconds;
         let least = (t.report.median * PAUSE).max(PAUSE_LEAST);
         if t.report.histogram.is_empty() {
@@ -381,7 +381,10 @@ fn paused(plan: &Plan, points: &[Judged<'_>], busy: Option<Cause>) -> Option<War
         return None;
     }
     let facts = plan.pattern.facts();
-    let how = if facts.on_schedule.is_some() {
+    let how = if !kind.capabilities().schedules() {
+        "a closed loop sends nothing meanwhile, so that one message alone is charged with each pause, and percentiles hide what a user would \
+         have waited"
+    } else if facts.on_schedule.is_some() {
         "a closed loop sends nothing meanwhile, so its percentiles hide what a user would have waited; --rate N sends on \
          schedule and charges the wait"
     } else {

@@ -19,6 +19,7 @@ use crate::figures::{self, Common};
 /// Shortest and longest sustained trial as planned, seconds. Quotas are dealt out in tenths of a second.
 const LEAST: f64 = 0.35;
 const MOST: f64 = 1.5;
+const DEALT: f64 = 0.1;
 
 /// Share of the budget that sustained trials take, sizes that are measured so, and times that each is.
 const SHARE: f64 = 0.18;
@@ -36,7 +37,7 @@ pub struct Sustained {
     pub lasted: f64,
     /// How long the shortest of them lasted, seconds.
     pub shortest: f64,
-    /// Mean time, seconds of the point's kind.
+    /// Mean time at the run's typical level, seconds of the point's kind: the median of the short trials times `ratio`.
     pub seconds: f64,
     /// Bits a second that the mean time stands for.
     pub throughput: f64,
@@ -103,6 +104,8 @@ struct Held<'a> {
     long: &'a [(&'a Trial, f64)],
     /// Logarithm of each mean over the median, at the level of its round.
     logs: Vec<f64>,
+    /// Median of the short trials, seconds.
+    median: f64,
     /// Standard error of the median, as a logarithm.
     error: f64,
     /// Mean of the short trials over their median.
@@ -137,6 +140,7 @@ pub fn sustained<T: Borrow<[Trial]>>(
         found.push(Held {
             size,
             long,
+            median,
             logs: long.iter().map(|(t, mean)| (mean / median).ln() - common.level(t.block)).collect(),
             error: figures::error(plan, kind, &short, common)
                 .filter(|_| rounds.len() >= stats::FEWEST_ROUNDS)
@@ -146,17 +150,19 @@ pub fn sustained<T: Borrow<[Trial]>>(
         });
     }
     let apart = apart(&found);
-    let of = |Held { size, long, logs, error, short_mean, clock }: Held<'_>| {
+    let of = |Held { size, long, logs, median, error, short_mean, clock }: Held<'_>| {
         let log = stats::mean(&logs);
-        let own = apart.value / (logs.len() as f64).sqrt();
+        let lasted = stats::mean(&long.iter().map(|(t, _)| length(t)).collect::<Vec<_>>());
+        let own = apart.value.hypot(cut_off(log, lasted)) / (logs.len() as f64).sqrt();
         let reach = stats::student_t(stats::CONFIDENCE, apart.degrees) * own.hypot(error);
         let (low, high) =
             if reach.is_finite() { ((log - reach).exp(), (log + reach).exp()) } else { (0.0, f64::INFINITY) };
-        let seconds = stats::mean(&long.iter().map(|(_, mean)| *mean).collect::<Vec<_>>());
+        // At the run's typical level, as the short trials' median is: else the two would not have the ratio that is told of them.
+        let seconds = median * log.exp();
         Sustained {
             size,
             trials: logs.len() as u32,
-            lasted: stats::mean(&long.iter().map(|(t, _)| length(t)).collect::<Vec<_>>()),
+            lasted,
             shortest: long.iter().map(|(t, _)| length(t)).fold(f64::INFINITY, f64::min),
             seconds,
             throughput: figures::bits(plan, long[0].0) / seconds,
@@ -168,6 +174,13 @@ pub fn sustained<T: Borrow<[Trial]>>(
         }
     };
     found.into_iter().map(of).collect()
+}
+
+/// Standard deviation of a trial's logarithm that comes of where it is cut off, if what makes it longer than the short ones by the factor
+/// e^`log` are stops that come back: a trial holds one of them more or less, by chance as likely as any part of one.
+fn cut_off(log: f64, lasted: f64) -> f64 {
+    let stop = DEALT * (1.0 - (-log).exp()).max(0.0);
+    if lasted > 0.0 { stop / lasted / 12f64.sqrt() } else { 0.0 }
 }
 
 /// How far the long trials of one size lie apart, as a logarithm: the standard deviation of one.
@@ -320,6 +333,23 @@ mod tests {
         let common = Common::of(&plan, transport::tcp::NAME, Calibration::default(), [&short[..]].into_iter());
         let found = sustained(&plan, transport::tcp::NAME, &long, [(8, &short[..])].into_iter(), &common);
         assert!(found[0].high.is_infinite() && !found[0].differs(), "{found:?}");
+    }
+
+    #[test]
+    fn a_sustained_time_is_at_the_level_of_the_median_beside_it() {
+        // The rounds of both long trials stand three times as slow as most.
+        let plan = Plan::default();
+        let slow = |b: u32| if [3, 7].contains(&b) { 3.0 } else { 1.0 };
+        let sizes: Vec<u64> = (0..8).map(|i| 64 << i).collect();
+        let points: Vec<(u64, Vec<Trial>)> = (sizes.iter())
+            .map(|s| (*s, (1..=10).map(|b| trial(b, *s, 2e-5 * slow(b), 2e-5 * slow(b), 50)).collect()))
+            .collect();
+        let long: Vec<Trial> = [3, 7].map(|b| trial(b, 64, 2e-5, 6e-5, 15_000)).to_vec();
+        let common =
+            Common::of(&plan, transport::tcp::NAME, Calibration::default(), points.iter().map(|(_, t)| &t[..]));
+        let found = sustained(&plan, transport::tcp::NAME, &long, points.iter().map(|(s, t)| (*s, &t[..])), &common);
+        let s = &found[0];
+        assert!((s.ratio - 1.0).abs() < 0.05 && (s.seconds / 1e-5 - 1.0).abs() < 0.05, "{s:?}"); // half a round trip
     }
 
     #[test]

@@ -205,12 +205,14 @@ fn pooled(squares: &[Squares]) -> Squares {
 
 /// Standard deviation between runs at each size, as a logarithm, without the noise within runs, whose variance at each size is `within`. A
 /// size's own squares are pooled with those of its neighbourhood, since few runs estimate it poorly at a single size, and single sizes may
-/// vary more than others. 0 where the neighbourhood varies no more than the noise may by chance.
+/// vary more than others. 0 where the neighbourhood varies no more than the noise may by chance. A noise that is not known is NaN.
 pub fn spread_beyond(squares: &[Squares], within: &[f64]) -> Vec<StandardError> {
     let at = |(i, (own, noise)): (usize, (&Squares, &f64))| {
-        let (near, of_noise) = (pooled(about(squares, i)), mean(about(within, i)));
+        // Of a size that was only looked at the noise is not known.
+        let known: Vec<f64> = about(within, i).iter().copied().filter(|noise| !noise.is_nan()).collect();
+        let (near, of_noise) = (pooled(about(squares, i)), mean(&known));
         let chance = 1.0 + BEYOND * (2.0 / near.degrees.max(1.0)).sqrt();
-        if near.variance() <= chance * of_noise {
+        if known.is_empty() || near.variance() <= chance * of_noise {
             return StandardError::default();
         }
         let own = StandardError { value: own.variance().sqrt(), degrees: own.degrees };
@@ -286,6 +288,17 @@ mod tests {
         );
         assert_eq!(squares_beyond_levels(&all[..1], &sizes), vec![Squares::default(); 60]);
         assert_eq!((squares_beyond_levels(&[], &[7]), windowed(&[])), (vec![Squares::default()], vec![]));
+    }
+
+    #[test]
+    fn a_size_whose_noise_is_not_known_leaves_its_neighbours_to_theirs() {
+        // Runs differ by their noise alone.
+        let squares = vec![Squares { sum: 2e-4, degrees: 2.0 }; 9];
+        let mut within = vec![1e-4; 9];
+        assert!(spread_beyond(&squares, &within).iter().all(|s| s.value == 0.0));
+        within[4] = f64::NAN;
+        let found = spread_beyond(&squares, &within);
+        assert!(found.iter().all(|s| s.value == 0.0), "{found:?}");
     }
 
     #[test]

@@ -10,9 +10,9 @@ use statrs::distribution::{ContinuousCDF, Normal};
 use crate::STATES;
 use crate::spread::StandardError;
 
-/// Scale of the prior, as a logarithm, and its degrees of freedom, which say how heavy its tail is. Default TCP runs lay within x1.24 one
-/// after another and within x1.52 over an hour, ten of each (`bench/RESULTS.md`): standard deviations of about 7% and 14%, since ten normal
-/// values lie 3.1 of them apart. Over an earlier hour they lay within x2.12: 24%. With these constants ranges hold at least 90 of 100 further runs for spreads of 3 to 40%, from one earlier
+/// Scale of the prior, as a logarithm, and its degrees of freedom, which say how heavy its tail is. Ten default TCP runs lay
+/// within x1.24 one after another, which is a standard deviation of about 7%, since ten normal values lie 3.1 of them apart. Over an hour ten
+/// lay within x1.63 (`bench/RESULTS.md`): 16%; at other times within x1.52 and x2.12: 14% and 24%. With these constants ranges hold at least 90 of 100 further runs for spreads of 3 to 40%, from one earlier
 /// run on (`tests/between.rs`).
 const USUAL: f64 = 0.22;
 const DEGREES: f64 = 2.0;

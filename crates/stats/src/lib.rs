@@ -69,7 +69,7 @@ pub use interval::{Interval, holm, median_interval, own_error, point_interval, r
 pub use levels::{Levels, Moment};
 pub use line::{Line, weighted_line};
 pub use local::{Local, freed, local, shared_nearby};
-pub use moves::{FEWEST_ROUNDS, Moves, Saw};
+pub use moves::{FEWEST_ROUNDS, Moves, Saw, slow_waves};
 pub use quotient::quotient_interval;
 pub use runs::runs_deviation;
 pub use spread::{StandardError, median_log_error, pooled_log_sigma};

@@ -138,7 +138,7 @@ impl Moves {
         let inflation = 1.0 + 2.0 * (1..k).map(|lag| (1.0 - lag as f64 / kf) * weighed.powi(lag as i32)).sum::<f64>();
         // The spread about the run's own mean lacks the variance of that mean.
         let marginal = squares / kf / (1.0 - inflation / kf).max(0.15);
-        let waves = (WAVES * kf.powf(2.0 / 3.0)).round().clamp(2.0, kf - 1.0);
+        let waves = slow_waves(k);
         let (by_alike, by_waves) = (marginal * inflation, slowest_waves(&series, waves as usize));
         // All rounds estimate the correlation, but it is uncertain itself: half-way between the waves and the effective rounds.
         let degrees = if by_waves > by_alike { waves } else { waves.max((waves + kf / inflation - 1.0) / 2.0) };
@@ -272,6 +272,12 @@ fn one_change(series: &[f64], centre: f64, squares: f64) -> f64 {
     best / squares
 }
 
+/// How many of the slowest cosine waves the long-run variance of so many rounds is computed from: its degrees of freedom.
+pub fn slow_waves(rounds: usize) -> f64 {
+    let most = (rounds as f64 - 1.0).max(1.0);
+    (WAVES * (rounds as f64).powf(2.0 / 3.0)).round().max(2.0).min(most)
+}
+
 /// Mean square of the projections on the first `waves` cosines, which holds the variance of the mean times the length.
 fn slowest_waves(series: &[f64], waves: usize) -> f64 {
     let k = series.len() as f64;
@@ -300,6 +306,11 @@ mod tests {
             0.03 * now
         };
         (0..rounds).map(|_| next(rng, &mut level)).collect()
+    }
+
+    #[test]
+    fn the_waves_of_a_series_grow_with_its_rounds() {
+        assert_eq!([1, 2, 3, 4, 8, 9, 12, 30].map(slow_waves), [1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 3.0, 6.0]);
     }
 
     /// Share of series whose mean lies within the error of 0, in percent.

@@ -77,6 +77,11 @@ impl Capabilities {
         }
     }
 
+    /// Whether messages can be sent on a schedule, whose answers are told apart by their order.
+    pub fn schedules(&self) -> bool {
+        self.poll && self.reliable && self.ordered && !self.virtual_time
+    }
+
     /// Whole messages within one process that plays both ends, or has no other.
     pub fn alone() -> Self {
         Self { semantics: Semantics::Message, two_ended: false, poll: false, waits: Vec::new(), ..Self::plain() }

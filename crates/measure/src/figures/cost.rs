@@ -200,7 +200,8 @@ fn point(plan: &Plan, kind: Name, end: End, trials: &[Trial], times: &[Trial], c
         Cpu { median, interval, per_byte: if bytes > 0.0 { median / bytes } else { 0.0 } }
     });
     let sum = |of: fn(&Cost) -> u64| used.iter().map(|(_, cost)| of(cost) as f64).sum::<f64>();
-    let (elapsed, made) = (sum(|c| c.elapsed_ns), sum(|c| c.iterations) * transfers(plan, sample));
+    let elapsed: f64 = used.iter().map(|(t, cost)| passed(t, cost)).sum();
+    let made = sum(|c| c.iterations) * transfers(plan, sample);
     (made > 0.0).then(|| PointCost {
         cpu,
         // The two clocks are read one after the other, so that CPU time may exceed the time that passed by a little.
@@ -211,6 +212,12 @@ fn point(plan: &Plan, kind: Name, end: End, trials: &[Trial], times: &[Trial], c
         cycles: Some(sum(|c| c.cycles) / made).filter(|n| *n > 0.0),
         instructions: Some(sum(|c| c.instructions) / made).filter(|n| *n > 0.0),
     })
+}
+
+/// Nanoseconds that passed while a side's CPU time was counted: without those in which a receiver waited for messages that were lost.
+fn passed(trial: &Trial, cost: &Cost) -> f64 {
+    let (elapsed, timed) = (cost.elapsed_ns as f64, trial.report.seconds.max(trial.report.far.seconds) * 1e9);
+    if trial.report.far.lost > 0 && timed > 0.0 { elapsed.min(timed) } else { elapsed }
 }
 
 #[cfg(test)]

@@ -30,6 +30,7 @@ pub(super) const FACTS: Facts = Facts {
     blocks: |spec| (spec.size, ANSWER),
     bytes: |trial, _| trial.size.saturating_mul(trial.report.flows.as_ref().map_or(1, |flows| flows.each.len() as u64)),
     startup: Some("casts"),
+    paused: Some(("the group", "casts follow each other, so that one of them alone is charged with each pause")),
     modelled,
     ..Facts::new(Some(HELP), TimeKind::RoundTrip, |_| FarRole::Answer { response: ANSWER })
 };

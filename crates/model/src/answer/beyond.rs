@@ -65,8 +65,8 @@ pub(super) fn holds(sorted: &[&CurvePoint], line: &LatencyLine) -> bool {
 pub(super) fn by_line(sorted: &[&CurvePoint], line: &LatencyLine, size: u64) -> Estimate {
     let time = |t0: f64, b: f64| (t0 + b * size as f64).max(0.0);
     let wide = twice_rms(last(sorted, DECADE).iter().map(|p| (p.seconds / at(line, p.size)).ln()));
-    // The line may pass below the largest size's own median, which a larger message does not.
-    let largest = sorted.last().map_or(0.0, |p| p.seconds);
+    // The line may pass below the largest size's own median, which a larger message does not. One that is smaller than all says nothing of it.
+    let largest = sorted.last().filter(|p| p.size < size).map_or(0.0, |p| p.seconds);
     let value = time(line.t0.value, line.per_byte.value).max(largest);
     Estimate::new(
         value,

@@ -64,7 +64,7 @@ impl Reached {
         let last = (top..shares.len()).take_while(|i| good(&shares[*i])).last().unwrap_or(top);
         let at = |i: usize| curve.points[smooth.points[i]].size;
         let size = outward(size, (share, share * highest.value), &shares[..=top], at);
-        let size = stairs(size, share, &shares[..=top], at);
+        let size = within_measured(stairs(size, share, &shares[..=top], at), at(0), at(shares.len() - 1));
         Ok(Self { size, share, moves: *moves, best: (at(first), at(last)), open: last + 1 == shares.len() })
     }
 }
@@ -104,6 +104,13 @@ fn outward(size: Estimate, (least, most): (f64, f64), shares: &[Estimate], at: i
     let more = |i: &usize| place(*i) >= size.high || (place(*i) >= size.value && shares[*i].low > most);
     let (low, high) = (all().rev().find(less), all().find(more));
     Estimate::new(size.value, low.map_or(size.low, place), high.map_or(size.high, place))
+}
+
+/// Its part between the smallest size and the largest: the most is that of the measured sizes, which is reached among them.
+fn within_measured(size: Estimate, least: u64, most: u64) -> Estimate {
+    let (least, most) = (least as f64, most as f64);
+    let clamp = |end: f64| if end.is_finite() { end.clamp(least, most) } else { end };
+    Estimate { value: clamp(size.value), low: clamp(size.low), high: clamp(size.high) }
 }
 
 /// Widens it where the curve certainly crosses the share more than once, as on a path that moves whole segments: from before the first size

@@ -55,7 +55,8 @@ pub struct Disturbed {
     /// Who took most more on one side than on the other.
     #[serde(default)]
     pub by: Disturber,
-    /// What that took while the first side's runs were measured, as a share of one CPU, mean of the runs.
+    /// What that took while the first side's runs were measured, as a share of one CPU, of a quota as a share of the time in which it stopped the
+    /// side; mean of the runs.
     pub first: f64,
     /// The same of the second side.
     pub second: f64,
@@ -65,7 +66,8 @@ pub struct Disturbed {
 }
 
 impl Disturbed {
-    /// Shares of one CPU that lie no further apart are no reason to doubt: a run warns of more than half of this.
+    /// Shares of one CPU, and of time, that lie no further apart are no reason to doubt: a run warns of more than half of this. They are
+    /// added up: a side that a quota stops for a tenth of the time has a tenth of a CPU less.
     const APART: f64 = 0.1;
 
     /// None where the sides were disturbed alike, or where it is not known of a run.

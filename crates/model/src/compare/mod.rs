@@ -5,7 +5,7 @@
 //! lie apart; and what each size does beyond that, judged against its own noise and what its neighbours share with it. `ready` prepares a
 //! run, `ratio` puts all together and corrects for the many sizes, `coarse` adds what the clock's step hides, `apart` estimates how far
 //! curves lie apart by chance, `between` how far runs do, `machine` what of it the machine explains, `drift` what of it the order of the
-//! runs does, `align` finds the sizes to compare at, `paired` compares two sides of one run round by round, `seen` counts the sizes at which
+//! runs does, `align` finds the sizes to compare at, `paired` compares two sides of one run round by round, `every_round` counts the sizes at which
 //! all rounds agree where these are too few for an interval, `stretches` joins sizes of one verdict, `finding` says what all of it comes to.
 
 mod align;

@@ -183,7 +183,8 @@ impl Comparison {
             (ratios().fold(f64::INFINITY, f64::min), ratios().fold(0.0, f64::max))
         }));
         let wholes = whole_rounds(&pairs);
-        let drawn = median_interval(&wholes, CONFIDENCE);
+        // Of ratios, whose logarithms it takes: of these themselves it would take them once more where all are positive.
+        let drawn = median_interval(&wholes.iter().map(|ln| ln.exp()).collect::<Vec<_>>(), CONFIDENCE);
         let levels = levels(&pairs);
         for (round, ratio) in pairs.iter_mut().flat_map(|p| &mut p.ratios) {
             *ratio /= levels.get(round).copied().unwrap_or(0.0).exp();
@@ -192,11 +193,10 @@ impl Comparison {
         // Which side went first was drawn, so that whatever the machine does, in step with the turns, too, makes a round of the same thing
         // longer on either side as often: the order statistics of the rounds know that (the sign test), and their variance need not.
         let typical = middle_half(pairs.iter().filter_map(Pairs::typical).collect());
-        moves.ends = (moves.ends.0.min(drawn.low - typical), moves.ends.1.max(drawn.high - typical));
+        moves.ends = (moves.ends.0.min(drawn.low.ln() - typical), moves.ends.1.max(drawn.high.ln() - typical));
         // A state that changed between two sides' turns makes a round differ by chance, which the correlation of the levels does not show:
         // the degrees of freedom are those of the slowest waves of the series alone.
-        let waves = (0.62 * f64::from(moves.rounds).powf(2.0 / 3.0)).round().max(2.0);
-        moves.error.degrees = moves.error.degrees.min(waves);
+        moves.error.degrees = moves.error.degrees.min(stats::slow_waves(moves.rounds as usize));
         let at_level: Vec<Vec<(u32, f64)>> = pairs.iter().map(|p| p.ratios.clone()).collect();
         // A state of one side may touch a part of the sizes.
         let local = stats::local(&at_level, |round| levels.get(&round).copied().unwrap_or(0.0));

@@ -78,7 +78,8 @@ pub(super) fn period(levels: &[(f64, f64)], rounds: &[f64]) -> Option<Periodic> 
     let best = (0..beyond.len()).max_by(|a, b| beyond[*a].total_cmp(&beyond[*b]))?;
     let best = fundamental(&beyond, best, lowest);
     let frequency = (best + lowest) as f64 * step;
-    let many = (beyond.len() as f64 / FINER * 3.0).max(1.0);
+    // The largest of powers that are three times finer than independent ones is as large as that of so many.
+    let many = (beyond.len() as f64).max(1.0);
     if beyond[best] < (many / LEVEL).ln() || rhythm::shared(rounds, frequency) {
         return None;
     }

@@ -123,7 +123,10 @@ impl Limit {
                     }
                 },
             ),
-            (true, true) => (true, "beyond the limit but within what separate runs of one thing differ by"),
+            (true, true) => match c.paired {
+                Some(_) => (true, "beyond the limit but within what chance makes of two sides of one thing in turns"),
+                None => (true, "beyond the limit but within what separate runs of one thing differ by"),
+            },
             (true, false) => (true, "beyond the limit"),
             _ if alone => (true, "of these runs alone"),
             _ => (true, ""),
@@ -239,6 +242,9 @@ mod tests {
         let size = Compared { by_order: true, ..slower.sizes[0] };
         let by_order = Comparison { sizes: vec![size], paired: turns(9), ..slower.clone() };
         assert!(!held("latency>5%", &by_order, false).unwrap().judged);
+        let unsure_in_turns = Comparison { paired: turns(9), ..unsure.clone() };
+        let said = held("latency>5%", &unsure_in_turns, false).unwrap().found;
+        assert!(said.contains("in turns") && !said.contains("separate runs"), "{said}");
         // So wide that a fourfold change would pass.
         for value in [1.11, 0.97] {
             let said = held("time>5%", &comparison(value, 0.36, 3.92), false).unwrap();

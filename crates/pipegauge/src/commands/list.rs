@@ -1,7 +1,7 @@
 //! `pipegauge list`.
 
 use anyhow::Result;
-use transport::absent::{self, Absent};
+use transport::absent;
 use transport::{Capabilities, Semantics, module, registry};
 use units::Bytes;
 
@@ -9,7 +9,7 @@ use crate::document::{ListDocument, ListedOption, ListedTransport, Unusable};
 use crate::exit::Exit;
 use crate::out;
 
-/// Every transport, or those that are named: what it can do and, if it can't be used here, why.
+/// Every transport with a summary, or of those that are named all that they can do and their options; if one can't be used here, why.
 pub fn list(names: &[String], json: bool) -> Result<Exit> {
     let (unusable, listed) = if names.is_empty() {
         (modules(), registry::all().map(ListedTransport::of).collect())
@@ -20,8 +20,7 @@ pub fn list(names: &[String], json: bool) -> Result<Exit> {
     if json {
         out::json(&ListDocument::new(listed, unusable))?;
     } else {
-        let absent = if names.is_empty() { &absent::ALL[..] } else { &[] };
-        out::text(&table(&listed, &unusable, absent))?;
+        out::text(&if names.is_empty() { overview(&listed, &unusable) } else { table(&listed) })?;
     }
     Ok(Exit::Ok)
 }
@@ -40,34 +39,66 @@ fn modules() -> Vec<Unusable> {
     unusable.collect()
 }
 
-fn table(listed: &[ListedTransport], unusable: &[Unusable], absent: &[Absent]) -> String {
+/// Width of the column of names, with the space behind it.
+const NAMES: usize = 11;
+
+/// Words beside a name, folded.
+fn beside(text: &mut String, name: &str, words: &str) {
+    text.push_str(&report::text::hanging(&format!("{name:<10} "), words, NAMES, out::prose()));
+}
+
+/// Each transport with what it is.
+fn overview(listed: &[ListedTransport], unusable: &[Unusable]) -> String {
     let mut text = String::new();
-    let mut line =
-        |lead: &str, words: &str, indent| text.push_str(&report::text::hanging(lead, words, indent, out::prose()));
     for t in listed {
-        let none = format!("{:<10} ", "");
-        line(&format!("{:<10} ", t.name), t.summary, 11);
-        line(&none, &abilities(&t.capabilities), 11);
-        for option in &t.options {
-            let ListedOption { name, help, takes, default, .. } = option;
-            line(&format!("{:<12} {name:<13} ", ""), &format!("{help} ({takes}) [default: {default}]"), 27);
-        }
-        if let Some(file) = &t.file {
-            line(&none, &format!("module: {file}, version {}", t.version), 11);
-        }
-        if let Some(why) = &t.unavailable {
-            line(&none, &format!("not available here: {why}"), 11);
-        }
+        let rare = rare(&t.capabilities);
+        let words = if rare.is_empty() { t.summary.to_owned() } else { format!("{}; {}", t.summary, rare.join(", ")) };
+        beside(&mut text, &t.name, &words);
+        origin(&mut text, t);
     }
     for Unusable { name, why, .. } in unusable {
-        line(&format!("{name:<10} "), &format!("not usable: {why}"), 11);
+        beside(&mut text, name, &format!("not usable: {why}"));
     }
     // A module may have the name.
-    for one in absent.iter().filter(|one| listed.iter().all(|t| t.name != one.name)) {
-        line(&format!("{:<10} ", one.name), one.summary, 11);
-        line(&format!("{:<10} ", ""), &format!("not here: {}", one.why()), 11);
+    for one in absent::ALL.iter().filter(|one| listed.iter().all(|t| t.name != one.name)) {
+        beside(&mut text, one.name, &format!("{}; not here: {}", one.summary, one.why()));
+    }
+    text.push_str("\npipegauge list NAME shows what it can do, and its options.\n");
+    text
+}
+
+/// All of each transport.
+fn table(listed: &[ListedTransport]) -> String {
+    let mut text = String::new();
+    for t in listed {
+        beside(&mut text, &t.name, t.summary);
+        beside(&mut text, "", &abilities(&t.capabilities));
+        for option in &t.options {
+            let ListedOption { name, help, takes, default, .. } = option;
+            let lead = format!("{:<12} {name:<13} ", "");
+            let words = format!("{help} ({takes}) [default: {default}]");
+            text.push_str(&report::text::hanging(&lead, &words, 27, out::prose()));
+        }
+        origin(&mut text, t);
     }
     text
+}
+
+/// Where it came from, if it is a module, and why it can't be used here.
+fn origin(text: &mut String, t: &ListedTransport) {
+    if let Some(file) = &t.file {
+        beside(text, "", &format!("module: {file}, version {}", t.version));
+    }
+    if let Some(why) = &t.unavailable {
+        beside(text, "", &format!("not available here: {why}"));
+    }
+}
+
+/// What only some transports can.
+fn rare(can: &Capabilities) -> Vec<&'static str> {
+    let all =
+        [(can.one_sided, "put and get"), (can.group, "groups"), (can.queued, "post"), (can.collective, "collectives")];
+    all.iter().filter(|(yes, _)| *yes).map(|(_, word)| *word).collect()
 }
 
 /// Capabilities in words, on one line.
@@ -96,15 +127,12 @@ fn abilities(can: &Capabilities) -> String {
     }
     let more = [
         (can.duplex, "both ways at once"),
-        (can.poll && can.reliable && can.ordered && !can.virtual_time, "open loop"),
+        (can.schedules(), "open loop"),
         (can.connects, "connect pattern"),
-        (can.one_sided, "put and get"),
-        (can.group, "groups"),
-        (can.queued, "post"),
-        (can.collective, "collectives"),
         (can.virtual_time, "virtual time"),
     ];
     words.extend(more.iter().filter(|(yes, _)| *yes).map(|(_, word)| (*word).to_owned()));
+    words.extend(rare(can).into_iter().map(str::to_owned));
     if !can.waits.is_empty() {
         let waits: Vec<String> = can.waits.iter().map(ToString::to_string).collect();
         words.push(format!("waits: {}", waits.join(", ")));

@@ -36,7 +36,7 @@ pub struct Answered {
     pub unit: Option<&'static str>,
     /// The measured sizes it rests on, bytes.
     pub rests_on: Vec<u64>,
-    /// The command that would sharpen it.
+    /// The command that would sharpen it; empty of a question that was not read.
     pub sharpen: String,
     /// Whether there is an answer.
     pub answered: bool,

@@ -138,9 +138,9 @@ pub enum Command {
     Group(GroupFlags),
     /// HINT over paths: how soon does a program that adds up two numbers come up to speed?
     Hint(HintFlags),
-    /// List the transports: what each can do and, if it can't be used here, why
+    /// List the transports and, if one can't be used here, why; of those that are named, what they can do and their options
     List {
-        /// Only these
+        /// Only these, with all that they can do and their options
         #[arg(value_name = "TRANSPORT")]
         names: Vec<String>,
     },

@@ -14,7 +14,7 @@ use super::{CommonFlags, HintWork, PatternFlag};
 #[derive(Debug, Clone, Default, Args)]
 pub struct RunFlags {
     /// Transports to measure, by name; several are interleaved, so that their ratios survive drift. One may come several times with
-    /// options of its own: tcp:sockbuf=64KiB tcp:sockbuf=4MiB,label=big (pipegauge list names the options)
+    /// options of its own: tcp:sockbuf=64KiB tcp:sockbuf=4MiB,label=big (pipegauge list NAME tells the options)
     #[arg(required = true, value_name = "TRANSPORT[:OPTION=VALUE,...]", value_parser = value::PathText,
           hide_possible_values = true, help_heading = None)]
     pub transports: Vec<String>,

@@ -103,6 +103,6 @@ fn a_peer_that_is_killed_ends_the_run_in_words_and_in_time() {
         });
         let said = run.end();
         assert!([1, 2].contains(&said.code()) && !said.err.is_empty(), "{path} {pattern}: {said}");
-        assert!(since.elapsed() < Duration::from_secs(20), "{path} {pattern}: {:?}", since.elapsed());
+        assert!(since.elapsed() < Duration::from_secs(60), "{path} {pattern}: {:?}", since.elapsed());
     }
 }

@@ -239,8 +239,10 @@ fn separate_runs_without_earlier_ones_have_no_verdict() {
         assert!(said.measured(), "{said}");
     }
     let said = dir.run(&["compare", "a.run.jsonl", "b.run.jsonl", "--fail-if", "time>+900000%"]);
-    assert!(said.out.starts_with("No verdict: too few runs tell"), "{said}");
-    assert!(joined(&said.out).contains("measure both in one run"), "{said}");
+    // Other programs may have taken more of the CPUs beside one of the two, which is then said first.
+    let few =
+        said.out.starts_with("No verdict: too few runs tell") && joined(&said.out).contains("measure both in one run");
+    assert!(few || said.out.starts_with("No verdict: other programs took"), "{said}");
     assert!(said.code() == 0 && joined(&said.out).contains("of these runs alone"), "within the limit: {said}");
     let document = json(&dir.run(&["compare", "a.run.jsonl", "b.run.jsonl", "--json"]).out);
     assert_eq!(document["comparisons"][0]["judged"], false, "{document}");

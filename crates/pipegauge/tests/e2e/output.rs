@@ -285,6 +285,9 @@ fn list_says_what_each_transport_can_do() {
     for name in ["memcpy", "pipe", "shm", "am", "unix", "seqpacket", "tcp", "udp", "theory"] {
         assert!(said.out.contains(name), "{name}: {said}");
     }
+    // One look: a summary each, with what only some can.
+    assert!(said.out.contains("put and get") && said.out.contains("pipegauge list NAME"), "{said}");
+    assert!(!said.out.contains("[default: ") && !said.out.contains("waits: "), "{said}");
     let said = dir.run(&["list", "tcp", "multicast"]);
     assert!(said.code() == 0 && said.out.0.starts_with("tcp "), "{said}");
     assert!(said.out.contains("two processes or more") && !said.out.contains("memcpy"), "{said}");
@@ -340,6 +343,7 @@ fn prose_keeps_to_eighty_columns_on_a_pipe_and_commands_stay_whole() {
         narrow(dir.run(&["show", out]).out.split_once('\n').unwrap().1);
     }
     narrow(&dir.run(&["list"]).out);
+    narrow(&dir.run(&["list", "tcp", "udp"]).out);
     narrow(&dir.run(&["compare", "a.run.jsonl"]).out);
     for question in
         ["what is the bandwidth", "which path is the fastest for 100 kB", "which message size saturates the link"]

@@ -157,7 +157,7 @@ fn two_sides_on_one_cpu_are_told_apart_from_a_slow_path() {
 #[test]
 fn list_names_the_options_of_each_transport() {
     let dir = Scratch::new();
-    let text = dir.run(&["list"]).out;
+    let text = dir.run(&["list", "udp", "tcp"]).out;
     assert!(text.contains("loss-timeout") && text.contains("88 to 32767 bytes"), "{text}");
     let list = json(&dir.run(&["list", "--json"]).out);
     for transport in list["transports"].as_array().unwrap() {

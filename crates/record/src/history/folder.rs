@@ -87,12 +87,15 @@ impl Folder {
         }
     }
 
-    /// How far runs of other paths of the same hosts lie apart, the most runs first. Files that can't be used are skipped, and only a few
-    /// are read, since a run waits for it.
+    /// How far runs of other paths of the same hosts lie apart, the most runs first. Files that can't be used are skipped, and only those
+    /// that were written last are read, since a run waits for it.
     pub fn others(&self, key: &Key) -> Vec<Apart> {
         let own = self.0.join(key.file());
         let files = self.files().into_iter().filter(|file| *file != own && file.extension().is_some_and(|e| e == FILE));
-        let read = files.take(MOST_OTHERS).filter_map(|file| match read(&open::bytes(&file).ok()??) {
+        let changed = |file: &PathBuf| std::fs::metadata(file).and_then(|m| m.modified()).ok();
+        let mut files: Vec<PathBuf> = files.collect();
+        files.sort_by_cached_key(|file| std::cmp::Reverse(changed(file)));
+        let read = files.into_iter().take(MOST_OTHERS).filter_map(|file| match read(&open::bytes(&file).ok()??) {
             Read::Path(other, found) if other.same_hosts(key) => Some(Listed { key: other, runs: found.runs, file }),
             _ => None,
         });

@@ -65,6 +65,27 @@ fn other_paths_of_the_same_hosts_tell_how_far_runs_lie_apart() {
 }
 
 #[test]
+fn of_many_paths_those_that_were_measured_last_tell_how_far_runs_lie_apart() {
+    let (_dir, folder) = folder();
+    let of = |n: usize, host: &str| {
+        let mut run = sample::run(Pattern::PingPong);
+        run.near.hostname = host.into();
+        run.plan.sizes = Some(vec![n as u64]);
+        Key::of(&run, &sample::opened(0, transport::unix::NAME))
+    };
+    let here = sample::run(Pattern::PingPong).near.hostname;
+    let twice = |key: &Key| [1, 2].iter().for_each(|day| folder.keep(key, run(*day)).unwrap());
+    let past = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    for n in 1..=64 {
+        let key = of(n, "elsewhere");
+        twice(&key);
+        fs::File::open(folder.path().join(key.file())).unwrap().set_modified(past).unwrap();
+    }
+    twice(&of(1, &here));
+    assert_eq!(folder.others(&key()).len(), 1);
+}
+
+#[test]
 fn what_changes_figures_is_another_path_and_what_changes_effort_is_not() {
     let (near, path) = (sample::run(Pattern::PingPong), sample::opened(0, transport::tcp::NAME));
     let same = |change: &dyn Fn(&mut measure::event::Run, &mut measure::event::PathOpened)| {

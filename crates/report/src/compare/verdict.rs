@@ -2,7 +2,7 @@
 
 use model::{Comparison, Finding};
 
-use super::around::{machine, one_cpu, remedy, took};
+use super::around::{machine, one_cpu, remedy, took, whole};
 use super::ratios::{how, interval, needed, of_time, ratio};
 use super::stretches::{by_itself, held, lone, parts, rounds, seen, unbounded};
 use super::turns::in_turns;
@@ -77,9 +77,10 @@ fn disturbed(named: &Named) -> String {
     let Some(d) = named.comparison.disturbed else { return String::new() };
     let taken = |share: f64| format!("{:.0}%", share * 100.0);
     format!(
-        "No verdict: {} {} of a CPU while {} was measured, and {} while {} was. What differs below may come of that. {}",
+        "No verdict: {} {} of {} while {} was measured, and {} while {} was. What differs below may come of that. {}",
         took(d.by),
         taken(d.first),
+        whole(d.by),
         plain(&named.first),
         taken(d.second),
         plain(&named.second),

@@ -98,11 +98,11 @@ pub fn cautions(run: &RunFile) -> Vec<Caution<'_>> {
     all
 }
 
-/// What to do so that the wait shows which a closed loop hides: empty for patterns that don't answer each message, which have no schedule,
-/// for paths of several connections, and for collectives.
+/// What to do so that the wait shows which a closed loop hides: empty where nothing of the kind can be measured, which are patterns that charge
+/// one iteration with each pause whatever is done, and paths that know no schedule.
 fn scheduled(run: &RunFile) -> &'static str {
     let plan = &run.run.plan;
-    if plan.pattern.facts().together {
+    if plan.pattern.facts().paused.is_some() || !run.paths.iter().any(|path| path.opened.capabilities.schedules()) {
         return "";
     }
     let alone = run.paths.iter().all(|path| plan.connections(path.opened.path) == 1);
@@ -149,10 +149,19 @@ fn beginning(text: &str) -> String {
     text.split(['(', ';', ':']).next().unwrap_or(text).trim().to_owned()
 }
 
+/// Paths that a line names; of more it names [`FEWER`], and how many there are besides: a run with ten rates has ten paths.
+const NAMED: usize = 4;
+const FEWER: usize = 3;
+
 impl Caution<'_> {
-    /// `known to no better than 10%: tcp (12 sizes), unix (3 sizes)`.
+    /// `known to no better than 10%: tcp (12 sizes), unix (3 sizes)`; of many paths `tcp, unix, shm and 7 more`.
     pub fn what(&self) -> String {
-        if self.paths.is_empty() { self.cause.clone() } else { format!("{}: {}", self.cause, self.paths.join(", ")) }
+        let cause = &self.cause;
+        match &self.paths[..] {
+            [] => cause.clone(),
+            all if all.len() <= NAMED => format!("{cause}: {}", all.join(", ")),
+            all => format!("{cause}: {} and {} more", all[..FEWER].join(", "), all.len() - FEWER),
+        }
     }
 }
 
@@ -205,6 +214,16 @@ mod tests {
         let text = grouped(&run, 100, "'pipegauge show a --warnings' has them whole");
         assert_eq!(text.lines().filter(|l| l.starts_with("! ")).count(), 4, "{text}");
         assert!(text.ends_with("  'pipegauge show a --warnings' has them whole\n"), "{text}");
+    }
+
+    #[test]
+    fn of_many_paths_a_line_names_a_few() {
+        let what = |paths: usize| {
+            let paths = (1..=paths).map(|n| format!("udp{n}")).collect();
+            Caution { code: "noisy", cause: "noisy".into(), paths, remedy: "", warnings: Vec::new() }.what()
+        };
+        assert_eq!(what(4), "noisy: udp1, udp2, udp3, udp4");
+        assert_eq!(what(10), "noisy: udp1, udp2, udp3 and 7 more");
     }
 
     #[test]

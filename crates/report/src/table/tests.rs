@@ -252,6 +252,11 @@ fn what_a_closed_loop_hides_is_charged_by_a_pattern_that_has_a_schedule() {
     assert_eq!(remedy(&run), Some("--pattern ping-pong --rate N charges the wait"));
     run.run.plan.paths[1].flows = 2;
     assert_eq!(remedy(&run), Some("--pattern ping-pong --rate N, of one connection, charges the wait"));
+    run.run.plan.pattern = measure::Pattern::Cast;
+    assert_eq!(remedy(&run), Some(""), "casts have no schedule");
+    run.run.plan.pattern = measure::Pattern::PingPong;
+    run.paths.iter_mut().for_each(|path| path.opened.capabilities.reliable = false);
+    assert_eq!(remedy(&run), Some(""), "paths that may lose messages have no schedule");
 }
 
 #[test]

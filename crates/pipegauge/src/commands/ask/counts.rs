@@ -22,7 +22,7 @@ pub fn per_second(p: &Asked<'_>, what: Unit, size: Option<u64>, span: f64) -> An
         Ok(t) => t,
         Err(why) => return no(p, &why, &[size]),
     };
-    let kept = kept::at(p, size);
+    let kept = kept::of_many(p, size);
     t.seconds = kept.factor.map_or(t.seconds, |factor| kept::longer(t.seconds, factor));
     let stream = match (p.kind, what) {
         (Some(TimeKind::HalfRoundTrip), Unit::Messages) => {
@@ -97,6 +97,7 @@ pub fn per_second(p: &Asked<'_>, what: Unit, size: Option<u64>, span: f64) -> An
         if span == 1.0 { figure(count, Kind::PerSecond) } else { format!("{} in {}", whole(count), Seconds(span)) };
     let unit = if span == 1.0 { "1/s" } else { "1" };
     let time = match kept.factor {
+        Some(_) if kept.average => "on average",
         Some(_) if kept.near => "kept up",
         Some(_) => "as long trials of other sizes have it",
         None => "at the median time",

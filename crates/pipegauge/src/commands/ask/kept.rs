@@ -13,6 +13,8 @@ pub struct Kept {
     pub factor: Option<Estimate>,
     /// The factor is that of a near size, and not what those of other sizes leave open.
     pub near: bool,
+    /// The factor is that of the mean of the size's own short trials: no long ones tell.
+    pub average: bool,
     /// Whether sustained trials tell what is kept up there.
     pub known: bool,
     /// What is said of it; begins with a semicolon.
@@ -29,7 +31,13 @@ const REACH: f64 = 32.0;
 pub fn at(p: &Asked<'_>, size: u64) -> Kept {
     if p.anew() {
         // A connection a transaction for so long would use up the ports: no run measures it.
-        return Kept { factor: None, near: false, known: false, words: "; this is of single transactions".to_owned() };
+        return Kept {
+            factor: None,
+            near: false,
+            average: false,
+            known: false,
+            words: "; this is of single transactions".to_owned(),
+        };
     }
     let all = p.kept_up();
     if let Some(s) = nearest(&all, size) {
@@ -38,11 +46,44 @@ pub fn at(p: &Asked<'_>, size: u64) -> Kept {
     let command = if offered(p, size) { format!(" ({} measures it)", sharpen(p, &[size])) } else { String::new() };
     let far = format!("what is kept up was not measured near that size{command}");
     match between(&all, size) {
-        None => Kept { factor: None, near: false, known: false, words: format!("; {}: {far}", p.short()) },
+        None => {
+            Kept { factor: None, near: false, average: false, known: false, words: format!("; {}: {far}", p.short()) }
+        }
         Some((factor, words)) => {
-            Kept { factor: Some(factor), near: false, known: true, words: format!("; {far}; {words}") }
+            Kept { factor: Some(factor), near: false, average: false, known: true, words: format!("; {far}; {words}") }
         }
     }
+}
+
+/// Factor from which on the mean of a size's trials is another time than their median, and trials whose means tell its error.
+const APART: f64 = 1.1;
+const TRIALS: u32 = 4;
+
+/// What many messages of a size take, one after another, as a factor: that of [`at`], or where no long trial tells, what the short ones take on
+/// average. A sum of many holds the stops that a median passes by.
+pub fn of_many(p: &Asked<'_>, size: u64) -> Kept {
+    let kept = at(p, size);
+    let row = p.row(size).filter(|_| kept.factor.is_none() && !kept.known);
+    // Of transactions the mean rate is told beside the median one.
+    let row = row.filter(|row| row.trials >= TRIALS && row.median > 0.0 && row.transactions.is_none());
+    let Some(factor) = row.and_then(on_average) else { return kept };
+    let words = format!(
+        "; on average its trials take {:.2} [{:.2}, {:.2}] times their median, since stops fall into some of them{}",
+        factor.value, factor.low, factor.high, kept.words
+    );
+    Kept { factor: Some(factor), near: true, average: true, known: false, words }
+}
+
+/// How many times its median a row takes on average, by how far its trials lie apart; none where that is hardly another time.
+fn on_average(row: &measure::event::Figures) -> Option<Estimate> {
+    let typical = if row.high.is_finite() { row.high } else { row.median };
+    let reach = 2.0 * (row.variance / f64::from(row.trials)).sqrt();
+    let times = |t: f64| (t / row.median).max(1.0);
+    (row.mean > typical.max(APART * row.median) && reach.is_finite()).then(|| Estimate {
+        value: times(row.mean),
+        low: times(row.mean - reach),
+        high: times(row.mean + reach),
+    })
 }
 
 /// What sustained trials at other sizes leave open of a size that has none near it: its factor lies between those of the sizes below and above
@@ -112,12 +153,14 @@ fn told(short: &str, s: &Sustained) -> Kept {
         () if s.differs() => Kept {
             factor: Some(Estimate { value: s.ratio, low: s.low, high: s.high }),
             near: true,
+            average: false,
             known: true,
             words: format!("; sustained: {trials} take {ratio} the short ones' median"),
         },
         () if s.high <= units::RESOLVED * s.low => Kept {
             factor: None,
             near: true,
+            average: false,
             known: true,
             words: format!(
                 "; {trials} take {ratio} the short ones' median: the rate that is kept up may be {}the same",
@@ -127,6 +170,7 @@ fn told(short: &str, s: &Sustained) -> Kept {
         () => Kept {
             factor: None,
             near: true,
+            average: false,
             known: false,
             words: format!("; {short}: what {trials} took has no interval (--budget gives more time)"),
         },
@@ -174,6 +218,23 @@ mod tests {
             short_mean: 1.0,
             clock: None,
         }
+    }
+
+    #[test]
+    fn a_mean_that_stops_lengthen_is_what_many_messages_take() {
+        let row = |mean: f64| measure::event::Figures {
+            trials: 16,
+            median: 1e-5,
+            low: 0.9e-5,
+            high: 1.1e-5,
+            mean,
+            variance: 4e-10,
+            ..measure::event::Figures::default()
+        };
+        let found = on_average(&row(6e-5)).unwrap();
+        assert!((found.value - 6.0).abs() < 1e-9 && (found.low - 5.0).abs() < 1e-9, "{found:?}");
+        assert!((found.high - 7.0).abs() < 1e-9, "{found:?}");
+        assert_eq!(on_average(&row(1.1e-5)), None, "within the interval of the median");
     }
 
     #[test]

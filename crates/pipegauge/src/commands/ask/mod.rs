@@ -48,7 +48,7 @@ use self::asked::{Asked, figure};
 use super::{files, wires};
 use crate::config::question::{self, Measured, Question, Reading, Unit};
 use crate::document::{Answered, AskDocument};
-use crate::exit::Exit;
+use crate::exit::{self, Documents, Exit};
 use crate::flags::AskFlags;
 use crate::out;
 
@@ -100,8 +100,17 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
     // The smallest size that each path has is told of where none is named.
     measured.smallest = all.iter().filter_map(|p| p.curve().iter().map(|c| c.size).min()).max();
     let mut readings = question::of_flags(flags, &measured)?;
+    // One question that can't be read leaves the others their answers.
+    let mut unread = Vec::new();
     for text in texts {
-        readings.push(question::of_words(text, &measured)?);
+        match question::of_words(text, &measured) {
+            Ok(reading) => readings.push(reading),
+            Err(why) => unread.push(why),
+        }
+    }
+    if let (true, [_, ..]) = (readings.is_empty(), &unread[..]) {
+        let whys: Vec<String> = unread.iter().map(exit::sentence).collect();
+        bail!("{}", whys.join("\n"));
     }
     if readings.is_empty() {
         bail!("nothing is asked. This can be, in words or as flags:\n{}", question::known());
@@ -135,13 +144,17 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
             }
         }
     }
-    let exit = if answers.iter().any(|a| a.answered) { Exit::Ok } else { Exit::CouldNot };
+    let whole = unread.is_empty() && answers.iter().any(|a| a.answered);
+    answers.extend(unread.iter().map(|why| reply::nobody(format!("not read: {}", exit::sentence(why)), String::new())));
     if json {
         out::json(&AskDocument::new(answers))?;
     } else {
         out::text(&report::text::folded(&report::words::plain(&text.join("\n")), out::prose()))?;
+        for why in &unread {
+            exit::report(why, Documents::None);
+        }
     }
-    Ok(exit)
+    Ok(if whole { Exit::Ok } else { Exit::CouldNot })
 }
 
 /// That a transport's name means the path that is called so, where others of that transport were measured.

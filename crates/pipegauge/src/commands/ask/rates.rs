@@ -339,7 +339,7 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
             beyond(p, rate, size, one, requests).unwrap_or_else(|| no(p, &of(p, size).err().unwrap_or(why), &[size]))
         }
         Ok(mut f) => {
-            let kept = kept::at(p, size);
+            let kept = kept::of_many(p, size);
             let timed = of(p, size).map(|t| t.times(factor).kept_up(kept.factor));
             if let Some(factor) = kept.factor {
                 f.seconds = kept::longer(f.seconds, factor);

@@ -6,11 +6,14 @@ use model::{Estimate, Summary};
 use units::{Bytes, Kind, Seconds, thousands};
 
 use super::asked::{Asked, after, figure, times};
-use super::kept;
+use super::kept::{self, Kept};
 use super::reply::{needs, no, sharpen, verdict, yes};
 use super::surest::known;
 use crate::config::question::size_words;
 use crate::document::Answered;
+
+/// Messages from which on stops fall into a series of them as often as into the trials.
+const MANY: u64 = 10;
 
 /// The time of a message of any size.
 pub struct Timed {
@@ -30,6 +33,13 @@ impl Timed {
         let Some(factor) = factor else { return self };
         let seen = self.seen.map(|seen| seen.times_as_long(factor.low, factor.high));
         Self { seconds: kept::longer(self.seconds, factor), seen, ..self }
+    }
+
+    /// The same with what is said of it.
+    fn as_kept(self, kept: Option<&Kept>) -> Self {
+        let mut found = self.kept_up(kept.and_then(|kept| kept.factor));
+        found.how.push_str(kept.map_or("", |kept| &kept.words));
+        found
     }
 
     /// So many times the time.
@@ -122,9 +132,7 @@ pub fn trip(p: &Asked<'_>, size: u64, round_trip: bool, sustained: bool) -> Resu
     p.own_times()?;
     let mut found = of(p, size)?;
     if sustained {
-        let kept = kept::at(p, size);
-        found = found.kept_up(kept.factor);
-        found.how.push_str(&kept.words);
+        found = found.as_kept(Some(&kept::at(p, size)));
     }
     if !round_trip {
         return Ok((found, p.time));
@@ -193,9 +201,10 @@ pub fn series(p: &Asked<'_>, count: u64, size: u64, round_trip: bool, sustained:
     if let Some(answer) = no_journey(p, &[size]).filter(|_| round_trip) {
         return answer;
     }
-    // So many that they take long take what is kept up.
+    // So many that they take long take what is kept up, and of many the stops that a median passes by count.
     let long = of(p, size).is_ok_and(|t| t.seconds.value * count as f64 > kept::LASTS && t.pieces.is_none());
-    match trip(p, size, round_trip, sustained || long) {
+    let kept = Some(kept::of_many(p, size)).filter(|kept| long || sustained || (count >= MANY && kept.average));
+    match trip(p, size, round_trip, false).map(|(t, label)| (t.as_kept(kept.as_ref()), label)) {
         Err(why) => no(p, &why, &[size]),
         Ok((t, label)) if stream => {
             let all = times(t.seconds, count as f64);

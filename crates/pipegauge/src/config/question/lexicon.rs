@@ -193,7 +193,7 @@ use Topic::*;
 
 /// What tells how unsteady a path is within a run, and how sure its figures are.
 pub const JITTER: &str = "pipegauge jitter RUN tells how unsteady a path is";
-pub const OPTIONS: &str = "options are set when a path is measured: pipegauge list tells them, and pipegauge run tcp 'tcp:OPTION=VALUE' measures both";
+pub const OPTIONS: &str = "options are set when a path is measured: pipegauge list tcp tells them, and pipegauge run tcp 'tcp:OPTION=VALUE' measures both";
 pub const TRUST: &str = "each answer has its 95% interval in brackets, and pipegauge show RUN closes with Trust: how well its points are known, \
                          and how far a repeat may lie";
 
@@ -542,9 +542,9 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "which fraction", "how full", "how much of the", "how efficient", "efficient", "efficiency"
     ]),
     (Sockets, &["socket", "sockets"]),
-    (Filler, &["or not", "download", "downloads", "downloading", "downloaded", "upload", "uploads", "uploading", "uploaded", "fetch", "fetching"]),
+    (Filler, &["or not", "group", "round", "download", "downloads", "downloading", "downloaded", "upload", "uploads", "uploading", "uploaded", "fetch", "fetching"]),
     (Elsewhere(JITTER), &[
-        "jitter", "jittery", "unsteady", "variance", "variation", "outliers", "outlier", "stable", "stability",
+        "jitter", "jittery", "unsteady", "unstable", "instability", "variance", "variation", "outliers", "outlier", "stable", "stability",
         "deviation", "consistent", "spread", "drift", "noise", "noisy", "standard deviation", "vary", "varies", "variable", "variability",
         "fluctuate", "fluctuates", "fluctuation", "fluctuations", "steady"
     ]),
@@ -596,7 +596,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
     (Fails, &["more than can be"]),
     (Within, TOO_MUCH),
     (Fails, TOO_MUCH),
-    (RunToRun, &["runs lie apart"]),
+    (RunToRun, &["runs lie apart", "far do runs lie apart"]),
     (Can, &["can be carried", "be carried", "carried"]),
     (StartUp, &["before its first byte", "before the first byte"]),
     (Filler, &["whether", "path by path", "the smallest message", "smallest message", "the smallest size", "smallest size", "of the smallest size"]),

@@ -390,20 +390,20 @@ pub struct InUnit {
     pub bits: f64,
 }
 
-const KNOWN: &str = "  when does 64KiB arrive?                    --arrive 64KiB
-  which path is fastest for 64KiB?           --fastest 64KiB
-  what is the most?                          --most
-  which size should I use?                   --size
-  how fast are control messages?             --control
-  can it sustain 60/s frames of 2MB?         --frames 60/s --of 2MB
-  what does tcp cost over unix?              --cost tcp,unix
-  what would a link of 10Gbit/s bring?       --link 10Gbit/s
-  how many 1 KB messages per second?         is shm faster than tcp at 4KiB?
-  what is the p99 of 64 bytes?               can tcp do 1 Gbit/s?
-  which size saturates the link?             how long for 5 messages of 1 KiB?
-  what is the latency under load?           how many messages are lost at 1 Gbit/s?
-  how far do runs lie apart?                 which path loses least?
-  how much slower is 64 KiB than 1 KiB?      cores for 1 Gbit/s?";
+const KNOWN: &str = "  when does 64KiB arrive?                --arrive 64KiB
+  which path is fastest for 64KiB?       --fastest 64KiB
+  what is the most?                      --most
+  which size should I use?               --size
+  how fast are control messages?         --control
+  can it sustain 60/s frames of 2MB?     --frames 60/s --of 2MB
+  what does tcp cost over unix?          --cost tcp,unix
+  what would a link of 10Gbit/s bring?   --link 10Gbit/s
+  how many 1 KB messages per second?     is shm faster than tcp at 4KiB?
+  what is the p99 of 64 bytes?           can tcp do 1 Gbit/s?
+  which size saturates the link?         how long for 5 messages of 1 KiB?
+  what is the latency under load?        how many messages are lost at 1 Gbit/s?
+  how far do runs lie apart?             which path loses least?
+  how much slower is 64 KiB than 1 KiB?  cores for 1 Gbit/s?";
 
 /// Questions of the flags, in the order of their definition.
 pub fn of_flags(flags: &AskFlags, measured: &Measured) -> Result<Vec<Reading>> {

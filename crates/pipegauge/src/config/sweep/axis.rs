@@ -97,8 +97,8 @@ impl Axis {
         let name = report::words::plain(&self.name);
         if self.name != TRANSPORT && !self.is_the_labs() && !any_option(&self.name) && flag(&self.name).is_none() {
             bail!(
-                "--over {name}: no transport has an option of that name and `run` no such flag that a sweep can vary; pipegauge list \
-                 names the options, pipegauge run --help the flags"
+                "--over {name}: no transport has an option of that name and `run` no such flag that a sweep can vary; pipegauge list NAME \
+                 tells the options of one, pipegauge run --help the flags"
             );
         }
         Ok(())

@@ -93,7 +93,7 @@ impl SweepPlan {
         if axes.is_empty() {
             bail!(
                 "a sweep needs an axis: name several transports, or --over NAME=LEVEL,LEVEL with an option of the transport \
-                 (pipegauge list names them) or a flag of `run` (--over sockbuf=64KiB,1MiB)"
+                 (pipegauge list NAME tells them) or a flag of `run` (--over sockbuf=64KiB,1MiB)"
             );
         }
         let plan = Self {

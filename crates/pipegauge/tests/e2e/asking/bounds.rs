@@ -26,6 +26,25 @@ fn what_cannot_be_answered_says_why_and_what_would_help() {
 }
 
 #[test]
+fn a_question_that_is_not_read_leaves_the_others_their_answers() {
+    let dir = Scratch::new();
+    exact(&dir, "exact.run.jsonl");
+    let asked = ["ask", "exact.run.jsonl", "when does 1KiB arrive?", "what is love?", "what is the most?"];
+    let said = dir.run(&asked);
+    assert_eq!(said.code(), 2, "{said}");
+    assert!(said.out.contains("1 KiB arrives after") && said.out.contains("moves the most"), "{said}");
+    assert!(said.err.contains("what is love?") && said.err.contains("--most"), "{said}");
+    let said = dir.run(&[&asked[..], &["--json"]].concat());
+    let document: serde_json::Value = serde_json::from_str(&said.out).expect("a document");
+    let answered: Vec<bool> =
+        document["answers"].as_array().unwrap().iter().map(|a| a["answered"].as_bool().unwrap()).collect();
+    assert_eq!((answered, said.code()), (vec![true, true, false], 2), "{said}");
+    assert!(document["answers"][2]["text"].as_str().unwrap().contains("what is love?"), "{said}");
+    // And all of those that are not read are said.
+    dir.run(&["ask", "exact.run.jsonl", "what is love?", "who is there?"]).refuses(&["what is love?", "who is there?"]);
+}
+
+#[test]
 fn a_run_that_stopped_far_below_saturation_is_not_drawn_on() {
     // Two rounds say nothing of whether the throughput still rises.
     for flags in [["noise=5%", "--budget", "1s"], ["noise=30%", "--trials", "2"]] {

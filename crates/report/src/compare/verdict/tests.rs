@@ -310,6 +310,12 @@ fn a_disturbed_side_gets_no_verdict() {
         Some(model::Disturbed { by: Disturber::Hypervisor, first: 0.0, second: 0.95, undecided: true });
     let said = verdict(&n);
     assert!(said.contains("the hypervisor kept (steal) 0% of a CPU") && !said.contains("programs"), "{said}");
+    let quota = model::Disturbed { by: Disturber::Quota, first: 0.0, second: 0.4, undecided: true };
+    n.comparison.disturbed = Some(quota);
+    let said = verdict(&n);
+    assert!(said.contains("quota stopped the measurement for 0% of the time") && !said.contains("of a CPU"), "{said}");
+    n.comparison.disturbed = Some(model::Disturbed { undecided: false, ..quota });
+    assert!(verdict(&n).contains("for 0% of the time on the first side and 40% on the second"), "{}", verdict(&n));
 }
 
 #[test]
