@@ -60,7 +60,8 @@ function ranges(state: State, graph: Graph, ground: Ground, labels: Labels): rea
         const [from, to] = [mark.from, mark.to].map((size) => ground.at([NaN, size])[1]) as [number, number];
         const height = Math.max(3, from - to);
         one.append(svg("rect", { x: left, y: round((from + to - height) / 2), width: right - left, height: round(height) }));
-        spot = labels.near(left, (from + to) / 2 + 11, mark.label);
+        at = [left, (from + to) / 2];
+        spot = labels.near(left, at[1] + 11, mark.label);
       } else {
         const stretch = stretchOf(ground, s, mark.from, mark.to);
         one.append(svg("path", { d: path(stretch) }));

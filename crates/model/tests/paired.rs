@@ -443,6 +443,34 @@ fn no_size_is_surer_than_the_level_of_all() {
     }
 }
 
+/// Where the ratio has a step, and the sizes above it are the noisier ones, noise chooses what is in the middle half of all sizes.
+#[test]
+fn a_step_of_the_ratio_among_noisier_sizes_is_held_by_the_whole() {
+    let mut held = 0;
+    for seed in 0..100 {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut normal = || (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0;
+        let sizes = 40;
+        let levels: Vec<[f64; 2]> = (0..9).map(|_| [0.02 * normal(), 0.02 * normal()]).collect();
+        let mut side = |which: usize| -> Vec<CurvePoint> {
+            let point = |i: usize| {
+                let step = if which == 1 && i >= 23 { 1.3 } else { 1.0 };
+                let noise = 0.01 * 30f64.powf(i as f64 / (sizes - 1) as f64);
+                let times: Vec<f64> =
+                    levels.iter().map(|l| 1e-5 * step * (l[which] + noise * normal()).exp()).collect();
+                CurvePoint::of(1 + i as u64, stats::median(&times), (1..).zip(times).collect())
+            };
+            (0..sizes).map(point).collect()
+        };
+        let (a, b) = (side(0), side(1));
+        let whole = Comparison::paired(&a, &b).unwrap().whole;
+        // Of the twenty sizes in the middle thirteen have no step.
+        let truth = 1.3f64.powf(7.0 / 20.0);
+        held += u32::from(whole.low <= truth && truth <= whole.high);
+    }
+    assert!(held >= 90, "{held} of 100");
+}
+
 #[test]
 fn both_ways_round_a_comparison_says_the_same() {
     let eight = [0.8, 1.1, 1.3, 1.25, 1.05, 1.4, 0.9, 1.2];

@@ -10,12 +10,23 @@ use transport::registry;
 
 use crate::{PathRun, Point, RunFile};
 
+/// Factor by which a size seems to carry more than the largest.
+const SEEMS_ABOVE: f64 = 1.25;
+
 impl RunFile {
-    /// Sizes at which the path carried for a short time what a token bucket had saved up, as the run warned.
+    /// Sizes at which the path carried for a short time what a token bucket had saved up: those that the run warned of, which surely show more
+    /// than the largest size, and where there are any, larger ones that seem to. Of few rounds a size shows nothing surely, and lies within
+    /// the bucket all the same.
     pub fn saved_up(&self, path: usize) -> BTreeSet<u64> {
-        let number = self.paths.get(path).map(|p| p.opened.path);
-        let told = self.warnings.iter().filter(|w| w.code == measure::BUCKET && w.path == number);
-        told.flat_map(|w| w.sizes.iter().copied()).collect()
+        let Some(run) = self.paths.get(path) else { return BTreeSet::new() };
+        let told = self.warnings.iter().filter(|w| w.code == measure::BUCKET && w.path == Some(run.opened.path));
+        let mut found: BTreeSet<u64> = told.flat_map(|w| w.sizes.iter().copied()).collect();
+        let largest = run.points.iter().max_by_key(|p| p.size).map_or(f64::INFINITY, |p| p.figures.throughput);
+        if let Some(last) = found.last().copied() {
+            let seems = |p: &&Point| p.size > last && p.figures.throughput > SEEMS_ABOVE * largest;
+            found.extend(run.points.iter().filter(seems).map(|p| p.size));
+        }
+        found
     }
 
     /// The curve of the path at this index of [`RunFile::paths`], ascending by size: medians (seconds of the path's time kind), and the

@@ -92,14 +92,14 @@ mod tests {
         let text_of = text(&[(1e8, 0), (2e8, 0), (4e8, 250)]);
         assert!(
             text_of.contains(
-                "No message was lost up to 200 Mbit/s (0 of 7,000 there). At 400 Mbit/s 1,750 of 7,000 were (25.0%)."
+                "No message was lost up to 200 Mbit/s (0 of 7,000 there). At 400 Mbit/s 1,750 of 7,000 messages were lost (25.0%)."
             ),
             "{text_of}"
         );
         let none = text(&[(1e8, 0), (2e8, 0)]);
         assert!(none.contains("No message was lost at any of these rates, up to 200 Mbit/s"), "{none}");
         let all = text(&[(1e8, 10), (2e8, 0)]);
-        assert!(all.contains("No rate without loss is known. At 100 Mbit/s 70 of 7,000 were"), "{all}");
+        assert!(all.contains("No rate without loss is known. At 100 Mbit/s 70 of 7,000 messages were"), "{all}");
     }
 
     #[test]

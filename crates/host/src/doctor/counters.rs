@@ -8,7 +8,7 @@ use super::Finding;
 pub(super) fn judge(counting: io::Result<()>) -> Finding {
     let name = "cycle-counters";
     let Err(why) = counting else { return Finding::good(name, "cycles and instructions are counted") };
-    let found = format!("cycles and instructions can't be counted ({why}); CPU time is");
+    let found = format!("cycles and instructions can't be counted ({why}); CPU time can");
     let remedy = match why.kind() {
         io::ErrorKind::PermissionDenied => "sysctl kernel.perf_event_paranoid=1, or run as root",
         _ => "on a virtual machine, have its processor's counters (vPMU) enabled; else nothing is to be done",

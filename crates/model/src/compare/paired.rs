@@ -7,6 +7,8 @@
 
 use std::collections::BTreeMap;
 
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stats::{
@@ -37,6 +39,12 @@ const TELLING_ROUNDS: usize = 6;
 
 /// A size's neighbours on either side are this part of all sizes.
 const NEIGHBOURS: usize = 16;
+
+/// Variance of the median of normal values, in units of that of their mean.
+const OF_MEDIAN: f64 = std::f64::consts::FRAC_PI_2;
+
+/// Draws that tell how far noise moves what is chosen by it.
+const DRAWS: usize = 100;
 
 /// So many standard errors are noise.
 const SURELY: f64 = 2.0;
@@ -206,7 +214,7 @@ impl Comparison {
 
         let mut found: Vec<Found> =
             pairs.iter().zip(&local).map(|(p, local)| at_size(p, &shared, local.as_ref())).collect();
-        let whole = over_all(&found, &shared, &wholes);
+        let whole = over_all(&found, &pairs, &shared, &wholes);
         if let Some(level) = whole.interval {
             let alike = |f: &Found| f.interval.is_some_and(|i| i.contains(whole.ln.exp()));
             for f in found.iter_mut() {
@@ -388,19 +396,61 @@ fn with_own_states(level: StandardError, pairs: &[Pairs<'_>], shared: &Shared) -
 }
 
 /// The ratio of the curves as wholes: the mean of the middle half of the sizes. Its error is that of the level, which all sizes' noise is in.
-fn over_all(sizes: &[Found], shared: &Shared, rounds: &[f64]) -> Found {
+fn over_all(sizes: &[Found], pairs: &[Pairs<'_>], shared: &Shared, rounds: &[f64]) -> Found {
     let moves = &shared.moves;
     let ln = middle_half(sizes.iter().map(|f| f.ln).collect());
     let known = !moves.few() && !moves.slow(shared.sigma);
     let interval = known.then(|| {
         let ends = moves.held(1.0, 0.0, moves.error.reach(CONFIDENCE));
-        stats::Interval { low: (ln + ends.0).exp(), high: (ln + ends.1).exp() }
+        let Chosen { off, least, most } = chosen(sizes, pairs);
+        // The level's error is that of all sizes alike: what single sizes do beside it is independent of it.
+        let (least, most) = (least - off, most - off);
+        let (low, high) = (-ends.0.hypot(most) - off.max(0.0), ends.1.hypot(least) - off.min(0.0));
+        stats::Interval { low: (ln + low).exp(), high: (ln + high).exp() }
     });
     // Of rounds in two states alone the order statistics between two of them know nothing: the count of rounds does.
     let (slower, faster) =
         (rounds.iter().filter(|r| **r > NOTHING).count(), rounds.iter().filter(|r| **r < -NOTHING).count());
     let chance = if ln.abs() < STATES { one_way(slower + faster, slower.max(faster)) } else { 0.0 };
     Found { ln, shift: moves.mean, error: Some(moves.error), interval, rounds: moves.rounds as usize, chance }
+}
+
+/// What noise does to the mean of the middle half, as logarithms: how far it moves it on average, where that is sure, and from where to where
+/// in 19 of 20 cases.
+struct Chosen {
+    off: f64,
+    least: f64,
+    most: f64,
+}
+
+/// How far the mean of the middle half lies off, as a logarithm, because noise chooses which sizes are in it. Where the ratio has one value at
+/// some sizes and another at the rest, of which one are noisier, the half has the upper end of the one and the lower end of the others. The
+/// sizes' ratios as their neighbours have them stand for the truth, and each size's own error, at the level of its rounds, is drawn about it.
+fn chosen(sizes: &[Found], pairs: &[Pairs<'_>]) -> Chosen {
+    let near = (sizes.len() / NEIGHBOURS).max(1);
+    let around = |i: usize| i.saturating_sub(near)..(i + near + 1).min(sizes.len());
+    let truth: Vec<f64> =
+        (0..sizes.len()).map(|i| median(&sizes[around(i)].iter().map(|f| f.ln).collect::<Vec<_>>())).collect();
+    // Of each size by itself and its neighbours: pooled over all, the noisy ones would seem quieter than they are.
+    let spread = |p: &Pairs<'_>| variance(&p.ratios.iter().map(|(_, ratio)| ratio.ln()).collect::<Vec<_>>());
+    let spreads: Vec<f64> = pairs.iter().map(spread).collect();
+    let error = |i: usize| (OF_MEDIAN * mean(&spreads[around(i)]) / pairs[i].ratios.len().max(1) as f64).sqrt();
+    let errors: Vec<f64> = (0..pairs.len()).map(error).map(|e| if e.is_finite() { e } else { 0.0 }).collect();
+    let all = middle_half(truth.clone());
+    let mut rng = ChaCha8Rng::seed_from_u64(sizes.len() as u64);
+    let mut normal = || (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0;
+    // Each draw and its mirror image, so that sides change places without another answer.
+    let mut draws: Vec<f64> = Vec::with_capacity(2 * DRAWS);
+    for _ in 0..DRAWS {
+        let noise: Vec<f64> = errors.iter().map(|e| e * normal()).collect();
+        let drawn = |sign: f64| middle_half(truth.iter().zip(&noise).map(|(t, e)| t + sign * e).collect()) - all;
+        draws.extend([drawn(1.0), drawn(-1.0)]);
+    }
+    let (off, error) = (mean(&draws), StandardError::of_mean(&draws).value);
+    let off = if off.abs() > SURELY * error { off } else { 0.0 };
+    draws.sort_unstable_by(f64::total_cmp);
+    let outer = DRAWS / 20;
+    Chosen { off, least: draws[outer], most: draws[2 * DRAWS - 1 - outer] }
 }
 
 /// The highest throughput of the second side over that of the first, each at the size where the summary has it.

@@ -27,6 +27,7 @@ pub fn history(flags: &HistoryFlags, json: bool) -> Result<Exit> {
         out::tell(&format!("note: {note}"));
     }
     let at = folder.path().display();
+    let blind = cleared.is_none() && listing.paths.is_empty() && !listing.notes.is_empty();
     if json {
         let common = common(&listing.paths);
         let paths = listing.paths.iter().map(|p| of(p, &common)).collect();
@@ -34,11 +35,13 @@ pub fn history(flags: &HistoryFlags, json: bool) -> Result<Exit> {
     } else {
         let text = match cleared {
             Some(n) => format!("{n} {} forgotten in {at}\n", if n == 1 { "path" } else { "paths" }),
+            // A note says why nothing could be seen: that nothing is there is not known.
+            None if blind => format!("Nothing that can be read is kept in {at}.\n"),
             None => table(&listing.paths, &at.to_string()),
         };
         out::text(&report::text::folded(&report::words::plain(&text), out::prose()))?;
     }
-    Ok(Exit::Ok)
+    Ok(if blind { Exit::Short } else { Exit::Ok })
 }
 
 fn clear(folder: &Folder, names: &[String]) -> Result<usize> {

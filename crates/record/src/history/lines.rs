@@ -79,11 +79,16 @@ pub(super) fn read(bytes: &[u8]) -> Read {
         match serde_json::from_slice::<Kept>(line) {
             // A copy of a run does not count twice.
             Ok(kept) if found.runs.contains(&kept) => {}
-            Ok(kept) if kept.run.sound() && kept.seconds.is_finite() => found.runs.push(kept),
+            Ok(kept) if kept.run.sound() && kept.seconds.is_finite() => {
+                // The newest count. Of a file with more, which this program does not write, each line is compared with few.
+                if found.runs.len() == EarlierRun::MOST {
+                    found.runs.remove(0);
+                }
+                found.runs.push(kept);
+            }
             _ => found.damaged += 1,
         }
     }
-    found.runs.drain(..found.runs.len().saturating_sub(EarlierRun::MOST));
     Read::Path(key, found)
 }
 

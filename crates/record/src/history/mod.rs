@@ -55,7 +55,7 @@ pub enum HistoryError {
     #[error("{} was written by a later version of pipegauge, and is left as it is; use that version, or remove the file", .0.display())]
     Later(PathBuf),
     /// Another process holds the lock.
-    #[error("another process holds {} for over a second", .0.display())]
+    #[error("another process holds {} for three seconds", .0.display())]
     Locked(PathBuf),
 }
 

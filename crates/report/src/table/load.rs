@@ -111,6 +111,9 @@ fn ratio(e: Estimate) -> String {
     };
     let value = digits(e.value);
     match (e.low > 0.0, e.high.is_finite()) {
+        (true, true) if e.high > units::RESOLVED * e.low => {
+            format!("not resolved\n{} to {}", digits(e.low), digits(e.high))
+        }
         (true, true) => format!("{value}\n[{}, {}]", digits(e.low), digits(e.high)),
         (false, true) => format!("{value}\nat most {}", digits(e.high)),
         (true, false) => format!("{value}\nat least {}", digits(e.low)),

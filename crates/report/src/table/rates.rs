@@ -141,7 +141,7 @@ pub fn highest(group: &OverRates) -> String {
             let narrow = if last.is_some() { "Rates between the two" } else { "Lower rates" };
             let share = units::Share(next.loss.value);
             format!(
-                "At {}{sent} {lost} of {messages} were ({share}). {narrow} (--rate) tell where losses begin.",
+                "At {}{sent} {lost} of {messages} messages were lost ({share}). {narrow} (--rate) tell where losses begin.",
                 rate(next)
             )
         }

@@ -127,7 +127,7 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
             notes.extend(last.map(|last| {
                 format!(
                     "{name}: the maximum throughput is of sizes above {}: up to there a token bucket on the way let pass for a short time more than \
-                     the path carries (surely at {} of {} sizes).",
+                     the path carries (at {} of {} sizes).",
                     units::Bytes(last),
                     saved_up.len(),
                     path.points.len(),

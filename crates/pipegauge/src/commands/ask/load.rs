@@ -74,6 +74,9 @@ fn times(row: &Loaded) -> String {
     let one = |at: usize, name: &str| {
         let time = figure(row.times[at]?, Kind::Seconds);
         let ratio = row.ratios[at].map_or(String::new(), |r| match (r.low > 0.0, r.high.is_finite()) {
+            (true, true) if r.high > units::RESOLVED * r.low => {
+                format!(", between {:.1} and {:.0} times as long (not resolved)", r.low, r.high)
+            }
             (true, true) => format!(", {:.2} [{:.2}, {:.2}] times as long", r.value, r.low, r.high),
             (false, true) => format!(", {:.2} times as long (at most {:.2})", r.value, r.high),
             (true, false) => format!(", {:.2} times as long (at least {:.2})", r.value, r.low),

@@ -5,7 +5,7 @@ use measure::Event;
 use measure::earlier::{Earlier, EarlierRun};
 use measure::event::Run;
 use record::RunFile;
-use record::history::{Folder, Kept, Key};
+use record::history::{Folder, HistoryError, Kept, Key};
 
 use crate::config::RunConfig;
 use crate::config::history;
@@ -89,9 +89,13 @@ impl Past {
                 continue;
             }
             if let Err(e) = folder.keep(&Key::of(&run.run, &path.opened), kept) {
-                let name = path.opened.name();
-                self.notes
-                    .push(format!("this run of {name} is not kept for later ones: {e}; --no-history does without"));
+                // It waited for the lock already, and does not wait once more for each path.
+                let locked = matches!(e, HistoryError::Locked(_));
+                let what = if locked { String::new() } else { format!(" of {}", path.opened.name()) };
+                self.notes.push(format!("this run{what} is not kept for later ones: {e}; --no-history does without"));
+                if locked {
+                    break;
+                }
             }
         }
         self.notes

@@ -542,7 +542,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "which fraction", "how full", "how much of the", "how efficient", "efficient", "efficiency"
     ]),
     (Sockets, &["socket", "sockets"]),
-    (Filler, &["or not", "group", "round", "download", "downloads", "downloading", "downloaded", "upload", "uploads", "uploading", "uploaded", "fetch", "fetching"]),
+    (Filler, &["or not", "how far do", "group", "round", "download", "downloads", "downloading", "downloaded", "upload", "uploads", "uploading", "uploaded", "fetch", "fetching"]),
     (Elsewhere(JITTER), &[
         "jitter", "jittery", "unsteady", "unstable", "instability", "variance", "variation", "outliers", "outlier", "stable", "stability",
         "deviation", "consistent", "spread", "drift", "noise", "noisy", "standard deviation", "vary", "varies", "variable", "variability",
@@ -596,7 +596,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
     (Fails, &["more than can be"]),
     (Within, TOO_MUCH),
     (Fails, TOO_MUCH),
-    (RunToRun, &["runs lie apart", "far do runs lie apart"]),
+    (RunToRun, &["runs lie apart"]),
     (Can, &["can be carried", "be carried", "carried"]),
     (StartUp, &["before its first byte", "before the first byte"]),
     (Filler, &["whether", "path by path", "the smallest message", "smallest message", "the smallest size", "smallest size", "of the smallest size"]),
