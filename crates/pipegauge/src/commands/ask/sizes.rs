@@ -34,7 +34,7 @@ pub fn to_use(p: &Asked<'_>) -> Answered {
             // Of one message of that size, as where it is asked for: the error of the size's own time counts.
             let one = of(p, r.size.value as u64).ok().filter(|_| surest::resolved(r.size));
             let hull = |e: Estimate, other: Option<Estimate>| {
-                other.map_or(e, |o| Estimate::new(e.value, e.low.min(o.low), e.high.max(o.high)))
+                other.map_or(e, |o| Estimate { value: e.value, low: e.low.min(o.low), high: e.high.max(o.high) })
             };
             let bits = takes(p, &r).map(|t| t.value * r.moves.value);
             let rate = one.as_ref().zip(bits).map(|(t, bits)| inverse(t.seconds, bits));
