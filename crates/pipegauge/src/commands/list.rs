@@ -53,7 +53,7 @@ fn overview(listed: &[ListedTransport], unusable: &[Unusable]) -> String {
     for t in listed {
         let rare = rare(&t.capabilities);
         let words = if rare.is_empty() { t.summary.to_owned() } else { format!("{}; {}", t.summary, rare.join(", ")) };
-        beside(&mut text, &t.name, &words);
+        beside(&mut text, t.name, &words);
         origin(&mut text, t);
     }
     for Unusable { name, why, .. } in unusable {
@@ -71,7 +71,7 @@ fn overview(listed: &[ListedTransport], unusable: &[Unusable]) -> String {
 fn table(listed: &[ListedTransport]) -> String {
     let mut text = String::new();
     for t in listed {
-        beside(&mut text, &t.name, t.summary);
+        beside(&mut text, t.name, t.summary);
         beside(&mut text, "", &abilities(&t.capabilities));
         for option in &t.options {
             let ListedOption { name, help, takes, default, .. } = option;

@@ -36,7 +36,7 @@ impl Timed {
     }
 
     /// The same with what is said of it.
-    fn as_kept(self, kept: Option<&Kept>) -> Self {
+    fn with_kept(self, kept: Option<&Kept>) -> Self {
         let mut found = self.kept_up(kept.and_then(|kept| kept.factor));
         found.how.push_str(kept.map_or("", |kept| &kept.words));
         found
@@ -132,7 +132,7 @@ pub fn trip(p: &Asked<'_>, size: u64, round_trip: bool, sustained: bool) -> Resu
     p.own_times()?;
     let mut found = of(p, size)?;
     if sustained {
-        found = found.as_kept(Some(&kept::at(p, size)));
+        found = found.with_kept(Some(&kept::at(p, size)));
     }
     if !round_trip {
         return Ok((found, p.time));
@@ -204,7 +204,7 @@ pub fn series(p: &Asked<'_>, count: u64, size: u64, round_trip: bool, sustained:
     // So many that they take long take what is kept up, and of many the stops that a median passes by count.
     let long = of(p, size).is_ok_and(|t| t.seconds.value * count as f64 > kept::LASTS && t.pieces.is_none());
     let kept = Some(kept::of_many(p, size)).filter(|kept| long || sustained || (count >= MANY && kept.average));
-    match trip(p, size, round_trip, false).map(|(t, label)| (t.as_kept(kept.as_ref()), label)) {
+    match trip(p, size, round_trip, false).map(|(t, label)| (t.with_kept(kept.as_ref()), label)) {
         Err(why) => no(p, &why, &[size]),
         Ok((t, label)) if stream => {
             let all = times(t.seconds, count as f64);
