@@ -184,6 +184,7 @@ const PLANTED: &[&str] = &[
     "a look takes",
     "all is a part",
     "one byte off",
+    "a part lost",
     "a ring not counted",
     "a copy not followed",
     "flags remembered",
