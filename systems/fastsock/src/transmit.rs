@@ -158,7 +158,8 @@ fn put(
     let me = slot.me();
     let control = control(memory);
     let (way, peer, mine) = (&control.ways[me], &control.sides[1 - me], &control.sides[me]);
-    if recycle::closed_by_peer(slot, memory) && slot.never.swap(1, Ordering::SeqCst) == 0 {
+    let closed = recycle::closed_by_peer(slot, memory) && mine.shut.load(Ordering::Relaxed) == 0;
+    if closed && slot.never.swap(1, Ordering::SeqCst) == 0 {
         recycle::sent_too_late(fd);
         set_phase(out, memory, slot, TCP_AGAIN);
         let all = buffers.left();
