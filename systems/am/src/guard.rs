@@ -16,6 +16,8 @@ const JUMP: Duration = Duration::from_micros(200);
 const CONTENDED: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(640));
 /// How long nobody spins after a yield that gave the CPU to somebody else: the first time, and at most. An interrupt looks like one, so the first is short.
 const CROWDED: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(256));
+/// And at least so many times as long as the CPU was away: where many programs want it, one yield takes as long as all their turns together.
+const AWAY: u32 = 20;
 /// How long until a spin is tried again where spins fail: the first time, and at most.
 const PROBE: (Duration, Duration) = (Duration::from_micros(2500), Duration::from_millis(40));
 /// Of 256: the share of spins that must have paid of late for spinning to go on.
@@ -87,9 +89,12 @@ impl Guard {
         self.lost(now, self.paid / 4);
     }
 
-    /// A spin found nothing and was given up early, because somebody else wants the CPU: it cost less.
-    pub fn given_up(&mut self, now: Duration) {
+    /// A spin found nothing and was given up early, because somebody else wants the CPU: it cost less, unless the CPU was `away` for long.
+    pub fn given_up(&mut self, now: Duration, away: Duration) {
         self.lost(now, self.paid.div_ceil(16));
+        if away > JUMP {
+            self.contended_until = now + away * AWAY;
+        }
     }
 
     fn lost(&mut self, now: Duration, share: u32) {
@@ -100,15 +105,26 @@ impl Guard {
         }
     }
 
-    /// This thread yielded its CPU, and somebody else than its peer took it: others want it. Nobody spins or yields for a while from `now` on.
-    pub fn crowd(&mut self, now: Duration) {
-        self.contended_until = now + self.crowded_for;
+    /// This thread yielded its CPU, which was `away` then, and somebody else than its peer took it: others want it. Nobody spins or yields for a while from
+    /// `now` on.
+    pub fn crowd(&mut self, now: Duration, away: Duration) {
+        self.contended_until = now + self.crowded_for.max(away * AWAY);
         self.crowded_for = (self.crowded_for * 2).min(CROWDED.1);
     }
 
     /// A yield let the peer run, and nobody else.
     pub fn handed(&mut self) {
         self.crowded_for = CROWDED.0;
+    }
+
+    /// Until when nobody is to spin or yield; in the past if nothing is known to speak against it.
+    pub fn contended_until(&self) -> Duration {
+        self.contended_until
+    }
+
+    /// Another thread of this process has learned so.
+    pub fn contend(&mut self, until: Duration) {
+        self.contended_until = self.contended_until.max(until);
     }
 
     /// Whether this CPU is known to be wanted by others.
@@ -178,7 +194,8 @@ mod tests {
             let mut guard = Guard::default();
             (0..100).take_while(|_| guard.may_spin(at(0)).then(|| miss(&mut guard, Duration::ZERO)).is_some()).count()
         };
-        let (failed, given_up) = (tries(Guard::failed), tries(Guard::given_up));
+        let (failed, given_up) =
+            (tries(Guard::failed), tries(|guard, now| guard.given_up(now, Duration::from_micros(9))));
         assert!(failed < given_up && given_up < 20, "{failed} {given_up}");
     }
 
@@ -186,13 +203,34 @@ mod tests {
     fn a_crowded_cpu_is_left_alone_for_longer_each_time_until_a_yield_lets_the_peer_alone_run() {
         let mut guard = Guard::default();
         let ms = Duration::from_millis;
-        guard.crowd(ms(10));
+        let brief = Duration::from_micros(40);
+        guard.crowd(ms(10), brief);
         assert!(guard.crowded(ms(10)) && !guard.crowded(ms(11)));
-        guard.crowd(ms(20));
+        guard.crowd(ms(20), brief);
         assert!(guard.crowded(ms(21)) && !guard.may_spin(at(21_000)) && !guard.crowded(ms(22)));
         guard.handed();
-        guard.crowd(ms(30));
+        guard.crowd(ms(30), brief);
         assert!(!guard.crowded(ms(31)));
+    }
+
+    #[test]
+    fn yields_that_take_long_take_a_twentieth_of_the_time_at_most() {
+        let ms = Duration::from_millis;
+        // Each takes 50 ms: twelve others have their turns on this CPU. A wait every millisecond, for ten seconds.
+        type Yielded = fn(&mut Guard, Duration, Duration);
+        let yielded: [Yielded; 2] = [Guard::crowd, Guard::given_up];
+        for yielded in yielded {
+            let (mut guard, mut now, mut yields) = (Guard::default(), Duration::ZERO, 0);
+            while now < ms(10_000) {
+                now += ms(1);
+                if guard.may_spin(Scene { now, same_cpu: false, peer_waits: false }) {
+                    now += ms(50);
+                    yields += 1;
+                    yielded(&mut guard, now, ms(50));
+                }
+            }
+            assert!((2..=10).contains(&yields), "{yields} yields");
+        }
     }
 
     #[test]

@@ -394,15 +394,46 @@ static void op_listen(struct job *j)
     keep(j, j->a[0], l);
     snprintf(j->aside, sizeof j->aside, "%d", ntohs(a.sin_port));
 }
-static void op_connect(struct job *j)
+static int fast(int fd)
+{
+    int (*is_fast)(int);
+    *(void **)&is_fast = dlsym(RTLD_DEFAULT, "fastsock_is_fast");
+    return is_fast ? is_fast(fd) : 0;
+}
+static int connects(int s, long port)
 {
     struct sockaddr_in a = {0};
-    int s = socket(AF_INET, SOCK_STREAM | (j->a[2] ? SOCK_NONBLOCK : 0), 0);
     a.sin_family = AF_INET;
     a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    a.sin_port = htons((unsigned short)j->a[1]);
+    a.sin_port = htons((unsigned short)port);
+    return connect(s, (struct sockaddr *)&a, sizeof a);
+}
+/* One that is fast before a byte has moved is one that was used before. */
+static void op_connect(struct job *j)
+{
+    int s = socket(AF_INET, SOCK_STREAM | (j->a[2] ? SOCK_NONBLOCK : 0), 0);
     keep(j, j->a[0], s);
-    result(j, connect(s, (struct sockaddr *)&a, sizeof a));
+    result(j, connects(s, j->a[1]));
+    snprintf(j->aside, sizeof j->aside, "%d", fast(s));
+}
+/* Connections for an exchange each, one after the other: on this side made (`listener` < 0) or accepted. `how`: who closes first; 0 is who accepted, 1 who
+ * connected, 2 now one and now the other. */
+static void exchanges(struct job *j, int listener, long port, long count, long how)
+{
+    unsigned char b[3000], last;
+    for (long i = 0; i < count; i++) {
+        size_t n = 1 + (size_t)i * 577 % sizeof b;
+        int made = listener < 0, first = (how == 2 ? i % 2 : how) == made, s = made ? socket(AF_INET, SOCK_STREAM, 0) : accept(listener, NULL, NULL);
+        if (s < 0 || (made && connects(s, port))) { result(j, -1); note(j, "begun %ld ", i); return; }
+        if (made) { fill(b, (long)n, i, 0); if (send(s, b, n, 0) != (ssize_t)n) note(j, "sent %ld ", i); memset(b, 0, n); }
+        if (recv(s, b, n, MSG_WAITALL) != (ssize_t)n) note(j, "received %ld ", i);
+        check(j, b, (long)n, i, 0);
+        if (!made && send(s, b, n, 0) != (ssize_t)n) note(j, "sent %ld ", i);
+        if (!first && recv(s, &last, 1, 0) != 0) note(j, "no end %ld ", i);
+        close(s);
+    }
+    errno = 0;
+    result(j, count);
 }
 static void op_option(struct job *j)
 {
@@ -524,12 +555,10 @@ static void run(struct job *j)
         result(j, epoll_ctl(fd, (int)j->a[1], fd_of(j->a[2]), j->a[1] == EPOLL_CTL_DEL ? NULL : &want));
     } else if (IS("action")) { handle(SIGUSR1, j->a[0] ? SA_RESTART : 0); result(j, 0); }
     else if (IS("nap")) { nap(j->a[0]); result(j, 0); }
-    else if (IS("fast")) {
-        int (*is_fast)(int);
-        *(void **)&is_fast = dlsym(RTLD_DEFAULT, "fastsock_is_fast");
-        result(j, 0);
-        snprintf(j->aside, sizeof j->aside, "%d", is_fast ? is_fast(fd) : 0);
-    } else { errno = ENOSYS; result(j, -1); note(j, "no such command ", 0); }
+    else if (IS("fast")) { result(j, 0); snprintf(j->aside, sizeof j->aside, "%d", fast(fd)); }
+    else if (IS("calls")) exchanges(j, -1, j->a[0], j->a[1], j->a[2]);
+    else if (IS("serves")) exchanges(j, fd, 0, j->a[1], j->a[2]);
+    else { errno = ENOSYS; result(j, -1); note(j, "no such command ", 0); }
 }
 static void *lane_runs(void *p) { struct lane *l = p; run(&l->job); __atomic_store_n(&l->done, 1, __ATOMIC_SEQ_CST); return NULL; }
 

@@ -60,6 +60,11 @@ impl Bell {
         self.0.fetch_or(WATCHED, Ordering::SeqCst);
     }
 
+    /// Nothing that it tells of will come any more.
+    pub fn unwatch(&self) {
+        self.0.fetch_and(!WATCHED, Ordering::SeqCst);
+    }
+
     /// Whether the next ring would.
     pub fn watched(&self) -> bool {
         self.0.load(Ordering::SeqCst) & WATCHED != 0

@@ -12,7 +12,7 @@ use crate::page::{In, Page};
 use crate::slot::{Held, Slot};
 use crate::tcp::{self, State};
 use crate::wait::{End, GATHER, Wait};
-use crate::{ready, real, recycle, report};
+use crate::{bell, ready, real, recycle, report};
 
 /// Flags that the ring knows. With another one the call goes to the kernel.
 const KNOWN: c_int =
@@ -213,6 +213,9 @@ fn attempt(
         if let Ok(Step::Done(len)) = taken {
             report::received(slot, len);
         }
+        if page.plain_words.load(Ordering::Relaxed) != 0 {
+            taken_last(slot, inward, memory);
+        }
         taken
     });
     match taken {
@@ -221,6 +224,17 @@ fn attempt(
             page.break_off(fd);
             Step::Failed(libc::ECONNRESET)
         }
+    }
+}
+
+/// The event descriptor of a connection that is back with the kernel may be in sets with the program's words (`watch`): it is readable no longer than bytes are
+/// left in the ring, and not because the peer says that it went back as well.
+#[cold]
+fn taken_last(slot: &Slot, inward: &mut In, memory: &Memory) {
+    let way = &control(memory).ways[1 - slot.me()];
+    if inward.phase == TCP_AGAIN || inward.source.all(way).is_ok_and(|there| there == 0) {
+        way.bytes.unwatch();
+        bell::drain(slot.event());
     }
 }
 

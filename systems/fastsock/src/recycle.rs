@@ -78,6 +78,7 @@ impl Parked {
 #[inline(always)]
 pub fn closed_by_peer(slot: &Slot, memory: &Memory) -> bool {
     slot.again.load(Ordering::Relaxed) != 0
+        && !crate::planted::is("an end not told")
         && control(memory).turn.closed[1 - slot.me()].load(Ordering::Acquire)
             == slot.turn.load(Ordering::Relaxed).wrapping_add(1)
 }
@@ -174,7 +175,7 @@ fn settled(slot: &Slot) -> bool {
                 TCP => phase == TCP || way.moved_at.load(Ordering::Relaxed) == inward.tcp,
                 _ => false,
             };
-            all && phase != TCP_AGAIN && there == 0 && !inward.ended
+            all && phase != TCP_AGAIN && (there == 0 || crate::planted::is("kept with bytes unread")) && !inward.ended
         })
         .unwrap_or(false)
 }
@@ -247,7 +248,7 @@ fn has_room(slot: &Slot) -> bool {
 }
 
 fn keep(fd: c_int, slot: Held) -> bool {
-    if slot.nonblocking(fd) {
+    if slot.nonblocking(fd) && !crate::planted::is("kept as it was set") {
         // SAFETY: sets flags of the program's descriptor, which it is closing.
         unsafe { real::fcntl(fd, libc::F_SETFL, libc::O_RDWR as usize) };
     }

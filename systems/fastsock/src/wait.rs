@@ -1,7 +1,7 @@
 //! How a call waits: it spins where that has paid of late, then sleeps until the peer tells, or the kernel that the stream has ended.
 
 use std::cell::{Cell, RefCell};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use am::guard::{BUDGET, Guard, Scene};
@@ -37,6 +37,18 @@ thread_local! {
     static HOT: RefCell<Vec<(Held, Seen)>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Until when no thread of this process spins or yields, nanoseconds: what one has found out others need not, and each time costs a turn of everybody who
+/// wants the CPU.
+static CONTENDED: AtomicU64 = AtomicU64::new(0);
+
+/// A yield has taken long: the other threads are told how long to leave the CPU alone.
+fn tell_others(guard: &Guard) {
+    let until = guard.contended_until().as_nanos() as u64;
+    if until > CONTENDED.load(Ordering::Relaxed) {
+        CONTENDED.store(until, Ordering::Relaxed);
+    }
+}
+
 /// How a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
@@ -57,6 +69,8 @@ pub struct Wait {
     spun: bool,
     /// Signal handlers that had run when it first waited.
     ran: Option<signals::Ran>,
+    /// The last sleep ended as this side's event descriptor was readable.
+    rang: bool,
 }
 
 pub fn now() -> Duration {
@@ -107,6 +121,7 @@ fn spin(
     }
     let (cell, begun) = (guard, now());
     let mut guard = cell.get();
+    guard.contend(Duration::from_nanos(CONTENDED.load(Ordering::Relaxed)));
     let scene = Scene { now: begun, same_cpu: policy != Policy::Blind && same_cpu(), peer_waits: false };
     if policy != Policy::Blind && !guard.may_spin(scene) {
         let hands = matches!(policy, Policy::Handing | Policy::Polite) && scene.same_cpu && !guard.crowded(begun);
@@ -133,7 +148,8 @@ fn spin(
         if matches!(policy, Policy::Yielding | Policy::Polite) && time - begun >= ALONE {
             let (away, back) = give_way(time);
             if away >= SHARED {
-                guard.given_up(back);
+                guard.given_up(back, away);
+                tell_others(&guard);
                 break news();
             }
             time = back;
@@ -149,7 +165,8 @@ fn hand_over(cell: &Cell<Guard>, begun: Duration, news: impl Fn() -> bool) -> bo
     let found = news();
     let mut guard = cell.get();
     if !found || away > AWAY {
-        guard.crowd(back);
+        guard.crowd(back, away);
+        tell_others(&guard);
     } else {
         guard.handed();
     }
@@ -185,7 +202,7 @@ pub fn spin_for(set: &Set) -> bool {
 impl Wait {
     /// `limit_name` is the socket's option that limits the wait.
     pub fn new(fd: i32, limit_name: i32) -> Self {
-        Self { fd, limit_name, until: None, slice: SLEEP.0, spun: false, ran: None }
+        Self { fd, limit_name, until: None, slice: SLEEP.0, spun: false, ran: None, rang: false }
     }
 
     /// Whether it has not slept yet, or only before something moved.
@@ -252,16 +269,16 @@ impl Wait {
     /// Sleeps in the kernel until the socket or the ring has bytes, or the stream ends.
     pub fn poll_both(&mut self, slot: &Slot) -> End {
         ready::interest(slot, ready::IN, true);
-        let end = match ready::arm(slot, ready::IN, false) {
+        // A peer may write to the event descriptor long after it took the arming away: what that was for has been found meanwhile, and nobody but this
+        // side makes it unreadable again.
+        let end = match ready::arm(slot, ready::IN, std::mem::take(&mut self.rang)) {
             Armed::Ready(_) => End::Look,
-            armed => self.poll_for(
-                slot,
-                armed == Armed::Quiet,
-                [
-                    libc::pollfd { fd: self.fd, events: libc::POLLIN, revents: 0 },
-                    libc::pollfd { fd: slot.event(), events: libc::POLLIN, revents: 0 },
-                ],
-            ),
+            armed => {
+                let mut ask = [self.fd, slot.event()].map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
+                let end = self.poll_for(slot, armed == Armed::Quiet, &mut ask);
+                self.rang = ask[1].revents != 0;
+                end
+            }
         };
         ready::interest(slot, ready::IN, false);
         end
@@ -269,10 +286,10 @@ impl Wait {
 
     /// Sleeps in the kernel until the socket has `events`, for at most a few milliseconds, for a peer that does not ring yet.
     pub fn poll(&mut self, slot: &Slot, events: i16) -> End {
-        self.poll_for(slot, false, [libc::pollfd { fd: self.fd, events, revents: 0 }])
+        self.poll_for(slot, false, &mut [libc::pollfd { fd: self.fd, events, revents: 0 }])
     }
 
-    fn poll_for<const N: usize>(&mut self, slot: &Slot, told: bool, mut ask: [libc::pollfd; N]) -> End {
+    fn poll_for(&mut self, slot: &Slot, told: bool, ask: &mut [libc::pollfd]) -> End {
         self.slice = self.slice.min(8_000_000);
         let Some(limit) = self.next(slot) else { return End::Late };
         // A timer is dear: none, where whatever ends the wait is told.
@@ -285,7 +302,7 @@ impl Wait {
         }
         crate::report::waits(slot, true);
         // SAFETY: as many entries.
-        let found = unsafe { crate::real::poll(ask.as_mut_ptr(), N as libc::nfds_t, limit) };
+        let found = unsafe { crate::real::poll(ask.as_mut_ptr(), ask.len() as libc::nfds_t, limit) };
         if found < 0 && self.interrupted() { End::Signal } else { End::Look }
     }
 }

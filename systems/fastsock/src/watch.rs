@@ -91,6 +91,10 @@ struct State {
     inner: Vec<c_int>,
 }
 
+/// `Set::others`: this process has forked since it made the set, or was forked since; then its parent knows nothing of what this one does with it.
+const CHILDREN: u32 = 1;
+const PARENTS: u32 = 2;
+
 /// A set.
 pub struct Set {
     number: u32,
@@ -103,6 +107,8 @@ pub struct Set {
     waiting: AtomicU32,
     /// Others than waits of this process may ask whether it has anything: a poll, a set that it is in, another process.
     outside: AtomicU32,
+    /// Other processes may have it, too: 0, [`CHILDREN`] or [`PARENTS`].
+    others: AtomicU32,
     /// Sets within it.
     nested: AtomicU32,
     /// When the kernel was last asked, nanoseconds.
@@ -236,9 +242,10 @@ impl State {
     /// Takes an entry out as far as the program can see, if that can be done without the kernel.
     fn park(&mut self, id: u32, held: Option<&Slot>) -> bool {
         let Some(entry) = self.entries.get_mut(id as usize).and_then(Option::as_mut) else { return false };
-        let Some(held) = held.filter(|_| entry.bell >= 0 && entry.level() && entry.events & EXCLUSIVE == 0) else {
-            return false;
-        };
+        // With the program's own words the kernel would tell on, and nobody would see that it is of no entry.
+        let fit =
+            |held: &&Slot| entry.bell >= 0 && entry.level() && entry.events & EXCLUSIVE == 0 && !held.plain_words();
+        let Some(held) = held.filter(fit) else { return false };
         ready::interest(held, entry.wants(), false);
         entry.parked = true;
         true

@@ -69,7 +69,7 @@ macro_rules! cases {
 cases! {
     echo stream lists half_close peek nonblocking timeouts signalled reset broken_pipe duplicates forks polled selected epolled
     files program spawned killed threads urgent urgent_mark streams passed linger changed edges once once_early exclusive nested mixed room early set_forked
-    set_outlives crew two_waits interrupted endings killed_in_set again again_order again_forked again_polled again_loop again_threads held
+    set_filled set_altered set_outlives crew two_waits interrupted endings killed_in_set again again_order again_forked again_polled again_loop again_threads held
 }
 
 #[test]

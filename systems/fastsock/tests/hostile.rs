@@ -50,14 +50,19 @@ fn knock(stream: &TcpStream) -> Option<OwnedFd> {
 
 /// Takes the memory that the library hands over.
 fn take(knock: &OwnedFd) -> Memory {
+    take_all(knock).0
+}
+
+/// The memory, and the event descriptor of the side that accepted.
+fn take_all(knock: &OwnedFd) -> (Memory, OwnedFd) {
     // SAFETY: a plain system call.
     let socket = unsafe { libc::accept(knock.as_raw_fd(), std::ptr::null_mut(), std::ptr::null_mut()) };
     assert!(socket >= 0);
     from(socket)
 }
 
-fn from(socket: i32) -> Memory {
-    // SAFETY: plain system calls; the control buffer has room for one descriptor, which is this process's own once it came.
+fn from(socket: i32) -> (Memory, OwnedFd) {
+    // SAFETY: plain system calls; the control buffer has room for the descriptors, which are this process's own once they came.
     unsafe {
         let (mut byte, mut control) = (0_u8, [0_u64; 8]);
         let mut slice = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
@@ -68,8 +73,9 @@ fn from(socket: i32) -> Memory {
         message.msg_controllen = size_of_val(&control);
         assert_eq!(libc::recvmsg(socket, &raw mut message, libc::MSG_CMSG_CLOEXEC), 1);
         libc::close(socket);
-        let file = libc::CMSG_DATA(libc::CMSG_FIRSTHDR(&raw const message)).cast::<i32>().read_unaligned();
-        Memory::attach(&OwnedFd::from_raw_fd(file), LEN).unwrap()
+        let files = libc::CMSG_DATA(libc::CMSG_FIRSTHDR(&raw const message)).cast::<[i32; 4]>().read_unaligned();
+        let [file, event, ..] = files.map(|file| OwnedFd::from_raw_fd(file));
+        (Memory::attach(&file, LEN).unwrap(), event)
     }
 }
 
@@ -215,4 +221,50 @@ fn a_client_that_lies_about_turns_does_not_bring_the_server_down() {
         lent += many;
     }
     assert!(lent > 20, "the malice does not reach the server: {lent} connections were lent");
+}
+
+/// How often a process has slept on its connections, by what it says itself.
+fn sleeps(process: u32) -> u64 {
+    let said = Command::new(env!("CARGO_BIN_EXE_fastsock")).args(["status", "--json"]).output().unwrap();
+    let text = String::from_utf8_lossy(&said.stdout).into_owned();
+    let own = text.split(&format!("{{\"process\":{process},\"descriptor\"")).nth(1).unwrap_or_else(|| panic!("{text}"));
+    let digits = own.split("\"sleeps\":").nth(1).unwrap().split(|c: char| !c.is_ascii_digit()).next();
+    digits.unwrap().parse().unwrap()
+}
+
+#[test]
+fn an_event_that_comes_to_nothing_wakes_once() {
+    let Some(built) = built() else { return };
+    let mut server = Command::new(&built.program)
+        .args(["server", "echo"])
+        .env("LD_PRELOAD", &built.library)
+        .env("FASTSOCK_AFTER", "4")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut out = BufReader::new(server.stdout.take().unwrap());
+    let mut port = String::new();
+    out.read_line(&mut port).unwrap();
+    let mut stream = TcpStream::connect(("127.0.0.1", port.trim().parse().unwrap())).unwrap();
+    let knock = knock(&stream).unwrap();
+    for byte in 0..16 {
+        stream.write_all(&[byte]).unwrap();
+        stream.read_exact(&mut [0]).unwrap();
+    }
+    let (memory, event) = take_all(&knock);
+    memory.set_word(READY, 1);
+    // The server becomes active, answers through the ring, and waits for more.
+    stream.write_all(&[16, 17, 18]).unwrap();
+    std::thread::sleep(Duration::from_millis(50));
+    let before = sleeps(server.id());
+    let one = 1_u64;
+    // SAFETY: eight bytes.
+    assert_eq!(unsafe { libc::write(event.as_raw_fd(), (&raw const one).cast(), 8) }, 8);
+    std::thread::sleep(Duration::from_millis(200));
+    let after = sleeps(server.id());
+    drop((stream, memory));
+    server.wait().unwrap();
+    assert!(before > 0 && after > before, "the server does not wait in the library: {before} sleeps, then {after}");
+    assert!(after - before < 10, "{} sleeps for one event", after - before);
 }

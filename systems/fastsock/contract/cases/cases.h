@@ -98,6 +98,8 @@ void mixed(int fd, int server);
 void room(int fd, int server);
 void early(int fd, int server);
 void set_forked(int fd, int server);
+void set_filled(int fd, int server);
+void set_altered(int fd, int server);
 void set_outlives(int fd, int server);
 void crew(int fd, int server);
 void two_waits(int fd, int server);

@@ -8,7 +8,7 @@ static const struct { const char *name; void (*run)(int, int); } cases[] = {
     {"selected", selected}, {"epolled", epolled}, {"files", files}, {"program", program}, {"spawned", spawned},
     {"killed", killed}, {"threads", threads}, {"urgent", urgent}, {"urgent_mark", urgent_mark}, {"streams", streams}, {"passed", passed},
     {"linger", linger}, {"changed", changed}, {"edges", edges}, {"once", once}, {"once_early", once_early}, {"exclusive", exclusive}, {"nested", nested},
-    {"mixed", mixed}, {"room", room}, {"early", early}, {"set_forked", set_forked}, {"set_outlives", set_outlives},
+    {"mixed", mixed}, {"room", room}, {"early", early}, {"set_forked", set_forked}, {"set_filled", set_filled}, {"set_altered", set_altered}, {"set_outlives", set_outlives},
     {"crew", crew}, {"two_waits", two_waits}, {"interrupted", interrupted}, {"endings", endings},
     {"killed_in_set", killed_in_set}, {"again", again}, {"again_order", again_order}, {"again_forked", again_forked},
     {"again_polled", again_polled}, {"again_loop", again_loop}, {"again_threads", again_threads}, {"held", held},

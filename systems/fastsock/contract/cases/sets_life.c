@@ -136,6 +136,70 @@ void set_forked(int fd, int server)
         printf(" bytes"); waits(e, 5000); printf("\n");
     }
 }
+/* A child of the case's own that does one thing with a set and ends. */
+static void child_controls(int e, int op, int fd, unsigned events, unsigned word)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) { struct epoll_event want = {events, {.u32 = word}}; _exit(epoll_ctl(e, op, fd, &want) != 0); }
+    MUST(waitpid(child, &status, 0) == child && status == 0);
+}
+/* All of it: what comes when the connection has gone back to the kernel is told of beside what is in the ring. */
+static void all_there(int fd, int n) { for (int there = 0; there < n; nap(1)) MUST(ioctl(fd, FIONREAD, &there) == 0); }
+/* What a child puts into a set that its parent has as well is in it when the child is gone, bytes that were there before included. */
+void set_filled(int fd, int server)
+{
+    if (!server) { for (int i = 0; i < 3; i++) { sync_wait(fd); nap(40); stream_out(fd, (unsigned long)i * 100, 100, 100); } sync_wait(fd); }
+    else {
+        int e = epoll_create1(0);
+        sync_send(fd);
+        all_there(fd, 100);
+        child_controls(e, EPOLL_CTL_ADD, fd, EPOLLIN, 5);
+        printf("before"); waits(e, 5000);
+        stream_in(fd, 0, 40);
+        printf(" part"); waits(e, 1000);
+        stream_in(fd, 40, 60);
+        printf(" read"); waits(e, 20);
+        sync_send(fd);
+        printf(" bytes"); waits(e, 5000);
+        stream_in(fd, 100, 100);
+        printf(" read"); waits(e, 20);
+        printf(" twice %d", epoll_ctl(e, EPOLL_CTL_ADD, fd, &(struct epoll_event){EPOLLIN, {0}})); printf(" %d", errno == EEXIST);
+        MUST(epoll_ctl(e, EPOLL_CTL_DEL, fd, NULL) == 0);
+        sync_send(fd);
+        printf(" gone"); waits(e, 120);
+        stream_in(fd, 200, 100);
+        printf("\n");
+        sync_send(fd);
+    }
+}
+/* What it changes is changed. */
+void set_altered(int fd, int server)
+{
+    if (!server) { for (int i = 0; i < 3; i++) { sync_wait(fd); nap(40); stream_out(fd, (unsigned long)i * 100, 100, 100); } sync_wait(fd); }
+    else {
+        int e = epoll_create1(0);
+        in_set(e, EPOLL_CTL_ADD, fd, EPOLLIN, 1);
+        sync_send(fd);
+        printf("before"); waits(e, 5000);
+        all_there(fd, 100);
+        child_controls(e, EPOLL_CTL_MOD, fd, EPOLLIN | EPOLLRDHUP, 2);
+        printf(" after"); waits(e, 1000);
+        stream_in(fd, 0, 100);
+        printf(" read"); waits(e, 20);
+        sync_send(fd);
+        printf(" bytes"); waits(e, 5000);
+        stream_in(fd, 100, 100);
+        child_controls(e, EPOLL_CTL_DEL, fd, 0, 0);
+        sync_send(fd);
+        printf(" gone"); waits(e, 120);
+        stream_in(fd, 200, 100);
+        in_set(e, EPOLL_CTL_ADD, fd, EPOLLOUT, 3);
+        printf(" again"); waits(e, 1000);
+        printf("\n");
+        sync_send(fd);
+    }
+}
 void set_outlives(int fd, int server)
 {
     if (!server) { for (int i = 0; i < 2; i++) { sync_wait(fd); nap(40); stream_out(fd, (unsigned long)i * 100, 100, 100); } printf("end %lu\n", to_end(fd, 0)); }

@@ -73,13 +73,15 @@ pub unsafe extern "C" fn __connect(fd: c_int, address: *const sockaddr, len: soc
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn accept(fd: c_int, address: *mut sockaddr, len: *mut socklen_t) -> c_int {
     // SAFETY: as above.
-    unsafe { recycle::accept(fd, address, len, 0, || real::accept(fd, address, len)) }
+    real::keeping_errno(|| unsafe { recycle::accept(fd, address, len, 0, || real::accept(fd, address, len)) })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn accept4(fd: c_int, address: *mut sockaddr, len: *mut socklen_t, flags: c_int) -> c_int {
     // SAFETY: as above.
-    unsafe { recycle::accept(fd, address, len, flags, || real::accept4(fd, address, len, flags)) }
+    real::keeping_errno(|| unsafe {
+        recycle::accept(fd, address, len, flags, || real::accept4(fd, address, len, flags))
+    })
 }
 
 /// Everybody who waits for this side looks again.

@@ -39,8 +39,10 @@ fn with_errno(result: isize, before: c_int) -> isize {
 unsafe fn receiving(fd: c_int, buffers: &[iovec], flags: c_int, kernel: impl Fn() -> isize) -> isize {
     let Some(held) = slot::of(fd) else { return kernel() };
     if !held.active() {
+        // For an urgent byte no call waits, nor is what `poll` calls readable a sign of one.
+        let waits = flags & (libc::MSG_DONTWAIT | libc::MSG_OOB | libc::MSG_ERRQUEUE) == 0;
         if held.eager.load(Ordering::Relaxed) != 0
-            && let Some(errno) = recycle::seek(fd, &held, false, flags & libc::MSG_DONTWAIT == 0)
+            && let Some(errno) = recycle::seek(fd, &held, false, waits)
         {
             return real::fail(errno);
         }

@@ -45,8 +45,15 @@ pub unsafe fn ctl(set_fd: c_int, op: c_int, fd: c_int, event: *mut epoll_event) 
             (libc::EPOLL_CTL_ADD, Some(id)) if state.done(id) => real::fail(libc::EEXIST) as c_int,
             (libc::EPOLL_CTL_ADD, _) => add(set, set_fd, state, fd, event, held.as_ref(), kernel),
             (libc::EPOLL_CTL_MOD, Some(id)) => modify(set, set_fd, state, id, event, held.as_ref(), kernel),
-            (libc::EPOLL_CTL_DEL, Some(id)) if state.park(id, held.as_deref()) => 0,
+            (libc::EPOLL_CTL_DEL, Some(id))
+                if set.others.load(Ordering::SeqCst) == 0 && state.park(id, held.as_deref()) =>
+            {
+                0
+            }
             (libc::EPOLL_CTL_DEL, Some(id)) => {
+                if let Some(held) = held.as_ref().filter(|held| set.tells_others(held)) {
+                    leave_to_kernel(held);
+                }
                 let done = if state.done(id) { 0 } else { kernel() };
                 set.remove(Some(set_fd), state, id, held.as_deref(), true);
                 if let Some(held) = &held {
@@ -116,8 +123,60 @@ fn add(
     };
     enter(set, id, held);
     fence(Ordering::SeqCst);
-    set.attach(set_fd, state, id, held);
+    if set.tells_others(held) {
+        set.attach_for_all(set_fd, state, id, held);
+    } else if set.others.load(Ordering::SeqCst) & PARENTS == 0 || held.listens.load(Ordering::Relaxed) == 0 {
+        // A listener that came from a parent keeps nothing that its set would have to be told of (`recycle`).
+        set.attach(set_fd, state, id, held);
+    }
     done
+}
+
+/// What sets tell of a connection is the kernel's to tell from now on, with the program's own words, in all processes that have it.
+fn leave_to_kernel(held: &Slot) {
+    if !held.plain_words() {
+        retire::for_sets(held);
+        held.use_plain_words();
+    }
+}
+
+impl Set {
+    /// Whether other processes are told of an entry of this connection that this process makes or changes: those that have the set from the same parent
+    /// know the connection, but not the entry nor its token.
+    fn tells_others(&self, held: &Slot) -> bool {
+        self.others.load(Ordering::SeqCst) & PARENTS != 0 && held.shared()
+    }
+
+    /// As [`Self::attach`], of an entry that other processes are to be told of: the kernel tells it, with the program's own word. So it does of what is left
+    /// in the ring, by the event descriptor; whoever takes the last of it makes that unreadable (`receive`).
+    fn attach_for_all(&self, set_fd: c_int, state: &mut State, id: u32, held: &Slot) {
+        leave_to_kernel(held);
+        let Some(entry) = state.entries.get_mut(id as usize).and_then(Option::as_mut) else { return };
+        if !retire::readable(held) || entry.bell >= 0 {
+            return;
+        }
+        let flags = EPOLLIN as u32 | entry.events & (ET | ONESHOT | EXCLUSIVE);
+        if entry.events & READ != 0 && place(set_fd, held.event(), None, flags, entry.word) {
+            self.fast.fetch_add(1, Ordering::SeqCst);
+            (entry.bell, entry.bell_flags) = (held.event(), Some(flags));
+            ready::interest(held, entry.wants(), true);
+            ready::tell(held);
+        }
+    }
+
+    /// An entry was changed that the kernel tells with the program's own word: its event descriptor has the same, as long as anything is left in the ring.
+    fn change_for_all(&self, set_fd: c_int, entry: &mut Entry, held: &Slot) {
+        let Some(before) = entry.bell_flags else { return };
+        let flags = EPOLLIN as u32 | entry.events & (ET | ONESHOT | EXCLUSIVE);
+        if entry.events & READ != 0 && retire::readable(held) {
+            place(set_fd, entry.bell, Some(before), flags, entry.word);
+            entry.bell_flags = Some(flags);
+            ready::tell(held);
+        } else {
+            control(set_fd, libc::EPOLL_CTL_DEL, entry.bell, 0, 0);
+            entry.bell_flags = None;
+        }
+    }
 }
 
 fn modify(
@@ -129,7 +188,11 @@ fn modify(
     held: Option<&Held>,
     kernel: impl Fn() -> c_int,
 ) -> c_int {
+    let all = held;
     let Some(entry) = state.entries[id as usize].as_mut() else { return kernel() };
+    if let Some(held) = held.filter(|held| entry.bell >= 0 && set.tells_others(held)) {
+        leave_to_kernel(held);
+    }
     let Some(held) = held.filter(|held| entry.bell >= 0 && !held.plain_words()) else {
         let done = match entry.kernel {
             None if control(set_fd, libc::EPOLL_CTL_ADD, entry.fd, event.events, event.u64) => 0,
@@ -137,6 +200,9 @@ fn modify(
         };
         if done == 0 {
             (entry.events, entry.word, entry.kernel, entry.done) = (event.events, event.u64, Some(event.events), false);
+            if let Some(held) = all.filter(|held| held.plain_words()) {
+                set.change_for_all(set_fd, entry, held);
+            }
         }
         return done;
     };

@@ -24,6 +24,7 @@ pub fn track_set(fd: c_int) {
                     fast: AtomicU32::new(0),
                     waiting: AtomicU32::new(0),
                     outside: AtomicU32::new(0),
+                    others: AtomicU32::new(0),
                     nested: AtomicU32::new(0),
                     asked: AtomicU64::new(0),
                     state: Lock::new(None),
@@ -36,6 +37,7 @@ pub fn track_set(fd: c_int) {
         };
         set.nested.store(0, Ordering::Relaxed);
         set.outside.store(0, Ordering::Relaxed);
+        set.others.store(0, Ordering::Relaxed);
         set.fast.store(0, Ordering::Relaxed);
         set.state.with(|state| *state = Some(State { generation: set.number << 8, ..State::default() }));
         set.known.store(fd, Ordering::Relaxed);
@@ -239,6 +241,7 @@ pub fn before_fork() {
             }
         });
         set.outside.store(1, Ordering::SeqCst);
+        set.others.fetch_or(CHILDREN, Ordering::SeqCst);
         set.state.hold();
     }
 }
@@ -252,7 +255,12 @@ pub fn after_fork(child: bool) {
             set.state.release();
         }
         if child && set.fds.load(Ordering::SeqCst) != 0 {
+            set.others.store(PARENTS, Ordering::SeqCst);
             set.with(|state| {
+                // Tokens of what this process puts into it are none of its parent's, which goes on counting as well.
+                // SAFETY: asks for a number.
+                let own = unsafe { libc::getpid() }.unsigned_abs() % 4095 + 1;
+                state.generation = state.generation.wrapping_add(own << 11);
                 for entry in state.entries.iter_mut().flatten() {
                     entry.inherited = true;
                     if entry.bell >= 0

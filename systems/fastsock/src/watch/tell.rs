@@ -196,7 +196,8 @@ impl Set {
                 let id = state.recent[at];
                 let Some(entry) = state.entries[id as usize].as_mut() else { continue };
                 let Some(held) = slot::numbered(entry.slot) else { continue };
-                if told == events.len() || !entry.level() {
+                // With the program's own words the kernel tells all.
+                if told == events.len() || !entry.level() || held.plain_words() {
                     continue;
                 }
                 // The way of the sending direction may have changed: then room is the kernel's to tell.
@@ -245,6 +246,7 @@ impl Set {
                 if let Some(held) = slot::numbered(entry.slot)
                     && entry.level()
                     && let Armed::Ready(_) = ready::arm(&held, entry.wants(), false)
+                    && !held.plain_words()
                 {
                     quiet = false;
                     return true;

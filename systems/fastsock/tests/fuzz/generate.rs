@@ -3,6 +3,7 @@
 //!
 //! What the library is known not to do (README.md, "Defects that are known") is not asked either, each time beside the word *known*.
 
+mod connects;
 mod plays;
 
 use libc::{
@@ -10,7 +11,7 @@ use libc::{
     MSG_NOSIGNAL, POLLIN, POLLOUT, POLLPRI, POLLRDHUP,
 };
 
-use crate::player::PROCESSES;
+use crate::player::{CONNECTIONS, PROCESSES};
 use crate::script::Step;
 
 /// Bytes under way at most, that nobody has received yet.
@@ -74,6 +75,9 @@ struct Way {
 
 #[derive(Debug, Clone, Default)]
 struct Conn {
+    /// The handle that it was made with, and the processes that accepted and connected it.
+    home: i64,
+    first: [usize; 2],
     ways: [Way; 2],
     /// Calls of this side don't wait.
     nonblocking: [bool; 2],
@@ -101,6 +105,8 @@ pub struct Generator {
     once: bool,
     /// A set has entries that tell edges.
     edges: bool,
+    /// So many connections came before that those that are made now can be used again.
+    again: bool,
 }
 
 /// The script of a seed.
@@ -112,6 +118,7 @@ pub fn script(seed: u64) -> Vec<Step> {
         processes: (0..2).map(|side| Process { side, number: 0, alive: true, handles: [Means::Nothing; 16] }).collect(),
         once: false,
         edges: false,
+        again: false,
     };
     made.begin();
     let actions = 4 + made.random.below(16);
@@ -140,42 +147,14 @@ impl Generator {
         const CLIENT: usize = 1;
         self.step(SERVER, "listen", &[LISTENER]);
         self.processes[SERVER].handles[0] = Means::Listener;
-        for conn in 0..1 + usize::from(self.random.one_in(4)) {
-            let h = FIRST + conn as i64;
-            let later = self.random.one_in(5);
-            let flags = self.random.of(&[-1, -1, 0, i64::from(libc::SOCK_NONBLOCK)]);
-            self.step(CLIENT, "connect", &[h, i64::from(later)]);
-            self.step(SERVER, "accept", &[LISTENER, h, flags]);
-            if later {
-                self.step(CLIENT, "poll", &[0, 2000, h, i64::from(POLLOUT)]);
-                self.step(CLIENT, "option", &[h, 0]);
-                self.step(CLIENT, "nonblock", &[h, 0]);
-            }
-            if flags > 0 {
-                self.step(SERVER, "fionbio", &[h, 0]);
-            }
-            for process in [SERVER, CLIENT] {
-                // What Nagle's algorithm holds back comes at a time of its own.
-                self.step(process, "set", &[h, 0, 1]);
-                self.processes[process].handles[h as usize] = Means::Conn(conn);
-            }
-            self.conns.push(Conn::default());
-            let rounds = self.random.of(&[0, 2, 12, 12, 12, 12, 30, 30]);
-            self.conns[conn].settled = rounds >= 30;
-            if rounds > 0 {
-                self.ping(conn, rounds);
-            }
+        if self.random.one_in(3) {
+            self.calls(SERVER, CLIENT);
         }
-    }
-
-    /// Bytes back and forth, after which a connection that can be fast is. By the first processes.
-    fn ping(&mut self, conn: usize, rounds: i64) {
-        let h = FIRST + conn as i64;
-        self.push(1, 1, "ping", Some(conn), &[h, rounds]);
-        self.on(0, "pong", conn, &[h, rounds]);
-        self.step(1, "join", &[1]);
-        self.step(0, "fast", &[h]);
-        self.step(1, "fast", &[h]);
+        if self.random.one_in(4) {
+            self.connect([SERVER, CLIENT], &[FIRST, FIRST + 1]);
+        } else {
+            self.connect([SERVER, CLIENT], &[FIRST]);
+        }
     }
 
     /// A process that lives, and a handle of a connection that it has.
@@ -224,8 +203,11 @@ impl Generator {
 
     fn may_send(&self, conn: usize, side: usize, len: usize) -> bool {
         let way = self.conns[conn].ways[side];
-        // Known: who sends to a process that was killed learns late that it is gone.
-        way.under_way + len <= UNDER_WAY && !self.conns[conn].killed[1 - side]
+        // Known: who sends to a process that was killed learns late that it is gone; and who sends after the other side closed a connection that may be used
+        // again is told by the next send alone.
+        way.under_way + len <= UNDER_WAY
+            && !self.conns[conn].killed[1 - side]
+            && !(self.again && self.holders(1 - side, conn) == 0)
     }
 
     fn sent(&mut self, conn: usize, side: usize, len: usize) {
@@ -251,6 +233,9 @@ impl Generator {
     }
 
     fn action(&mut self) {
+        if self.random.one_in(if self.again { 6 } else { 40 }) {
+            return self.reconnect();
+        }
         let Some((process, h, conn)) = self.someone() else { return };
         match self.random.below(100) {
             0..18 => self.send(process, h, conn),
@@ -513,7 +498,9 @@ impl Generator {
         // Known: what a ring still holds goes along as a copy, of which a set that the old program made does not know.
         let unread =
             |&conn: &usize| self.conns[conn].ways[1 - side].under_way > 0 && (set || self.conns[conn].forked[side]);
-        if closes || passed || kept.is_empty() || kept.iter().any(unread) {
+        // Known: nor does it, of one that the other side has closed and keeps.
+        let kept_there = |&conn: &usize| self.again && self.holders(1 - side, conn) == 0;
+        if closes || passed || kept.is_empty() || kept.iter().any(unread) || kept.iter().any(kept_there) {
             return;
         }
         let kind = self.random.below(4) as i64;

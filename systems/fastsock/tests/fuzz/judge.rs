@@ -56,15 +56,17 @@ pub struct Judge {
     ways: Vec<(&'static str, Player)>,
     /// Scripts whose connection was fast on both sides, of those played with the library on both.
     pub fast: usize,
+    /// Of the same, those that had a connection that was used before.
+    pub again: usize,
 }
 
 impl Judge {
     /// `planted`: a mistake that the library is to make.
     pub fn new(actor: &Path, library: &Path, after: u32, planted: Option<&str>) -> Self {
-        let mut variables = vec![("FASTSOCK_AFTER", after.to_string())];
+        let mut variables = vec![("FASTSOCK_AFTER", after.to_string()), ("FASTSOCK_RECYCLE_AFTER", "2".to_owned())];
         variables.extend(planted.map(|name| ("FASTSOCK_PLANTED", name.to_owned())));
         let player = |with| Player::new(actor, library, with, &variables);
-        Self { kernel: player([false; 2]), ways: WAYS.map(|(who, with)| (who, player(with))).into(), fast: 0 }
+        Self { kernel: player([false; 2]), ways: WAYS.map(|(who, with)| (who, player(with))).into(), fast: 0, again: 0 }
     }
 
     /// Judges a script with the library on both sides (`way` 0) or on one.
@@ -93,6 +95,7 @@ impl Judge {
         let mut kernel = vec![self.kernel.play(script, patience).outcomes];
         let first = player.play(script, patience);
         self.fast += usize::from(way == 0 && first.fast >= 2);
+        self.again += usize::from(way == 0 && first.again > 0);
         if alike.common(&kernel[0], &first) == first.outcomes.len() {
             return Verdict::Same;
         }
@@ -170,6 +173,8 @@ struct Alike {
     /// Sends with a time limit of milliseconds right after the socket was filled, and their bytes. Over plain kernel TCP one made at once finds no room,
     /// and one made 50 ms later does: the peer's acknowledgement is late by so much. So all of the bytes are as good as none.
     late: HashMap<usize, i64>,
+    /// Connects that do not wait. The kernel's is never done at once; one that takes a connection that was kept always is.
+    begun: HashSet<usize>,
 }
 
 impl Alike {
@@ -190,6 +195,9 @@ impl Alike {
                 .flat_map(|step| [(step.side, step.args[2]), (step.side, step.args[0])])
                 .collect(),
             late: script.windows(3).enumerate().filter_map(late).collect(),
+            begun: (0..script.len())
+                .filter(|&at| script[at].name == "connect" && script[at].args.get(1).is_some_and(|&later| later != 0))
+                .collect(),
         }
     }
 
@@ -208,6 +216,10 @@ impl Alike {
             let both = [format!("-1 {}", libc::EAGAIN), format!("{bytes} 0")];
             return [kernel, library].iter().all(|said| both.iter().any(|one| one == said));
         }
+        if self.begun.contains(&at) {
+            let begun = format!("-1 {} ", libc::EINPROGRESS);
+            return kernel.strip_prefix(&begun).is_some_and(|rest| library.strip_prefix("0 0 ") == Some(rest));
+        }
         let Some((_, truth)) = played.true_then.iter().find(|(step, _)| *step == at) else { return false };
         let (Some(kernel), Some(library), Some(truth)) = (events(kernel, 2), events(library, 2), events(truth, 0))
         else {
@@ -223,13 +235,18 @@ impl Alike {
     }
 }
 
-/// The events of an outcome, by word, after as many other numbers. None if it is a failure.
+/// The events of an outcome, by word, after as many other numbers. None if it is a failure. What is told of one in two parts is told.
 fn events(text: &str, skip: usize) -> Option<HashMap<i64, i64>> {
     let event = |text: &str| {
         let (word, bits) = text.split_once(':')?;
         Some((word.parse().ok()?, i64::from_str_radix(bits, 16).ok()?))
     };
-    text.split_whitespace().skip(skip).map(event).collect()
+    let mut all = HashMap::new();
+    for part in text.split_whitespace().skip(skip) {
+        let (word, bits) = event(part)?;
+        *all.entry(word).or_insert(0) |= bits;
+    }
+    Some(all)
 }
 
 #[test]
@@ -238,7 +255,7 @@ fn a_send_after_filling_may_find_room_or_none_and_nothing_else() {
         crate::script::parse("S0 fill #0 1\nS0 set 1 102 15\nS0 send #0 1 100 0 0\nS0 send #0 1 100 0 0\n").unwrap();
     let alike = Alike::of(&script);
     let common = |kernel: [&str; 4], library: [&str; 4]| {
-        let run = Played { outcomes: library.map(str::to_owned).into(), true_then: Vec::new(), fast: 0 };
+        let run = Played { outcomes: library.map(str::to_owned).into(), true_then: Vec::new(), fast: 0, again: 0 };
         alike.common(&kernel.map(str::to_owned), &run)
     };
     let (none, all) = ("-1 11", "100 0");
@@ -247,4 +264,18 @@ fn a_send_after_filling_may_find_room_or_none_and_nothing_else() {
     assert_eq!(common([none, "0 0", none, none], [none, "0 0", none, all]), 3, "only the first");
     assert_eq!(common([none, "0 0", none, none], [none, "0 0", "50 0", none]), 2, "only all");
     assert_eq!(common([none, "0 0", none, none], [none, "0 0", "-1 32", none]), 2, "only that error");
+}
+
+#[test]
+fn a_connect_that_does_not_wait_may_be_done_at_once() {
+    let script = crate::script::parse("C0 connect 1 1\nC0 connect 2 0\n").unwrap();
+    let alike = Alike::of(&script);
+    let common = |kernel: [&str; 2], library: [&str; 2]| {
+        let run = Played { outcomes: library.map(str::to_owned).into(), true_then: Vec::new(), fast: 0, again: 0 };
+        alike.common(&kernel.map(str::to_owned), &run)
+    };
+    assert_eq!(common(["-1 115 fd 4", "0 0 fd 5"], ["0 0 fd 4", "0 0 fd 5"]), 2);
+    assert_eq!(common(["-1 115 fd 4", "0 0 fd 5"], ["0 0 fd 6", "0 0 fd 5"]), 0, "the same descriptor");
+    assert_eq!(common(["-1 115 fd 4", "0 0 fd 5"], ["-1 111 fd 4", "0 0 fd 5"]), 0, "no other error");
+    assert_eq!(common(["-1 115 fd 4", "-1 115 fd 5"], ["-1 115 fd 4", "0 0 fd 5"]), 1, "one that waits is done");
 }

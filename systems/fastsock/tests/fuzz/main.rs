@@ -26,6 +26,7 @@ const AFTER: [u32; 2] = [2, 5];
 struct Tally {
     played: AtomicUsize,
     fast: AtomicUsize,
+    again: AtomicUsize,
     varies: AtomicUsize,
     once: AtomicUsize,
     /// Scripts that came out differently, as small as they get, and what was different.
@@ -63,6 +64,7 @@ fn play(built: &Built, seeds: std::ops::Range<u64>, limit: Duration, most: usize
                     }
                 }
                 tally.fast.fetch_add(judge.fast, Ordering::Relaxed);
+                tally.again.fetch_add(judge.again, Ordering::Relaxed);
             });
         }
     });
@@ -97,11 +99,11 @@ fn run(seeds: std::ops::Range<u64>, limit: Duration, most: usize) {
     let asked = seeds.end - seeds.start;
     let (tally, begun) = (Tally::default(), Instant::now());
     play(built, seeds, limit, most, &tally);
-    let Tally { played, fast, varies, once, failures } = tally;
-    let (played, fast) = (played.into_inner(), fast.into_inner());
+    let Tally { played, fast, again, varies, once, failures } = tally;
+    let (played, fast, again) = (played.into_inner(), fast.into_inner(), again.into_inner());
     let failures = failures.into_inner().unwrap();
     println!(
-        "{played} of {asked} scripts in {:.0} s: {fast} with a fast connection, {} that the kernel itself answers differently, {} different once, {} different",
+        "{played} of {asked} scripts in {:.0} s: {fast} with a fast connection, {again} with one that was used again, {} that the kernel itself answers differently, {} different once, {} different",
         begun.elapsed().as_secs_f64(),
         varies.into_inner(),
         once.into_inner(),
@@ -109,6 +111,7 @@ fn run(seeds: std::ops::Range<u64>, limit: Duration, most: usize) {
     );
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert!(played < 100 || fast > played / 3, "only {fast} of {played} scripts had a fast connection");
+    assert!(played < 100 || again > played / 10, "only {again} of {played} scripts used a connection again");
 }
 
 fn number(name: &str, otherwise: u64) -> u64 {
@@ -184,6 +187,7 @@ const PLANTED: &[&str] = &[
     "a look takes",
     "all is a part",
     "one byte off",
+    "a part lost",
     "a ring not counted",
     "a copy not followed",
     "flags remembered",
@@ -197,6 +201,9 @@ const PLANTED: &[&str] = &[
     "deaf to signals",
     "always room",
     "a poll without the ring",
+    "an end not told",
+    "kept with bytes unread",
+    "kept as it was set",
 ];
 
 #[test]

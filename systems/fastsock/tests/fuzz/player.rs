@@ -11,6 +11,8 @@ use crate::script::Step;
 
 /// Processes of a side, at most.
 pub const PROCESSES: usize = 3;
+/// Connections of a script, at most.
+pub const CONNECTIONS: usize = 8;
 /// The descriptors of an actor's sockets begin here, out of the way of what a script opens.
 const HIGH: i32 = 700;
 
@@ -133,12 +135,12 @@ impl Drop for Side {
     }
 }
 
-/// Where the streams of a script's two connections are.
+/// Where the streams of a script's connections are.
 #[derive(Default)]
 struct Streams {
     /// Bytes sent and received, by connection and side.
-    sent: [[i64; 2]; 2],
-    received: [[i64; 2]; 2],
+    sent: [[i64; 2]; CONNECTIONS],
+    received: [[i64; 2]; CONNECTIONS],
     port: i64,
     /// Some set tells edges.
     edges: bool,
@@ -183,6 +185,7 @@ impl Streams {
             }
             Way::Both => drop(args.splice(1..1, out.into_iter().chain(inward))),
             Way::Neither if step.name == "connect" => args.insert(1, self.port),
+            Way::Neither if step.name == "calls" => args.insert(0, self.port),
             Way::Neither if step.name == "ectl" => self.edges |= args[3] & i64::from(libc::EPOLLET) != 0,
             Way::Neither if step.name == "ewait" => args.push(self.edges.into()),
             Way::Neither => {}
@@ -225,6 +228,8 @@ pub struct Played {
     pub true_then: Vec<(usize, String)>,
     /// Steps that found their connection fast.
     pub fast: usize,
+    /// Connections that were fast as soon as they were connected: used before.
+    pub again: usize,
 }
 
 /// Both sides, each with the library or without.
@@ -242,7 +247,7 @@ impl Player {
     pub fn play(&mut self, script: &[Step], patience: Duration) -> Played {
         self.sides.iter_mut().for_each(Side::begin);
         let mut streams = Streams::default();
-        let mut played = Played { outcomes: Vec::new(), true_then: Vec::new(), fast: 0 };
+        let mut played = Played { outcomes: Vec::new(), true_then: Vec::new(), fast: 0, again: 0 };
         for step in script {
             let outcome = self.step(step, &mut streams, patience, &mut played);
             let hangs = outcome == "hangs";
@@ -305,6 +310,7 @@ impl Player {
                 }
             }
             "fast" => played.fast += usize::from(aside == "1"),
+            "connect" => played.again += usize::from(aside == "1"),
             "ewait" => played.true_then.push((played.outcomes.len(), aside.to_owned())),
             _ => streams.note(step, result, aside),
         }

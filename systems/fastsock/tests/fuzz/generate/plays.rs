@@ -237,12 +237,12 @@ impl Generator {
         self.join(peer);
     }
 
-    /// A conversation of the first processes, in the midst of all.
+    /// A conversation of the processes that made it, in the midst of all.
     fn again(&mut self, conn: usize) {
-        let here = FIRST as usize + conn;
+        let Conn { home, first, .. } = self.conns[conn];
         let able = (0..2).all(|side| {
-            self.processes[side].alive
-                && self.processes[side].handles[here] == Means::Conn(conn)
+            self.processes[first[side]].alive
+                && self.processes[first[side]].handles[home as usize] == Means::Conn(conn)
                 && !self.conns[conn].ways[side].shut
                 && self.would_wait(conn, side)
         });
