@@ -5,6 +5,7 @@ use transport::{AnyLink, End, Link, LinkError, Visit};
 
 use crate::buffers::Slots;
 use crate::content::{self, Writer};
+use crate::level::level;
 use crate::meter::Meter;
 use crate::workspace::{Halt, Workspace};
 use crate::{FarReport, SessionError, TrialSpec};
@@ -40,7 +41,7 @@ impl Visit for OnAnyLink<'_> {
 
 /// Runs the far half of `spec` on a link of a known type.
 pub fn run<L: Link>(end: &mut End<L>, spec: &TrialSpec, workspace: &mut Workspace) -> Result<FarReport, SessionError> {
-    let answered = spec.pattern.far(end, spec, workspace)?;
+    let answered = level(end, spec, |end| spec.pattern.far(end, spec, workspace))?;
     // A link may hold back its last answer to send it with the next message, which does not come.
     end.flush()?;
     Ok(answered)

@@ -10,6 +10,7 @@
 //! | [`pattern`] | the patterns, a file each: both halves of the loop, and what is known of it |
 //! | [`near`], [`far`] | what the patterns' near and far halves share |
 //! | [`buffers`], [`content`], `samples` | how a trial's blocks lie in memory, contents and times |
+//! | `level` | numbers of casts on a path that loses, the same at all members as a trial begins |
 //! | [`workspace`] | what a side keeps over trials beside the link and its memory |
 //! | [`cost`], `meter` | what a trial cost a side in CPU time and switches, and how that is read |
 //! | [`credible`] | whether a far side's report of a trial can be true |
@@ -53,6 +54,7 @@ pub mod figures;
 pub mod flows;
 pub mod interval;
 pub mod judge;
+mod level;
 pub mod load;
 mod meter;
 pub mod near;

@@ -7,6 +7,7 @@ use transport::{AnyLink, End, Link, LinkError, Visit};
 
 use crate::buffers::Slots;
 use crate::content::{self, Writer};
+use crate::level::level;
 use crate::meter::Meter;
 use crate::samples::Samples;
 use crate::workspace::{Halt, Workspace};
@@ -58,7 +59,7 @@ pub fn run<L: Link, C: Clock>(
     spec: &TrialSpec,
     workspace: &mut Workspace,
 ) -> Result<TrialReport, SessionError> {
-    spec.pattern.near(end, clock, spec, workspace)
+    level(end, spec, |end| spec.pattern.near(end, clock, spec, workspace))
 }
 
 /// The near half of a pattern whose messages are each answered by one, which `writer` filled: a closed loop, or an open one.

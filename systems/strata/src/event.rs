@@ -127,6 +127,8 @@ pub enum Output {
     Trace(String),
     /// Something that a person should know, at most one of a kind in ten seconds: what happened, and what to do.
     Notice(String),
+    /// A member says, in a datagram that came by unicast, how many it has multicast so far.
+    Multicasts(Endpoint, u64),
     /// This member has left; it answers nothing more.
     Exit,
 }

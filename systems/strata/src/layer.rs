@@ -90,7 +90,7 @@ impl<N: Near> Cx<'_, N> {
     /// Straight to the surroundings: COM's datagrams, TRACE's lines.
     pub fn output(&mut self, output: Output) {
         match output {
-            Output::Transmit(..) | Output::SetTimer(_) => self.shared.out.push_back(output),
+            Output::Transmit(..) | Output::SetTimer(_) | Output::Multicasts(..) => self.shared.out.push_back(output),
             other => self.shared.told.push(other),
         }
     }

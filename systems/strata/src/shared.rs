@@ -123,6 +123,8 @@ pub struct Shared {
     pub unstable: usize,
     /// How many casts those are.
     pub under_way: u64,
+    /// Datagrams of this member that were multicast.
+    pub multicasts: u64,
     pub(crate) queue: Queue,
     pub(crate) timers: Timers,
     /// For the network and its clock, and for the application.
@@ -145,6 +147,7 @@ impl Shared {
             rng: Rng::new(seed),
             unstable: 0,
             under_way: 0,
+            multicasts: 0,
             queue: Queue::default(),
             timers: Timers::default(),
             out: VecDeque::new(),

@@ -3,9 +3,10 @@
 mod group;
 
 use std::net::UdpSocket;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use group::{Process, numbered};
+use group::{PROGRAM, Process, numbered};
 use strata::stack::Spec;
 use strata::udp::{Event, Handle, Options};
 use strata::{Config, Endpoint, Input, Member, Output, Rng, Time, To};
@@ -179,6 +180,42 @@ fn casts_go_by_multicast() {
     let c = Handle::join(options(vec![a.me().addr])).unwrap();
     while !matches!(c.next_within(group::PATIENCE).expect("the view of all comes"), Event::View(view) if view.members.len() == 3)
     {
+    }
+}
+
+/// Views that change because members stand still, and members that join, are no reason to say that casts don't come, where they do.
+#[test]
+fn a_network_with_multicast_is_not_told_to_have_none_while_views_change() {
+    use std::net::{Ipv4Addr, SocketAddrV4};
+    let port = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let to = SocketAddrV4::new(Ipv4Addr::new(239, 77, 13, 3), port);
+    if let Err(why) = multicasts(to) {
+        println!("skipped: this host does not multicast over loopback: {why}");
+        return;
+    }
+    let said = |n: u32| std::env::temp_dir().join(format!("strata-notices-{}-{n}", std::process::id()));
+    let member = |n: u32, contacts: &[&Process]| {
+        let mut command = Command::new(PROGRAM);
+        let (stack, to) = ("FC:MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:multicast", to.to_string());
+        command.args(["member", "--stack", stack, "--multicast", &to]);
+        command.stderr(std::fs::File::create(said(n)).unwrap());
+        let contacts: Vec<_> = contacts.iter().map(|p| p.addr()).collect();
+        Process::start_as(command, &contacts, 300)
+    };
+    let a = member(0, &[]);
+    let b = member(1, &[&a]);
+    for _ in 0..4 {
+        [&a, &b].iter().for_each(|p| p.wait_for_view_of(2));
+        b.stop();
+        a.wait_for_view_of(1);
+        b.go_on();
+    }
+    [&a, &b].iter().for_each(|p| p.wait_for_view_of(2));
+    drop((a, b));
+    for n in 0..2 {
+        let text = std::fs::read_to_string(said(n)).unwrap();
+        std::fs::remove_file(said(n)).unwrap();
+        assert!(!text.contains("multicast"), "member {n} says: {text}");
     }
 }
 

@@ -205,6 +205,46 @@ mod tests {
         assert!(e.contains("member 7, which is none that casts"), "{e}");
     }
 
+    /// What comes of two rounds of one message each to a member of a group in which all arrives, after 40 casts of it, 7 of member 1 and 300 of member 2.
+    fn after_others(order: Order, delivers: &[(u32, u32, u64)], answers: &[(u32, u64)]) -> Result<u64, String> {
+        run(order, true, delivers, answers).map(|report| report.repeats).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn members_that_cast_differently_often_before_are_each_counted_from_their_own_first() {
+        let whole = [(1, 8, 0), (2, 301, 0), (2, 302, 1), (1, 9, 1)];
+        assert_eq!(after_others(Order::Sender, &whole, &[]), Ok(2));
+        // With one order of all it hears itself, and what it cast before and did not ask to hear then.
+        let heard = [(0, 39, 7), (1, 8, 0), (0, 40, 8), (0, 41, 0), (2, 301, 0), (2, 302, 1), (1, 9, 1), (0, 42, 1)];
+        let one = digest(&[1, 0, 2, 2, 1, 0]);
+        assert_eq!(after_others(Order::Total, &heard, &[(1, one), (2, one)]), Ok(2));
+        let other = digest(&[1, 0, 2, 1, 2, 0]);
+        let e = after_others(Order::Total, &heard, &[(1, one), (2, other)]).unwrap_err();
+        assert!(e.contains("members 0 and 2 delivered the 6 messages"), "{e}");
+    }
+
+    #[test]
+    fn what_is_lost_comes_twice_or_in_another_order_is_found_whatever_was_cast_before() {
+        let (one, two) = ([(1, 8, 0), (1, 9, 1)], [(2, 301, 0), (2, 302, 1)]);
+        let own = [(0, 41, 0), (0, 42, 1)];
+        for (what, casts) in [
+            ("the first is lost", vec![two[0], one[1]]),
+            ("one amid them is lost", vec![one[0], (1, 10, 2)]),
+            ("one amid them is lost, and the link counts what comes", vec![one[0], (1, 9, 2)]),
+            ("the first comes twice", vec![one[0], two[0], one[0]]),
+            ("the first comes twice, and the link counts what comes", vec![one[0], two[0], (1, 9, 0)]),
+            ("the last of the trial before comes twice", vec![(1, 7, 9), one[0]]),
+            ("two change places", vec![two[0], one[1], one[0]]),
+            ("two change places, and the link counts what comes", vec![two[0], (1, 8, 1), (1, 9, 0)]),
+            ("another number than is due", vec![one[0], two[0], (2, 302, 7)]),
+            ("one of its own is lost", vec![one[0], two[0], own[1]]),
+            ("one of its own comes twice", vec![one[0], two[0], own[0], own[0]]),
+        ] {
+            let e = after_others(Order::Total, &casts, &[]).expect_err(what);
+            assert!(e.contains("the order of casts is broken"), "{what}: {e}");
+        }
+    }
+
     #[test]
     fn rounds_of_which_something_is_lost_do_not_count_and_the_others_do() {
         let whole = [(1, 41, 0), (2, 41, 0), (2, 42, 1), (1, 42, 1)];
@@ -240,7 +280,7 @@ mod tests {
         });
         let spec =
             TrialSpec { burst: 1, flows: 2, warmup: 1, within: Some(1), ..TrialSpec::plain(Pattern::Group, 2, 1000) };
-        let report = super::near(&mut end, &Slow::default(), &spec, &mut Workspace::new(true)).unwrap();
+        let report = near::run(&mut end, &Slow::default(), &spec, &mut Workspace::new(true)).unwrap();
         (report, end.into_link())
     }
 

@@ -4,9 +4,13 @@
 //! hears its own, too, and makes a digest of whose cast came when. Else the casts of each sender come in their order. On a path that loses, numbers that are left
 //! out are lost messages: a round of which some do not come in time counts as lost, and the next one begins.
 //!
+//! Each sender is counted from its own first message of the trial: the members may have cast differently often before, in a pattern in which one of them sends more.
+//! Where all arrives that is the first of it that comes. Where messages are lost it may be one that did not come, which nobody could tell from a message of a byte,
+//! so that there all members begin a trial with the same number ([`crate::level`]).
+//!
 //! A trial that takes longer than it may (`TrialSpec::within`) ends early: the near member writes the complement of the number into the first message of the round that is
 //! the last one, so that all do this round and none after it. On a path that loses nobody can be told so, and the near member just ends: the others are told
-//! beside the path, as after any trial there. Every member then leaves out the numbers of the casts that it did not make, so that before each trial all have made as many.
+//! beside the path, as after any trial there.
 
 use transport::{Delivered, Group, LinkError, Order};
 
@@ -62,12 +66,10 @@ pub(super) struct Member<'a, L> {
     pub came: Vec<Came>,
     /// Members that cast, from rank 0 on.
     senders: usize,
-    /// Numbers of each sender's casts before this trial: all have cast the same.
-    before: Option<u32>,
+    /// The number of each sender's last cast before this trial, by rank, as far as it is known.
+    before: Vec<Option<u32>>,
     /// Which members' casts were delivered, in their order.
     pub digest: u64,
-    /// Casts of this member in this trial.
-    cast: u64,
     /// Whether this round is the last.
     last: bool,
     /// First wrong byte: message, offset.
@@ -95,8 +97,8 @@ impl<'a, L: Group> Member<'a, L> {
         }
         let (rank, reliable) = (link.rank(), link.capabilities().reliable);
         let came = vec![Came::default(); all as usize];
-        // Where all arrives the first message tells it.
-        let before = if reliable { None } else { link.leave_out(0) };
+        // Where all arrives the first message of each tells it.
+        let before = vec![if reliable { None } else { link.leave_out(0) }; all as usize];
         Ok(Self {
             link,
             spec,
@@ -109,7 +111,6 @@ impl<'a, L: Group> Member<'a, L> {
             senders: 1,
             before,
             digest: 0,
-            cast: 0,
             last: false,
             wrong: None,
         })
@@ -135,10 +136,6 @@ impl<'a, L: Group> Member<'a, L> {
 
     /// Ends the member's part, however many rounds it had.
     pub fn leave(&mut self) {
-        if !self.reliable {
-            let left = (self.rounds() * self.spec.burst).saturating_sub(self.cast);
-            self.link.leave_out(left as u32);
-        }
         if self.senders > 1 {
             self.link.hears_itself(false);
         }
@@ -156,8 +153,7 @@ impl<'a, L: Group> Member<'a, L> {
             let told = if self.last && self.rank == 0 && i == 0 { !number } else { number };
             block[..room].copy_from_slice(&told.to_le_bytes()[..room]);
             let of_link = self.link.queue(block)?;
-            self.cast += 1;
-            self.before.get_or_insert(of_link.wrapping_sub(1));
+            self.before[self.rank as usize].get_or_insert(of_link.wrapping_sub(1));
         }
         self.link.flush()?;
         if !self.hears && self.senders > 1 {
@@ -191,18 +187,20 @@ impl<'a, L: Group> Member<'a, L> {
             return Err(LinkError::Protocol(format!("a message came of member {from}, which is none that casts")));
         };
         let room = block.len().min(NUMBER);
-        // Who does not cast takes the first message to be of the number that it says, in its lowest bytes.
-        let first = || block[..room.min(4)].iter().rev().fold(0, |all: u32, byte| (all << 8) | u32::from(*byte));
-        let before = *self.before.get_or_insert_with(|| number.wrapping_sub(1).wrapping_sub(first()));
+        // Where all arrives the first that comes is the first of all, and else of the number that it says, in its lowest bytes.
+        let says = || block[..room.min(4)].iter().rev().fold(0, |all: u32, byte| (all << 8) | u32::from(*byte));
+        let first = || number.wrapping_sub(1).wrapping_sub(if self.reliable { 0 } else { says() });
+        let before = *self.before[from as usize].get_or_insert_with(first);
         // From 0: which of its sender's messages of this trial it is, as the link counts them.
         let number = number.wrapping_sub(before).wrapping_sub(1);
-        if !self.reliable && number > u32::MAX / 2 {
-            // A late one of an earlier trial.
+        if number > u32::MAX / 2 && (!self.reliable || from == self.rank) {
+            // A late one of an earlier trial, or one of its own that it did not ask to hear then.
             return Ok(());
         }
         let number = u64::from(number);
         let ends = from == 0
             && number.checked_rem(self.spec.burst) == Some(0)
+            && number / self.spec.burst > self.spec.warmup
             && number == came.upto
             && self.spec.within.is_some()
             && block[..room] == (!number).to_le_bytes()[..room];

@@ -24,7 +24,7 @@ mod one_sender;
 mod one_sided;
 mod ping_pong;
 #[cfg(test)]
-mod played;
+pub(crate) mod played;
 mod post;
 mod put;
 mod request;

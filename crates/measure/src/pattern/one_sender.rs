@@ -271,7 +271,7 @@ mod tests {
         let (delivers, answers) = (delivers.iter().copied().collect(), VecDeque::new());
         let mut end = End::new(played(1, 40, false, delivers, answers));
         let spec = TrialSpec { burst: 1, ..spec(rounds) };
-        let report = super::far(&mut end, &spec, &mut Workspace::new(false)).unwrap();
+        let report = crate::far::run(&mut end, &spec, &mut Workspace::new(false)).unwrap();
         (report.received, end.into_link().casts)
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use transport::{Capabilities, Delivered, Group, Link, LinkError, Order};
 
 /// A member of a group of three that plays back what it was given: one order of all casts.
-pub(super) struct Played {
+pub(crate) struct Played {
     pub rank: u32,
     /// Casts of this member so far.
     pub casts: u32,
@@ -24,8 +24,8 @@ impl Link for Played {
     fn capabilities(&self) -> Capabilities {
         Capabilities { group: true, reliable: self.reliable, ..Capabilities::plain() }
     }
-    fn send(&mut self, _: &[u8]) -> Result<(), LinkError> {
-        Ok(())
+    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
+        self.cast(block).map(drop)
     }
     fn recv(&mut self, _: &mut [u8]) -> Result<(), LinkError> {
         Err(LinkError::Lost)
@@ -52,7 +52,7 @@ impl Group for Played {
         self.rank
     }
     fn cast(&mut self, block: &[u8]) -> Result<u32, LinkError> {
-        self.casts += 1;
+        self.casts = self.casts.wrapping_add(1);
         self.cast.push(block.to_vec());
         Ok(self.casts)
     }

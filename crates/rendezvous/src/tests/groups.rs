@@ -101,6 +101,29 @@ fn a_trial_of_a_whole_group_that_takes_too_long_ends_for_all_and_the_next_one_is
 }
 
 #[test]
+fn a_trial_of_a_whole_group_is_counted_rightly_whatever_pattern_the_connection_had_before() {
+    let programs = Programs::new();
+    for plan in plans(2) {
+        let over = plan.paths[0].transport;
+        let mut session = opened(&programs, plan);
+        for before in [Pattern::Stream, Pattern::Cast, Pattern::Group, Pattern::OneSender] {
+            for pattern in [Pattern::Group, Pattern::OneSender] {
+                // A message of a byte tells its number only up to 255: here 256 casts came before it.
+                for (size, repeats) in [(1, 253), (100, 300)] {
+                    let earlier = TrialSpec { size, repeats, burst: 1, ..trial_of(before, 2) };
+                    session.trial(&earlier).unwrap_or_else(|e| panic!("{over} {before:?}: {e}"));
+                    let spec = TrialSpec { size, burst: 2, ..trial_of(pattern, 2) };
+                    let report =
+                        session.trial(&spec).unwrap_or_else(|e| panic!("{over} {pattern:?} after {before:?}: {e}"));
+                    assert_eq!((report.repeats, report.lost), (300, 0), "{over} {pattern:?} after {before:?}");
+                    assert_eq!(report.far.received, 2 * 2 * 303, "{over} {pattern:?} after {before:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn a_group_has_one_near_process_and_a_far_one_for_each_other_member() {
     let programs = Programs::new();
     let party = programs.group(plan_of(3), &no_stop()).open(0).unwrap();

@@ -23,7 +23,7 @@ use crate::view::{View, hash};
 pub(super) const HEADER: usize = 15;
 const MAGIC: [u8; 2] = *b"St";
 /// Grows with each change of any layer's header.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 const FEW: usize = 4;
 const NOTICES: Duration = Duration::from_secs(10);
 
@@ -81,7 +81,10 @@ impl Layer for Com {
                         }
                     }
                     (To::All, Some(view)) if view.members.len() < 2 => {}
-                    _ => cx.output(Output::Transmit(to, msg)),
+                    _ => {
+                        cx.multicasts += u64::from(to == To::All);
+                        cx.output(Output::Transmit(to, msg));
+                    }
                 }
             }
             Down::View(view) => self.view = Some(view),

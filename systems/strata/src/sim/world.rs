@@ -210,7 +210,11 @@ impl<'a> World<'a> {
                         }
                     }
                 }
-                Output::Transmit(To::All, _) | Output::Stable(_) | Output::Trace(_) | Output::Notice(_) => {}
+                Output::Transmit(To::All, _)
+                | Output::Multicasts(..)
+                | Output::Stable(_)
+                | Output::Trace(_)
+                | Output::Notice(_) => {}
                 Output::Deliver(mut d) => {
                     self.delivered += 1;
                     if let Some(replica) = &mut self.nodes[at].replica {

@@ -363,14 +363,7 @@ impl Group {
         if !self.kept.is_empty() {
             return self.kept.pop_front();
         }
-        let next = self.member.for_application().and_then(event)?;
-        if let (Event::View(_), Some((_, group))) = (&next, &self.casts)
-            && let Some(text) = self.hearing.view_ends(self.now(), *group, self.member.me().addr)
-        {
-            self.kept.push_back(next);
-            return Some(Event::Notice(text));
-        }
-        Some(next)
+        self.member.for_application().and_then(event)
     }
 
     /// Events that wait.
@@ -390,16 +383,20 @@ impl Group {
         let mut receive = |socket: &mut Socket, to_all: bool| {
             socket
                 .receive(|from, bytes| {
-                    if from != me {
-                        hearing.heard(to_all);
+                    if to_all && from != me {
+                        hearing.heard(from);
                     }
                     member.handle(now, Input::Datagram(from, bytes));
                 })
                 .map_err(|source| Failed::Io { what: "receiving".to_owned(), source })
         };
         more |= receive(&mut self.socket, false)?;
-        if let Some((socket, _)) = &mut self.casts {
-            more |= receive(socket, true)?;
+        let mut taken = None;
+        if let Some((socket, group)) = &mut self.casts {
+            let multicasts = receive(socket, true)?;
+            // What members said how many they sent came before this.
+            taken = (!multicasts).then_some(*group);
+            more |= multicasts;
         }
         let now = self.now();
         if self.member.deadline().is_some_and(|at| at <= now) {
@@ -407,6 +404,9 @@ impl Group {
         }
         self.looked = now;
         self.member.handle(now, Input::Idle);
+        if let Some(text) = taken.and_then(|group| self.hearing.taken(now, group, me)) {
+            self.kept.push_back(Event::Notice(text));
+        }
         self.drain();
         Ok(more)
     }
@@ -445,6 +445,7 @@ impl Group {
                         self.lanes.put(*group, &msg, &self.socket);
                     }
                 }
+                Output::Multicasts(by, multicasts) if self.casts.is_some() => self.hearing.told(by, multicasts),
                 _ => {}
             }
         }
@@ -461,7 +462,7 @@ fn event(output: Output) -> Option<Event> {
         Output::Trace(text) => Event::Trace(text),
         Output::Notice(text) => Event::Notice(text),
         Output::Exit => Event::Left,
-        Output::Transmit(..) | Output::SetTimer(_) => return None,
+        Output::Transmit(..) | Output::SetTimer(_) | Output::Multicasts(..) => return None,
     })
 }
 

@@ -34,7 +34,10 @@ impl Process {
         if command.get_args().all(|a| a != "member") {
             command.arg("member");
         }
-        command.args(["--stay", "--stack", STACK, "--suspect", &suspect.to_string()]);
+        if command.get_args().all(|a| a != "--stack") {
+            command.args(["--stack", STACK]);
+        }
+        command.args(["--stay", "--suspect", &suspect.to_string()]);
         for contact in contacts {
             command.args(["--contacts", &contact.to_string()]);
         }

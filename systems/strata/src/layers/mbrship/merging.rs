@@ -35,7 +35,7 @@ impl Mbrship {
             *tries > 0
         });
         for &addr in self.asks.keys() {
-            cx.down(crate::event::Down::Raw(crate::stack::Kind::Mbrship, addr, control.message()));
+            Self::to_addr(addr, &control, cx);
         }
     }
 

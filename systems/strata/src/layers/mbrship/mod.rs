@@ -14,7 +14,8 @@
 //! attempt has the members of both views; each flushes its own. Views of both sides of a partition merge likewise, when MERGE finds them.
 //! Membership is partitionable: each side goes on with a view of its own. What only a majority may do, the application decides by the view's size.
 //!
-//! Header: none on casts: NAK's tag says the view. Control messages (`wire`) go at best effort and are repeated. Timers: RETRY, DEADLINE, EXIT. Requires P3, P4, P10, P11, P12; provides P8,
+//! Header: none on casts: NAK's tag says the view. Control messages (`wire`) go at best effort and are repeated; each begins with how many datagrams its sender has multicast (8 bytes), so that
+//! a member to which none of them come can tell. Timers: RETRY, DEADLINE, EXIT. Requires P3, P4, P10, P11, P12; provides P8,
 //! P9, P15. Failure detection is NAK's silence, and whoever says [`Down::Suspect`].
 
 mod attempt;
@@ -26,7 +27,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use crate::addr::{Addr, Endpoint};
-use crate::event::{Cast, Down, Up};
+use crate::event::{Cast, Down, Output, Up};
 use crate::foretold::Foretold;
 use crate::layer::{Cx, Layer, Near};
 use crate::message::Msg;
@@ -87,7 +88,13 @@ pub(super) struct Mbrship {
 
 impl Mbrship {
     fn to(&self, whom: Endpoint, control: &Control, cx: &mut Cx<impl Near>) {
-        cx.down(Down::Raw(Kind::Mbrship, whom.addr, control.message()));
+        Self::to_addr(whom.addr, control, cx);
+    }
+
+    fn to_addr(whom: Addr, control: &Control, cx: &mut Cx<impl Near>) {
+        let mut msg = control.message();
+        msg.push(&cx.multicasts.to_le_bytes());
+        cx.down(Down::Raw(Kind::Mbrship, whom, msg));
     }
 
     fn members(&self) -> &[Endpoint] {
@@ -285,8 +292,10 @@ impl Layer for Mbrship {
 
     fn up(&mut self, event: Up, cx: &mut Cx<impl Near>) {
         match event {
-            Up::Raw(Kind::Mbrship, from, msg) => {
+            Up::Raw(Kind::Mbrship, from, mut msg) => {
+                let Ok(multicasts) = msg.pop() else { return };
                 if let Ok(control) = Control::read(&msg.joined()) {
+                    cx.output(Output::Multicasts(from, u64::from_le_bytes(multicasts)));
                     self.control(from, control, cx);
                 }
             }
