@@ -43,6 +43,9 @@ const NEIGHBOURS: usize = 16;
 /// Variance of the median of normal values, in units of that of their mean.
 const OF_MEDIAN: f64 = std::f64::consts::FRAC_PI_2;
 
+/// Standard deviation of normal values, in units of their median distance from their median.
+const OF_DISTANCE: f64 = 1.4826;
+
 /// Draws that tell how far noise moves what is chosen by it.
 const DRAWS: usize = 100;
 
@@ -432,7 +435,13 @@ fn chosen(sizes: &[Found], pairs: &[Pairs<'_>]) -> Chosen {
     let truth: Vec<f64> =
         (0..sizes.len()).map(|i| median(&sizes[around(i)].iter().map(|f| f.ln).collect::<Vec<_>>())).collect();
     // Of each size by itself and its neighbours: pooled over all, the noisy ones would seem quieter than they are.
-    let spread = |p: &Pairs<'_>| variance(&p.ratios.iter().map(|(_, ratio)| ratio.ln()).collect::<Vec<_>>());
+    // By the median distance, since a median is no farther off for a few rounds that lie far away.
+    let spread = |p: &Pairs<'_>| {
+        let rounds: Vec<f64> = p.ratios.iter().map(|(_, ratio)| ratio.ln()).collect();
+        let middle = if rounds.is_empty() { f64::NAN } else { median(&rounds) };
+        let apart: Vec<f64> = rounds.iter().map(|r| (r - middle).abs()).collect();
+        if apart.len() > 1 { (OF_DISTANCE * median(&apart)).powi(2) } else { f64::NAN }
+    };
     let spreads: Vec<f64> = pairs.iter().map(spread).collect();
     let error = |i: usize| (OF_MEDIAN * mean(&spreads[around(i)]) / pairs[i].ratios.len().max(1) as f64).sqrt();
     let errors: Vec<f64> = (0..pairs.len()).map(error).map(|e| if e.is_finite() { e } else { 0.0 }).collect();
