@@ -23,3 +23,12 @@ one grpc grpc libgrpc-dev grpc/grpc.h header grpc/grpc.h
 one ucx ucx libucx-dev ucp/api/ucp.h header ucp/api/ucp.h
 one corosync corosync "corosync libcpg-dev" corosync/cpg.h header corosync/cpg.h
 one libfabric libfabric libfabric-dev rdma/fabric.h header rdma/fabric.h
+# JGroups comes from Maven Central, not from a package of the system.
+if ! command -v javac >/dev/null || ! command -v mvn >/dev/null; then
+  echo "note: no module jgroups, as a JDK and Maven are not installed (apt install default-jdk-headless maven)"
+elif ! said=$(make -s -C jgroups OUT="$folder" library 2>&1); then
+  why=$(sed -n 's/^\[ERROR\] //; s/ -> \[Help.*//; s/.*transfer failed for [^ ]* *//p' <<<"$said" | head -n 1)
+  echo "note: no module jgroups, as Maven can't fetch JGroups: ${why:-it was not done within 30 s}"
+else
+  one jgroups jgroups "default-jdk-headless maven" "a JDK" true
+fi

@@ -78,6 +78,7 @@ if [ "$goal" = test ]; then
   want ncftp have ncftpget
   want postgresql sh -c 'ls /usr/lib/postgresql/*/bin/pgbench'
   want default-jdk-headless have javac
+  want maven have mvn
   want golang-go have go
   want nats-server have nats-server
   want libucx-dev test -e /usr/include/ucp/api/ucp.h
@@ -106,6 +107,8 @@ if [ "$goal" = bench ]; then
   want corosync have corosync
   want libcpg-dev test -e /usr/include/corosync/cpg.h
   want nftables have nft
+  want default-jdk-headless have javac
+  want maven have mvn
 fi
 
 if [ ${#missing[@]} -eq 0 ]; then
