@@ -279,13 +279,8 @@ pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> O
         repeat_high: None,
         percentiles: Singles::about(plan, &used, median).map(|singles| singles.row()),
         throughput: bits(plan, sample) / median,
-        sender_throughput: (facts.unanswered && near_seconds > 0.0 && flows.is_none()).then(|| {
-            let sent = sample.size as f64 * 8.0 * iterations as f64 / near_seconds;
-            // A mean beside the receiver's median: where stops lengthen both means, more would seem to arrive than was sent. A rate that is
-            // offered is one on average.
-            let alike = if plan.offers() { 1.0 } else { mean / median };
-            sent * if alike.is_finite() { alike } else { 1.0 }
-        }),
+        sender_throughput: (facts.unanswered && near_seconds > 0.0 && flows.is_none())
+            .then(|| sample.size as f64 * 8.0 * iterations as f64 / near_seconds),
         transactions: (facts.rates)(sample)
             .filter(|_| near_seconds > 0.0)
             .map(|each| each as f64 * iterations as f64 / near_seconds),
