@@ -59,7 +59,7 @@ fn play(built: &Built, seeds: std::ops::Range<u64>, limit: Duration, most: usize
                     }
                     one(&mut judge, seed, tally, after);
                     let played = tally.played.fetch_add(1, Ordering::Relaxed) + 1;
-                    if played.is_multiple_of(5000) {
+                    if played.is_multiple_of(1000) {
                         println!("{played} scripts in {:.0} s", begun.elapsed().as_secs_f64());
                     }
                 }
@@ -240,4 +240,23 @@ fn a_script_is_its_text() {
         assert_eq!(script::parse(&script::text(&made)).unwrap(), made, "seed {seed}");
         assert_eq!(generate::script(seed), made, "a seed makes one script");
     }
+}
+
+#[test]
+#[ignore = "asks the kernel alone"]
+fn no_script_hangs_over_the_kernel() {
+    let Some(built) = built() else { return };
+    let mut player = player::Player::new(&built.actor, &built.library, [false; 2], &[]);
+    let mut hangs = |seed: &u64| {
+        let played = player.play(&generate::script(*seed), Duration::from_millis(2500));
+        let hangs = played.outcomes.last().is_some_and(|last| last == "hangs");
+        if hangs {
+            let script = generate::script(*seed);
+            println!("seed {seed}, step {}: {}", played.outcomes.len(), script::text(&script[..played.outcomes.len()]));
+        }
+        hangs
+    };
+    let first = number("FUZZ_SEED", 0);
+    let hanging: Vec<u64> = (first..first + number("FUZZ_COUNT", 2000)).filter(|seed| hangs(seed)).collect();
+    assert!(hanging.is_empty(), "{hanging:?}");
 }

@@ -137,7 +137,8 @@ impl Generator {
             let alone = self.holders(side, conn) == 1 && self.conns[conn].ways[other].under_way == 0;
             if waits.is_some() {
                 self.step(process, "join", &[1]);
-            } else if meant[other] == meant[side]
+            } else if side == order[0]
+                && meant[other] == meant[side]
                 && alone
                 && self.would_wait(conn, other)
                 && self.holders(other, conn) == 1
