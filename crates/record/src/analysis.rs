@@ -180,6 +180,13 @@ mod tests {
         assert!(of_lasting.max_size > sizes[middle] && of_lasting.latency == all.latency, "{of_lasting:?}");
         let (lasting, of_lasting) = warned(measure::BUCKET, &sizes);
         assert!(lasting.len() == sizes.len() && of_lasting == all, "one that sped up all tells nothing");
+        // Larger sizes that seem to carry more than the largest lie in the bucket, too, however few rounds they had.
+        let mut within = run.clone();
+        let largest = within.paths[0].points.last().unwrap().figures.throughput;
+        within.paths[0].points[middle + 1].figures.throughput = 2.0 * largest;
+        within.warnings =
+            vec![Warning { code: measure::BUCKET.to_owned(), path, sizes: sped_up.to_vec(), text: String::new() }];
+        assert_eq!(within.saved_up(0).last(), Some(&sizes[middle + 1]));
     }
 
     #[test]

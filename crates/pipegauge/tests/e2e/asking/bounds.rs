@@ -25,6 +25,14 @@ fn what_cannot_be_answered_says_why_and_what_would_help() {
     assert!(!said.out.contains("NaN"), "{said}");
 }
 
+/// It was given the time of the largest size, at least.
+#[test]
+fn a_size_below_all_that_were_measured_is_told_by_the_line() {
+    let dir = Scratch::new();
+    link(&dir, "a.run.jsonl", "latency=10us,rate=10Gbit/s,header=0B", &["--to", "64KiB"]);
+    near(figure(&dir, &["how long for 0 bytes"]), 10e-6);
+}
+
 #[test]
 fn a_question_that_is_not_read_leaves_the_others_their_answers() {
     let dir = Scratch::new();
