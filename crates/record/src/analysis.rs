@@ -182,8 +182,10 @@ mod tests {
         assert!(lasting.len() == sizes.len() && of_lasting == all, "one that sped up all tells nothing");
         // Larger sizes that seem to carry more than the largest lie in the bucket, too, however few rounds they had.
         let mut within = run.clone();
-        let largest = within.paths[0].points.last().unwrap().figures.throughput;
-        within.paths[0].points[middle + 1].figures.throughput = 2.0 * largest;
+        let points = &mut within.paths[0].points;
+        let largest = points.iter().max_by_key(|p| p.size).unwrap().figures.throughput;
+        let point = points.iter_mut().find(|p| p.size == sizes[middle + 1]).unwrap();
+        point.figures.throughput = 2.0 * largest;
         within.warnings =
             vec![Warning { code: measure::BUCKET.to_owned(), path, sizes: sped_up.to_vec(), text: String::new() }];
         assert_eq!(within.saved_up(0).last(), Some(&sizes[middle + 1]));
