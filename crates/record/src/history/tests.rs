@@ -303,7 +303,8 @@ fn a_folder_that_somebody_filled_is_read_in_part_and_left_in_part_and_cleared_wh
     assert!(note.contains("more files") && note.contains("at most 16 MiB together"), "{note}");
     folder.keep(&key(), run(2)).unwrap();
     let left = fs::read_dir(folder.path()).unwrap().count();
-    assert_eq!(left, 127 + 3, "as many as 16 MiB take beside the path's own file and the youngest, and the lock");
+    // As many as 16 MiB take beside the path's own file and the youngest, and the lock; files of one moment may leave in any order.
+    assert!((127 + 2..=127 + 3).contains(&left), "{left}");
     for i in 0..10_000 {
         fs::write(folder.path().join(format!("shm-ping-pong-{i:016x}.jsonl")), "").unwrap();
     }
