@@ -6,7 +6,7 @@ mod common;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use am::memory::Memory;
@@ -79,8 +79,8 @@ fn from(socket: i32) -> (Memory, OwnedFd) {
     }
 }
 
-/// One connection with malice; what became of the program.
-fn attack(built: &Built, seed: u64) -> std::process::ExitStatus {
+/// A program under the library that echoes, a connection to it, and what the library knocked with.
+fn echo(built: &Built) -> (Child, TcpStream, OwnedFd) {
     let mut server = Command::new(&built.program)
         .args(["server", "echo"])
         .env("LD_PRELOAD", &built.library)
@@ -92,8 +92,16 @@ fn attack(built: &Built, seed: u64) -> std::process::ExitStatus {
     let mut out = BufReader::new(server.stdout.take().unwrap());
     let mut port = String::new();
     out.read_line(&mut port).unwrap();
-    let mut stream = TcpStream::connect(("127.0.0.1", port.trim().parse().unwrap())).unwrap();
+    // Kept open: a program must find somebody behind its standard output.
+    server.stdout = Some(out.into_inner());
+    let stream = TcpStream::connect(("127.0.0.1", port.trim().parse().unwrap())).unwrap();
     let knock = knock(&stream).unwrap();
+    (server, stream, knock)
+}
+
+/// One connection with malice; what became of the program.
+fn attack(built: &Built, seed: u64) -> std::process::ExitStatus {
+    let (mut server, mut stream, knock) = echo(built);
     let mut state = seed;
     let exchange = |stream: &mut TcpStream, byte: u8| {
         let mut back = [0];
@@ -235,19 +243,7 @@ fn sleeps(process: u32) -> u64 {
 #[test]
 fn an_event_that_comes_to_nothing_wakes_once() {
     let Some(built) = built() else { return };
-    let mut server = Command::new(&built.program)
-        .args(["server", "echo"])
-        .env("LD_PRELOAD", &built.library)
-        .env("FASTSOCK_AFTER", "4")
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut out = BufReader::new(server.stdout.take().unwrap());
-    let mut port = String::new();
-    out.read_line(&mut port).unwrap();
-    let mut stream = TcpStream::connect(("127.0.0.1", port.trim().parse().unwrap())).unwrap();
-    let knock = knock(&stream).unwrap();
+    let (mut server, mut stream, knock) = echo(built);
     for byte in 0..16 {
         stream.write_all(&[byte]).unwrap();
         stream.read_exact(&mut [0]).unwrap();

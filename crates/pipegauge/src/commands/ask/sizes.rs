@@ -31,19 +31,19 @@ pub fn to_use(p: &Asked<'_>) -> Answered {
     match p.reached().and_then(|()| answer::size_to_use(p.lasting(), p.seed)) {
         Err(why) => no(p, &why, &[]),
         Ok(r) => {
-            // Of one message of that size, as where it is asked for: the error of the size's own time counts.
-            let one = of(p, r.size.value as u64).ok().filter(|_| surest::resolved(r.size));
-            let hull = |e: Estimate, other: Option<Estimate>| {
-                other.map_or(e, |o| Estimate { value: e.value, low: e.low.min(o.low), high: e.high.max(o.high) })
-            };
-            let bits = takes(p, &r).map(|t| t.value * r.moves.value);
-            let rate = one.as_ref().zip(bits).map(|(t, bits)| inverse(t.seconds, bits));
             // The time of one of so many sizes says nothing of the others.
             let takes = takes(p, &r).filter(|_| surest::resolved(r.size)).map_or(String::new(), |t| {
+                let bits = t.value * r.moves.value;
+                // As where one message of that size is asked for, the error of the size's own time counts.
+                let t = of(p, r.size.value as u64).map_or(t, |own| Estimate {
+                    value: t.value,
+                    low: t.low.min(own.seconds.low),
+                    high: t.high.max(own.seconds.high),
+                });
                 format!(
                     ", {}, and take {} ({}), by the line through neighbouring sizes",
-                    figure(hull(r.moves, rate), Kind::BitsPerSecond),
-                    figure(hull(t, one.as_ref().map(|t| t.seconds)), Kind::Seconds),
+                    figure(inverse(t, bits), Kind::BitsPerSecond),
+                    figure(t, Kind::Seconds),
                     p.time
                 )
             });
