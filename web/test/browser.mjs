@@ -50,6 +50,8 @@ let failed = 0;
 async function check(name, file, options, steps) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
   const page = await context.newPage();
+  // A machine whose CPUs others hold takes far longer to open a page: no time decides a test.
+  page.setDefaultTimeout(180_000);
   const complaints = [];
   const requests = [];
   page.on("console", (m) => ["error", "warning"].includes(m.type()) && complaints.push(m.text()));
