@@ -8,7 +8,7 @@ use loom::sync::{Arc, Condvar, Mutex};
 
 use super::bell::{Bell, Futex};
 use super::place::{DATA, Piece};
-use super::ring::{Consumer, Lane, Producer};
+use super::ring::{Consumer, Lane, Producer, Turn};
 use super::slot::INLINE;
 use super::sync::{AtomicU32, Ordering};
 
@@ -53,6 +53,7 @@ struct End {
     mode: Mode,
     tx: Producer,
     rx: Consumer,
+    turn: Turn,
 }
 
 impl End {
@@ -63,7 +64,15 @@ impl End {
             bells: [Bell::new(), Bell::new()],
             futexes: std::array::from_fn(|_| Model { queue: Mutex::new(()), woken: Condvar::new() }),
         });
-        [0, 1].map(|me| End { shared: shared.clone(), me, mode, tx: Producer::new(), rx: Consumer::new() })
+        let end = |me| End {
+            shared: shared.clone(),
+            me,
+            mode,
+            tx: Producer::new(),
+            rx: Consumer::new(),
+            turn: Turn::default(),
+        };
+        [0, 1].map(end)
     }
 
     fn pause(&self, news: impl FnOnce() -> bool) {
@@ -80,12 +89,21 @@ impl End {
         }
     }
 
+    fn settle(&mut self) {
+        if self.turn.settle(&mut self.rx, &mut self.tx, &self.shared.lanes[1 - self.me]) {
+            self.tell_peer();
+        }
+    }
+
     fn send(&mut self, len: usize, tag: u8) {
         let shared = self.shared.clone();
         let lane = &shared.lanes[self.me];
-        if len <= INLINE && self.tx.answer(lane, &[tag; INLINE][..len], self.rx.seen()) {
-            return self.tell_peer();
+        if len <= INLINE && self.turn.taken() {
+            self.turn.reply(lane, &[tag; INLINE][..len]);
+            self.tell_peer();
+            return self.settle();
         }
+        self.settle();
         let piece = loop {
             match self.tx.reserve(lane, len).unwrap() {
                 Some(piece) => break piece,
@@ -103,14 +121,15 @@ impl End {
     fn receive(&mut self, len: usize, tag: u8) {
         let shared = self.shared.clone();
         let lane = &shared.lanes[1 - self.me];
-        let answer = self.rx.awaited(lane, len.min(INLINE), self.tx.sent());
+        self.settle();
         let mut got = [0; INLINE];
+        assert!(self.turn.begin(&self.rx, &self.tx, len.min(INLINE)));
+        let (slot, number) = self.turn.awaits(lane);
         if len <= INLINE
-            && answer.there()
-            && let Some(told) = self.rx.accept(lane, answer, &mut got[..len])
+            && slot.there(number)
+            && let Some(told) = self.turn.take(lane, &mut got[..len])
         {
             assert_eq!(got[..len], [tag; INLINE][..len]);
-            self.tx.acknowledge_all();
             if told {
                 self.tell_peer();
             }

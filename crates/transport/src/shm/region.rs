@@ -54,7 +54,7 @@ impl OneSided for Shm {
     }
 
     fn expose(&mut self, len: usize) -> Result<(), LinkError> {
-        self.open("exposing memory")?;
+        self.begin("exposing memory")?;
         self.reserve(len)?;
         let Some(to) = &self.alive else { return Err(LinkError::Unsupported("pass a region to the peer")) };
         let said = |len: usize, fresh: u64| {
@@ -95,7 +95,7 @@ impl OneSided for Shm {
     }
 
     fn reach(&mut self, len: usize) -> Result<(), LinkError> {
-        self.open("reaching exposed memory")?;
+        self.begin("reaching exposed memory")?;
         let Some(from) = &self.alive else { return Err(LinkError::Unsupported("receive a region of the peer")) };
         let (said, mut files) = meet::received(from.as_fd(), &self.patience)?;
         let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| said[at + i]));
@@ -125,7 +125,7 @@ impl OneSided for Shm {
 
     #[inline]
     fn get(&mut self, at: usize, into: &mut [u8]) -> Result<(), LinkError> {
-        self.open("getting")?;
+        self.begin("getting")?;
         within(&self.regions.peers, at, into.len())?.get(at, into);
         // The copy is made now, and not joined with the next one.
         fence(Ordering::Acquire);
@@ -134,7 +134,7 @@ impl OneSided for Shm {
 
     #[inline]
     fn fence(&mut self) -> Result<(), LinkError> {
-        self.open("putting")?;
+        self.begin("putting")?;
         fence(Ordering::SeqCst);
         if self.peer_closed() { Err(LinkError::Closed { doing: "putting" }) } else { Ok(()) }
     }

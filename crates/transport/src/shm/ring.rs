@@ -15,6 +15,8 @@
 
 mod answer;
 
+pub(super) use answer::Turn;
+
 use super::place::{DATA, Piece, Place, SLOTS};
 use super::slot::{Said, Slot};
 use super::sync::{AtomicU64, Ordering};
@@ -114,6 +116,12 @@ impl Producer {
         self.acknowledged == self.next
     }
 
+    /// Whether an answer to all that is under way can be told from one to none, modulo 2^32.
+    #[inline(always)]
+    fn tells_answers(&self) -> bool {
+        self.next - self.acknowledged <= u64::from(u32::MAX)
+    }
+
     #[inline(always)]
     fn fits(&self, piece: Piece) -> bool {
         self.slots > 0 && piece.room() <= self.room
@@ -155,7 +163,7 @@ impl Producer {
     pub(super) fn acknowledge(&mut self, seen: u32) -> Result<(), BadIndex> {
         // The number only ever rises, from `acknowledged` to at most `next`. Should these two ever be 2^32 apart, it can't be told
         // any more, and is ignored from then on.
-        if self.next - self.acknowledged <= u64::from(u32::MAX) {
+        if self.tells_answers() {
             let acknowledged = self.acknowledged + u64::from(seen.wrapping_sub(self.acknowledged as u32));
             self.check(acknowledged)?;
             self.acknowledged = acknowledged;
@@ -232,7 +240,13 @@ impl Consumer {
         self.place.pass(piece, said.slots_back);
         self.next += 1;
         // At once for whatever holds more than a slot: the producer may be waiting for just that.
-        let tell = piece.room() > 0 || said.slots_back || self.next - self.told >= UNTOLD;
+        self.tells(lane, piece.room() > 0 || said.slots_back)
+    }
+
+    /// Says how many messages are done with, at once or where enough are untold; whether it did.
+    #[inline(always)]
+    fn tells(&mut self, lane: &Lane, at_once: bool) -> bool {
+        let tell = at_once || self.next - self.told >= UNTOLD;
         if tell {
             self.told = self.next;
             // Release: everything read from the freed memory was read before.

@@ -16,55 +16,99 @@ fn random(state: &mut u64) -> usize {
     (*state >> 33) as usize
 }
 
-/// A lane with both its sides and the list of what is under way.
+/// A lane with both its sides and the list of what is under way; and the lane back, by which the short way is opened.
 struct Pair {
     lane: Box<Lane>,
     producer: Producer,
     consumer: Consumer,
+    back: Box<Lane>,
+    back_producer: Producer,
+    back_consumer: Consumer,
+    /// What the sender, and the receiver, take and reply to the short way.
+    turns: [Turn; 2],
     /// Bytes left, piece and slot of each message under way.
     under_way: VecDeque<(usize, Piece, u32)>,
     /// Most slots and most bytes ever used.
     reach: (u32, usize),
     /// Answers go and come the short way.
     short: bool,
-    /// Messages that were taken the short way.
+    /// Messages that were taken and that were sent the short way.
     accepted: usize,
+    replied: usize,
 }
 
 impl Pair {
     fn new() -> Self {
-        let (producer, consumer) = (Producer::new(), Consumer::new());
-        Self { lane: lane(), producer, consumer, under_way: VecDeque::new(), reach: (0, 0), short: true, accepted: 0 }
+        Self {
+            lane: lane(),
+            producer: Producer::new(),
+            consumer: Consumer::new(),
+            back: lane(),
+            back_producer: Producer::new(),
+            back_consumer: Consumer::new(),
+            turns: Default::default(),
+            under_way: VecDeque::new(),
+            reach: (0, 0),
+            short: true,
+            accepted: 0,
+            replied: 0,
+        }
     }
 
     /// Takes the oldest message and checks that it is found where it was put.
     fn take(&mut self) {
+        let Self { lane, consumer, back_producer, turns: [_, turn], .. } = self;
         let (left, sent, slot) = self.under_way.pop_front().unwrap();
-        assert_eq!(self.consumer.place.slot, slot);
-        let answer = self.consumer.awaited(&self.lane, left.min(INLINE), 0);
-        assert!(answer.there());
+        assert_eq!(consumer.place.slot, slot);
         let mut got = vec![0; left.min(INLINE)];
-        if self.short && left <= INLINE && self.consumer.accept(&self.lane, answer, &mut got).is_some() {
+        assert!(turn.begin(consumer, back_producer, got.len()));
+        let (at, number) = turn.awaits(lane);
+        assert!(at.there(number));
+        if self.short && left <= INLINE && turn.take(lane, &mut got).is_some() {
             assert_eq!(got, vec![7; left]);
+            turn.settle(consumer, back_producer, lane);
             self.accepted += 1;
             return;
         }
-        let said = self.consumer.look(&self.lane).expect("a message is there");
+        let said = consumer.look(lane).expect("a message is there");
         assert_eq!(said.left, Said::left(left));
-        let piece = self.consumer.piece(said, left);
+        let piece = consumer.piece(said, left);
         assert_eq!(piece, sent);
-        self.consumer.release(&self.lane, piece, said);
+        consumer.release(lane, piece, said);
+        back_producer.acknowledge(said.seen).unwrap();
+    }
+
+    /// The receiver, which has taken all, says so; whether the sender took that the short way, and may reply.
+    fn opened(&mut self) -> bool {
+        let Self { producer, back, back_producer, back_consumer, turns: [turn, _], .. } = self;
+        let piece = back_producer.reserve(back, 1).unwrap().expect("what came back was taken each time");
+        back_producer.publish(back, 1, piece, &[9], self.consumer.seen());
+        let mut got = [0];
+        assert!(turn.begin(back_consumer, producer, 1));
+        if turn.take(back, &mut got).is_none() {
+            let said = back_consumer.look(back).expect("a message is there");
+            back_consumer.read(back, &mut got);
+            back_consumer.release(back, piece, said);
+            producer.acknowledge(said.seen).unwrap();
+        }
+        assert_eq!(got, [9]);
+        turn.taken()
     }
 
     /// Sends a message; while there is no room, takes messages.
     fn send(&mut self, len: usize) {
-        let mut left = len;
-        let slot = self.producer.place.slot;
-        if self.short && len <= INLINE && self.producer.answer(&self.lane, &vec![7; len], 0) {
-            assert!(self.under_way.iter().all(|(_, _, taken)| *taken != slot), "two messages share a slot");
+        if self.short && len <= INLINE && len.is_multiple_of(2) && self.under_way.is_empty() && self.opened() {
+            let [turn, _] = &mut self.turns;
+            turn.reply(&self.lane, &vec![7; len]);
+            let slot = self.producer.place.slot;
+            turn.settle(&mut self.back_consumer, &mut self.producer, &self.back);
+            assert!(turn.settled());
+            self.reach.0 = self.reach.0.max(slot + 1);
             self.under_way.push_back((len, Piece::Slot(len), slot));
+            self.replied += 1;
             return;
         }
+        let mut left = len;
         loop {
             let piece = loop {
                 match self.producer.reserve(&self.lane, left).unwrap() {
@@ -87,7 +131,8 @@ impl Pair {
                 self.reach.1 = self.reach.1.max(at + len);
             }
             self.reach.0 = self.reach.0.max(slot + 1);
-            self.producer.publish(&self.lane, left, piece, &vec![7; left.min(INLINE)], 0);
+            let seen = self.back_consumer.seen();
+            self.producer.publish(&self.lane, left, piece, &vec![7; left.min(INLINE)], seen);
             self.under_way.push_back((left, piece, slot));
             left -= piece.len();
             if left == 0 {
@@ -126,7 +171,8 @@ fn nothing_under_way_shares_memory_whatever_the_lengths_and_answers() {
         pair.producer.acknowledge(pair.consumer.seen()).unwrap();
         pair.producer.reserve(&pair.lane, 1).unwrap();
         assert_eq!((pair.producer.slots, pair.producer.room), (SLOTS, DATA));
-        assert_eq!(pair.accepted > 100, pair.short, "{} were taken the short way", pair.accepted);
+        let (accepted, replied) = (pair.accepted, pair.replied);
+        assert_eq!(accepted > 100 && replied > 100, pair.short, "short: {accepted} taken, {replied} sent");
     }
 }
 
@@ -210,13 +256,31 @@ fn answers_are_told_apart_until_they_can_not_be() {
 
 #[test]
 fn an_answer_to_all_is_ignored_too_where_it_can_not_be_told_from_none() {
-    let mut producer = Producer::new();
+    let (mut producer, consumer) = (Producer::new(), Consumer::new());
     producer.next = u64::from(u32::MAX);
-    producer.acknowledge_all();
-    assert!(producer.answered(), "so many under way can be told");
-    (producer.next, producer.acknowledged) = (1 << 32, 0);
-    producer.acknowledge_all();
-    assert_eq!(producer.acknowledged, 0, "2^32 messages under way look like none");
+    assert!(Turn::default().begin(&consumer, &producer, 1), "so many under way can be told");
+    producer.next += 1;
+    assert!(!Turn::default().begin(&consumer, &producer, 1), "2^32 messages under way look like none");
+}
+
+/// A sender that has no room waits for what the message before gave back; its receiver may do other things for long.
+#[test]
+fn an_answer_that_skips_slots_gives_them_back_before_it_is_settled() {
+    let mut pair = Pair::new();
+    for turn in 0..WARM_SLOTS {
+        pair.send(2);
+        let Pair { lane, consumer, back_producer, turns: [_, peers], .. } = &mut pair;
+        assert!(peers.begin(consumer, back_producer, 2));
+        let told = peers.take(lane, &mut [0; 2]);
+        assert_eq!(told, Some(turn + 1 == WARM_SLOTS), "{turn}");
+        assert_eq!(pair.producer.news(&pair.lane), turn + 1 == WARM_SLOTS);
+        if turn + 1 == WARM_SLOTS {
+            assert_eq!(pair.producer.reserve(&pair.lane, 1), Ok(Some(Piece::Slot(1))));
+        }
+        let Pair { lane, consumer, back_producer, turns: [_, peers], .. } = &mut pair;
+        assert!(!peers.settle(consumer, back_producer, lane), "{turn}: told before, or not yet due");
+        pair.under_way.clear();
+    }
 }
 
 #[test]
@@ -244,21 +308,26 @@ fn slots_that_a_message_skipped_come_back_without_an_answer() {
 fn a_lane_that_changes_at_random_leads_to_no_place_outside_the_ring() {
     let (out, back) = (lane(), lane());
     let mut state = 5;
-    let (mut steps, mut refused, mut took, mut short, mut data) = (0, 0, 0, 0, 0);
+    let (mut steps, mut refused, mut took, mut short, mut replied, mut data) = (0, 0, 0, 0, 0, 0);
     while steps < 100_000 {
-        let (mut tx, mut rx) = (Producer::new(), Consumer::new());
+        let (mut tx, mut rx, mut turn) = (Producer::new(), Consumer::new(), Turn::default());
         // A link ends at its first error; the next one begins on memory as hostile as this was left.
         loop {
             steps += 1;
             scribble(&mut state, &out, &back, &tx, &rx);
             let len = random(&mut state) % (INLINE + 1);
-            let done = match random(&mut state) % 4 {
-                0 => tx.answer(&out, &vec![7; len], rx.seen()).then_some(()).ok_or(None),
+            let step = random(&mut state) % 4;
+            if step > 0 {
+                turn.settle(&mut rx, &mut tx, &back);
+            }
+            let done = match step {
+                0 => turn.taken().then(|| (turn.reply(&out, &vec![7; len]), replied += 1)).map(drop).ok_or(None),
                 1 => sends(&mut tx, &out, random(&mut state) % (2 * CHUNK), rx.seen()),
                 2 => {
-                    let answer = rx.awaited(&back, len, tx.sent());
-                    let taken = answer.there().then(|| rx.accept(&back, answer, &mut vec![0; len])).flatten();
-                    taken.map(|_| (tx.acknowledge_all(), short += 1)).map(drop).ok_or(None)
+                    let begun = turn.begin(&rx, &tx, len);
+                    let (slot, number) = turn.awaits(&back);
+                    let taken = (begun && slot.there(number)).then(|| turn.take(&back, &mut vec![0; len])).flatten();
+                    taken.map(|_| short += 1).ok_or(None)
                 }
                 _ => rx.look(&back).ok_or(None).and_then(|said| {
                     tx.acknowledge(said.seen).map_err(Some)?;
@@ -291,7 +360,7 @@ fn a_lane_that_changes_at_random_leads_to_no_place_outside_the_ring() {
         }
     }
     assert!(refused > 100 && took > 1000 && short > 100, "{refused} refused, {took} taken, {short} the short way");
-    assert!(data > 100, "{data} in the data ring");
+    assert!(data > 100 && replied > 30, "{data} in the data ring, {replied} replies");
 }
 
 /// Sends a message of so many bytes as far as there is room.

@@ -93,7 +93,13 @@ impl Slot {
     /// Publishes message `number`.
     #[inline(always)]
     pub(super) fn say(&self, number: u64, said: Said) {
-        self.header.store(said.word(), Ordering::Relaxed);
+        self.say_word(number, said.word());
+    }
+
+    /// [`Slot::say`], with a header that is worked out.
+    #[inline(always)]
+    pub(super) fn say_word(&self, number: u64, word: u64) {
+        self.header.store(word, Ordering::Relaxed);
         self.number.store(number.wrapping_add(1), Ordering::Release);
     }
 

@@ -1,5 +1,6 @@
 //! Two ends of a link in two threads, each with a mapping of its own, and an end that breaks the rules.
 
+use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -39,6 +40,68 @@ fn sizes() -> Vec<usize> {
     }
     sizes.push(3 * DATA + 12_345);
     sizes
+}
+
+/// Replies that go the short way, and whatever else may follow a message that was taken so.
+#[test]
+fn any_operation_may_follow_any_message() {
+    for wait in capabilities().waits {
+        let (mut near, mut far) = pair(wait);
+        let mut sides = [(&mut near, VecDeque::new()), (&mut far, VecDeque::new())];
+        let mut state = 3u64;
+        let mut random = move |below: usize| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) as usize % below
+        };
+        for step in 0..50_000 {
+            let len = [0, 1, 2, INLINE, INLINE + 1, 3000][random(6)];
+            let me = random(2);
+            let [(link, coming), (_, going)] = if me == 0 {
+                &mut sides
+            } else {
+                sides.reverse();
+                &mut sides
+            };
+            let took = |sent: Vec<u8>, got: Vec<u8>| assert_eq!(got, sent, "{step}, {wait:?}");
+            match random(8) {
+                // Three fit into the lane whatever went before.
+                0..3 if going.len() < 3 => {
+                    link.send(&block(len, step)).unwrap();
+                    going.push_back(block(len, step));
+                }
+                3..6 if !coming.is_empty() => {
+                    let sent: Vec<u8> = coming.pop_front().unwrap();
+                    let mut got = vec![0; sent.len()];
+                    link.recv(&mut got).unwrap();
+                    took(sent, got);
+                }
+                6 => assert_eq!(link.ready(Duration::ZERO).unwrap(), !coming.is_empty(), "{step}, {wait:?}"),
+                7 if !coming.is_empty() && going.len() < 3 => {
+                    let sent: Vec<u8> = coming.pop_front().unwrap();
+                    let mut got = vec![0; sent.len()];
+                    link.exchange(&block(len, step), &mut got).unwrap();
+                    took(sent, got);
+                    going.push_back(block(len, step));
+                }
+                _ => {}
+            }
+            if me == 1 {
+                sides.reverse();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_link_closed_after_a_message_sends_no_reply() {
+    let (mut near, mut far) = pair(Wait::Spin);
+    near.send(&[1]).unwrap();
+    far.recv(&mut [0]).unwrap();
+    far.close().unwrap();
+    let closed =
+        |outcome: Result<(), LinkError>| assert!(matches!(outcome, Err(LinkError::Closed { .. })), "{outcome:?}");
+    closed(far.send(&[2]));
+    closed(near.recv(&mut [0]));
 }
 
 #[test]
