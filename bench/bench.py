@@ -120,8 +120,8 @@ def part_floor():
 
 
 def part_steps():
-    """From the floor's cache line to the shared-memory link, a step at a time, in one process (the example says what each step is)."""
-    run(["cargo", "build", "--locked", "--release", "-p", "pipegauge-transport", "--example", "shm_steps"], timeout=900, cwd=ROOT)
+    """From the floor's cache line to a trial over the shared-memory link, a step at a time, in one process (the example says what each step is)."""
+    run(["cargo", "build", "--locked", "--release", "-p", "pipegauge-measure", "--example", "shm_steps"], timeout=900, cwd=ROOT)
     # The virtual CPUs may lie on one core of the host or far apart: a step of a few nanoseconds shows only where they lie near.
     tries = []
     for _ in range(1 if QUICK else 5):
@@ -131,7 +131,7 @@ def part_steps():
     rows = min(tries, key=line)
     table("Shared memory: where the nanoseconds go", ["step, 1 B round trip", "median", "more than the step before [quartiles]"],
           [[name, f"{took} ns", f"{more} {spread}" if row else "-"] for row, (name, took, more, spread) in enumerate(rows)],
-          f"Two threads on CPUs 0 and 1, all steps in turn in each of the rounds (`examples/shm_steps.rs` of `crates/transport`). Of {len(tries)} runs the one whose floor's line is shortest; it was {line(min(tries, key=line)):.0f} to {line(max(tries, key=line)):.0f} ns.")
+          f"Two threads on CPUs 0 and 1, all steps in turn in each of the rounds (`examples/shm_steps.rs` of `crates/measure`). Of {len(tries)} runs the one whose floor's line is shortest; it was {line(min(tries, key=line)):.0f} to {line(max(tries, key=line)):.0f} ns.")
 
 
 def part_module():

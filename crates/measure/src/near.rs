@@ -113,6 +113,13 @@ impl<L: Link> Turn<L> for RoundTrip {
         link.send(block)?;
         link.recv(answer)
     }
+
+    // Nothing of the answer's memory is worked out between the last answer and the send.
+    #[inline(always)]
+    fn once(&self, link: &mut L, out: &mut Slots<'_>, into: &mut Slots<'_>) -> Result<(), LinkError> {
+        link.send(out.slot())?;
+        link.recv(into.slot())
+    }
 }
 
 /// What a trial's loop counts besides its times.

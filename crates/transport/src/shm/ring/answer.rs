@@ -3,7 +3,7 @@
 //! Both sides know what such a message must look like before it comes, and what the reply must look like too. So all of that
 //! is worked out before the wait ([`Turn::begin`]), and what it changes is written down after the reply
 //! ([`Turn::settle`]), while the peer is at work: between the message and the reply lie one comparison and the
-//! copies. With the book-keeping between them, a round trip of 1 byte took 14 ns of 114 more (`examples/shm_steps.rs`).
+//! copies. With the book-keeping between them, a round trip of 1 byte took 14 ns of 114 more (`examples/shm_steps.rs` of `crates/measure`).
 //! Whatever is not as expected goes the general way.
 
 use super::{Consumer, Held, Lane, Ordering, Producer, WARM_SLOTS};

@@ -1,8 +1,8 @@
-//! Where the nanoseconds between the floor's ping-pong and the shared-memory link's go: from the bare cache line, one step
-//! at a time, to the link. Two threads of one process, all steps in turn in each round.
+//! Where the nanoseconds between the floor's ping-pong over shared memory and a trial's go: from the bare cache line, one
+//! step at a time, to the link and the loop that measures it. Two threads of one process, all steps in turn in each round.
 //!
 //! ```text
-//! cargo run --release -p pipegauge-transport --example shm_steps -- [ROUNDS] [CPU,CPU]
+//! cargo run --release -p pipegauge-measure --example shm_steps -- [ROUNDS] [CPU,CPU]
 //! ```
 //!
 //! Prints a line a step: its name, the median of its round trips in nanoseconds, and the median of the differences to the
@@ -11,8 +11,10 @@
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::Instant;
 
+use measure::{Pattern, TrialSpec, Workspace, far, near};
+use transport::clock::Monotonic;
 use transport::shm::Shm;
-use transport::{Link, Patience, Settings};
+use transport::{End, Link, Patience, Settings};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -27,7 +29,7 @@ fn main() -> Outcome<()> {
     }
     let (near, far) = args.get(1).map_or("0,1", String::as_str).split_once(',').ok_or("two CPUs as in 0,1")?;
     let cpus = [near.parse()?, far.parse()?];
-    let mut took: [Vec<f64>; 4] = Default::default();
+    let mut took: [Vec<f64>; 6] = Default::default();
     for round in 0..rounds {
         for turn in 0..took.len() {
             let step = (turn + round) % took.len();
@@ -35,7 +37,9 @@ fn main() -> Outcome<()> {
                 0 => time(cpus, &[Line::new(), Line::new()], bare_near, bare_far)?,
                 1 => time(cpus, &[Lane::new(), Lane::new()], near_over::<1>, far_over::<1>)?,
                 2 => time(cpus, &[Lane::new(), Lane::new()], near_over::<4>, far_over::<4>)?,
-                _ => link(cpus)?,
+                3 => link::<true>(cpus)?,
+                4 => link::<false>(cpus)?,
+                _ => trial(cpus)?,
             });
         }
     }
@@ -44,6 +48,8 @@ fn main() -> Outcome<()> {
         "number, header and payload as words",
         "over four slots in turn",
         "the link: room, order, errors, wait",
+        "messages of any length",
+        "a trial: memory of messages, losses",
     ];
     for (step, name) in names.iter().enumerate() {
         let more: Vec<f64> = if step == 0 {
@@ -63,14 +69,12 @@ fn at(values: &[f64], share: f64) -> f64 {
     sorted[((sorted.len() - 1) as f64 * share).round() as usize]
 }
 
-fn pin(cpu: usize) {
-    let mut one = rustix::thread::CpuSet::new();
-    one.set(cpu);
-    rustix::thread::sched_setaffinity(None, &one).expect("a CPU that this process may run on");
+fn pin(cpu: u32) {
+    host::cpu::pin_this_thread(cpu).expect("a CPU that this process may run on");
 }
 
 /// Nanoseconds a round trip of `near` and `far` over `shared`.
-fn time<T: Sync>(cpus: [usize; 2], shared: &[T; 2], near: fn(&[T; 2]), far: fn(&[T; 2])) -> Outcome<f64> {
+fn time<T: Sync>(cpus: [u32; 2], shared: &[T; 2], near: fn(&[T; 2]), far: fn(&[T; 2])) -> Outcome<f64> {
     std::thread::scope(|scope| {
         scope.spawn(move || {
             pin(cpus[1]);
@@ -164,14 +168,20 @@ fn far_over<const SLOTS: u64>([out, back]: &[Lane; 2]) {
     }
 }
 
-fn link(cpus: [usize; 2]) -> Outcome<f64> {
+/// A byte, which the compiler may know.
+#[inline(always)]
+fn len<const KNOWN: bool>() -> usize {
+    if KNOWN { 1 } else { std::hint::black_box(1) }
+}
+
+fn link<const KNOWN: bool>(cpus: [u32; 2]) -> Outcome<f64> {
     let (patience, settings) = (Patience::default(), Settings::default());
     let (mut near, file) = Shm::create(&settings, &patience)?;
     let mut far = Shm::attach(file, &settings, &patience)?;
     std::thread::scope(|scope| {
         let far = scope.spawn(move || {
             pin(cpus[1]);
-            let block = &mut [0; 1][..];
+            let block = &mut vec![0; len::<KNOWN>()][..];
             for _ in 0..TRIPS {
                 far.recv(block)?;
                 far.send(block)?;
@@ -180,7 +190,7 @@ fn link(cpus: [usize; 2]) -> Outcome<f64> {
         });
         let near = scope.spawn(move || {
             pin(cpus[0]);
-            let block = &mut [0; 1][..];
+            let block = &mut vec![0; len::<KNOWN>()][..];
             let start = Instant::now();
             for _ in 0..TRIPS {
                 near.send(block)?;
@@ -192,5 +202,26 @@ fn link(cpus: [usize; 2]) -> Outcome<f64> {
         let (took, _near) = near.join().map_err(|_| "the near side panicked")??;
         let _far = far.join().map_err(|_| "the far side panicked")??;
         Ok(took)
+    })
+}
+
+fn trial(cpus: [u32; 2]) -> Outcome<f64> {
+    let (patience, settings) = (Patience::default(), Settings::default());
+    let (near, file) = Shm::create(&settings, &patience)?;
+    let mut ends = [End::new(near), End::new(Shm::attach(file, &settings, &patience)?)];
+    let spec = &TrialSpec { chunk: TRIPS, ..TrialSpec::plain(Pattern::PingPong, 1, TRIPS) };
+    let [near_end, far_end] = &mut ends;
+    std::thread::scope(|scope| {
+        let far = scope.spawn(move || {
+            pin(cpus[1]);
+            far::run(far_end, spec, &mut Workspace::new(false)).map(drop)
+        });
+        let near = scope.spawn(move || {
+            pin(cpus[0]);
+            near::run(near_end, &Monotonic, spec, &mut Workspace::new(true))
+        });
+        let took = near.join().map_err(|_| "the near side panicked")??;
+        far.join().map_err(|_| "the far side panicked")??;
+        Ok(took.seconds / took.repeats as f64 * 1e9)
     })
 }
