@@ -11,7 +11,7 @@ Usage: pipegauge-floor {tcp|unix|shm} [--pattern {pingpong|stream}] [--size BYTE
   --pattern   pingpong (default): seconds of a round trip; stream: bits per second one way
   --size      block size in bytes (default 64)
   --repeats   timed iterations (default: by size, some tenths of a second)
-  --warmup    iterations before the clock starts (default: a tenth of the repeats)
+  --warmup    iterations before the clock starts (default: a tenth of the repeats); a stream has them in pieces of the repeats
   --wait      block (default): sleep in the kernel; spin: ask again and again. shm always spins
   --spin      the same as --wait spin
   --pin       CPUs of the two processes (default: the first two allowed; none: the scheduler's choice)

@@ -96,15 +96,15 @@ pub(crate) fn near(file: OwnedFd, control: BorrowedFd<'_>, plan: &Plan) -> Resul
         }
         Pattern::Stream => {
             let mut writer = Writer { memory: &memory, put: 0, taken: 0 };
-            for _ in 0..plan.warmup {
-                writer.put(block)?;
+            let (mut start, mut turn) = (Instant::now(), 0u8);
+            for blocks in plan.answered() {
+                turn = turn.wrapping_add(1);
+                start = Instant::now();
+                for _ in 0..blocks {
+                    writer.put(block)?;
+                }
+                memory.receive(1, turn, &mut [0])?;
             }
-            memory.receive(1, 1, &mut [0])?;
-            let start = Instant::now();
-            for _ in 0..plan.repeats {
-                writer.put(block)?;
-            }
-            memory.receive(1, 2, &mut [0])?;
             Ok(start.elapsed().as_secs_f64())
         }
     }
@@ -125,8 +125,10 @@ pub(crate) fn far(file: OwnedFd, control: BorrowedFd<'_>, plan: &Plan) -> Result
         }
         Pattern::Stream => {
             let mut reader = Reader { memory: &memory, put: 0, taken: 0 };
-            for (turn, count) in [(1, plan.warmup), (2, plan.repeats)] {
-                for _ in 0..count {
+            let mut turn = 0u8;
+            for blocks in plan.answered() {
+                turn = turn.wrapping_add(1);
+                for _ in 0..blocks {
                     reader.take(block)?;
                 }
                 memory.send(1, turn, &[1]);

@@ -79,6 +79,14 @@ impl Plan {
         let repeats = (bytes / size.max(1) as u64).clamp(10, most);
         Self { path, pattern, size, repeats, warmup: repeats / 10, spin: path == Path::Shm, pin: None }
     }
+
+    /// Blocks of a stream before each answer. The timed ones are the last; the warm-up comes in pieces of as many at most, so that what is
+    /// timed differs from it in nothing: a socket that has carried one long stream carries the next blocks in another way than
+    /// after bursts.
+    pub(crate) fn answered(&self) -> impl Iterator<Item = u64> {
+        let (whole, rest) = (self.warmup / self.repeats.max(1), self.warmup % self.repeats.max(1));
+        (rest > 0).then_some(rest).into_iter().chain((0..=whole).map(|_| self.repeats))
+    }
 }
 
 /// What came of a plan.
@@ -129,6 +137,16 @@ impl Figure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stream_is_warmed_up_in_pieces_of_what_is_timed() {
+        let plan = |warmup, repeats| Plan { warmup, repeats, ..Plan::new(Path::Tcp, Pattern::Stream, 1) };
+        for (warmup, repeats, pieces) in
+            [(0, 5, vec![5]), (4, 5, vec![4, 5]), (10, 5, vec![5; 3]), (11, 5, vec![1, 5, 5, 5])]
+        {
+            assert_eq!(plan(warmup, repeats).answered().collect::<Vec<_>>(), pieces);
+        }
+    }
 
     #[test]
     fn a_ping_pong_counts_both_ways_and_a_stream_one() {

@@ -52,15 +52,14 @@ pub(crate) fn near(fd: OwnedFd, plan: &Plan) -> Result<f64, FloorError> {
             Ok(start.elapsed().as_secs_f64())
         }
         Pattern::Stream => {
-            for _ in 0..plan.warmup {
-                line.send(block)?;
+            let mut start = Instant::now();
+            for blocks in plan.answered() {
+                start = Instant::now();
+                for _ in 0..blocks {
+                    line.send(block)?;
+                }
+                line.receive(&mut [0])?;
             }
-            line.receive(&mut [0])?;
-            let start = Instant::now();
-            for _ in 0..plan.repeats {
-                line.send(block)?;
-            }
-            line.receive(&mut [0])?;
             Ok(start.elapsed().as_secs_f64())
         }
     }
@@ -78,8 +77,8 @@ pub(crate) fn far(fd: OwnedFd, plan: &Plan) -> Result<(), FloorError> {
             }
         }
         Pattern::Stream => {
-            for count in [plan.warmup, plan.repeats] {
-                for _ in 0..count {
+            for blocks in plan.answered() {
+                for _ in 0..blocks {
                     line.receive(block)?;
                 }
                 line.send(&[1])?;
