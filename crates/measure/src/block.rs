@@ -10,7 +10,7 @@ use crate::SessionError;
 use crate::amounts::{MIDDLING, rounds};
 use crate::event::Why;
 use crate::figures::Common;
-use crate::path::PathRun;
+use crate::path::{LONGER, PathRun};
 use crate::settled;
 use crate::teller::RunError;
 
@@ -55,6 +55,10 @@ const TIMED: f64 = 0.25;
 /// The same where it would leave fewer rounds than an interval takes, or than a verdict on several sides does.
 const LEAST_OPENINGS: f64 = 1.5;
 const FEWEST_ROUNDS: [f64; 2] = [5.0, 9.0];
+
+/// A trial that is to take longer than this, seconds, is worked up to: by warm-ups of so many times the iterations of the longest trial so far.
+const LONG_TRIAL: f64 = 0.1;
+const STEP: u64 = 10;
 
 /// The round `block` of all `sides`, where `planned` were planned: fewer and longer ones where opening them would take most of the time.
 pub(crate) fn round(sides: &[PathRun<'_>], block: u32, planned: u32) -> Round {
@@ -244,6 +248,7 @@ impl PathRun<'_> {
                 continue;
             }
             let n = self.repeats(size, slice * self.weight(size));
+            let n = self.tried(size, n, block)?;
             self.trial(size, n, block, false)?;
             let spent = (self.session.now() - begin) as f64 * 1e-9;
             if self.plan.trials.is_none() && spent > time * 1.5 && self.spent + spent > self.plan.budget {
@@ -254,6 +259,31 @@ impl PathRun<'_> {
         self.unload();
         self.spent += (self.session.now() - begin) as f64 * 1e-9;
         Ok(())
+    }
+
+    /// Iterations for a first long trial of a size: `repeats`, or fewer where longer and longer warm-ups find that they would take far longer
+    /// than the typical iteration tells. Where other programs hold the CPUs, a side that spins waits for the other to get one, now and
+    /// then for as long as ten thousand round trips: trials of milliseconds hardly see it.
+    fn tried(&mut self, size: u64, repeats: u64, block: u32) -> Result<u64, RunError> {
+        let plan = self.plan;
+        let asked = plan.repeats.is_some() || plan.rate.is_some() || plan.offered.is_some();
+        // Members end a trial together when it takes too long.
+        let asked = asked || plan.pattern.facts().together;
+        let takes = repeats as f64 * self.estimate(size);
+        let mut known = self.points.get(&size).into_iter().flat_map(|p| &p.trials).map(|t| t.report.repeats).max();
+        let mut repeats = repeats;
+        while !asked && takes > LONG_TRIAL {
+            let next = known.unwrap_or(0).max(1).saturating_mul(STEP);
+            if next >= repeats {
+                break;
+            }
+            self.trial(size, next, block, true)?;
+            let Some(report) = self.points.get(&size).and_then(|p| p.trials.last()).map(|t| &t.report) else { break };
+            let each = report.seconds.max(report.far.seconds) / report.repeats.max(1) as f64;
+            repeats = repeats.min((LONGER * takes / each.max(f64::MIN_POSITIVE)) as u64).max(self.fewest(size));
+            known = Some(next);
+        }
+        Ok(repeats)
     }
 
     /// Ends the load of this path, since another path may have the next turn.

@@ -30,8 +30,9 @@ const MOST: u64 = 1 << 22;
 const MOST_MEAN: f64 = 3.0;
 /// A single trial or opening counts as at most so many times the average.
 const MOST_BEYOND: f64 = 4.0;
-/// A trial that its members can end together takes at most so many times as long as it was to, or a share of the budget where that is longer.
-const LONGER: f64 = 4.0;
+/// A trial takes at most so many times as long as it was to, if that can be foretold; one that its members can end together ends then, or
+/// after a share of the budget where that is longer.
+pub(crate) const LONGER: f64 = 4.0;
 const LONGEST: f64 = 0.05;
 /// Weight of the last trial in what an iteration takes on average.
 const LAST: f64 = 0.3;

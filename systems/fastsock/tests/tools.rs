@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use common::built;
-use common::programs::{Server, WAYS, command, folder, installed, port, tcp_listens};
+use common::programs::{WAYS, command, folder, installed, port, serves};
 
 fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
@@ -23,14 +23,12 @@ fn sockperf_finds_its_data_whole() {
         return;
     }
     for (who, server, client) in WAYS {
-        let port = port();
+        let (_server, port) = serves(|port| {
+            let mut child = command(built, server, "sockperf");
+            child.args(["server", "--tcp", "-i", "127.0.0.1", "-p", &port.to_string()]).stdout(Stdio::null());
+            child.spawn().unwrap()
+        });
         let at = port.to_string();
-        let child = command(built, server, "sockperf")
-            .args(["server", "--tcp", "-i", "127.0.0.1", "-p", &at])
-            .stdout(Stdio::null())
-            .spawn();
-        let _server = Server(child.unwrap());
-        tcp_listens(port);
         let mut run = command(built, client, "sockperf");
         run.args(["ping-pong", "--tcp", "-i", "127.0.0.1", "-p", &at, "-t", "1", "-m", "200", "--data-integrity"]);
         let got = run.stderr(Stdio::piped()).output().unwrap();
@@ -57,11 +55,11 @@ fn nuttcp_carries_a_file_and_measures_both_ways() {
     std::fs::write(folder.join("file"), &bytes).unwrap();
     for (who, server, client) in WAYS {
         // From a file to standard output, as ttcp did it.
-        let (control, data) = (port().to_string(), port().to_string());
-        let mut receiver = command(built, server, "nuttcp");
-        let to = std::fs::File::create(folder.join("to")).unwrap();
-        let mut receiver = Server(receiver.args(["-1", "-s", "-P", &control]).stdout(to).spawn().unwrap());
-        tcp_listens(control.parse().unwrap());
+        let (mut receiver, control) = serves(|port| {
+            let to = std::fs::File::create(folder.join("to")).unwrap();
+            command(built, server, "nuttcp").args(["-1", "-s", "-P", &port.to_string()]).stdout(to).spawn().unwrap()
+        });
+        let (control, data) = (control.to_string(), port().to_string());
         let mut sender = command(built, client, "nuttcp");
         sender.args(["-t", "-s", "-P", &control, "-p", &data, "127.0.0.1"]);
         let sent = sender.stdin(std::fs::File::open(folder.join("file")).unwrap()).output().unwrap();
@@ -70,10 +68,10 @@ fn nuttcp_carries_a_file_and_measures_both_ways() {
         let got = std::fs::read(folder.join("to")).unwrap();
         assert!(got == bytes, "library: {who}: {} of {} bytes", got.len(), bytes.len());
         // And with a server, both ways.
-        let (control, data) = (port().to_string(), port().to_string());
-        let child = command(built, server, "nuttcp").args(["-S", "--nofork", "-P", &control]).spawn();
-        let _server = Server(child.unwrap());
-        tcp_listens(control.parse().unwrap());
+        let (_server, control) = serves(|port| {
+            command(built, server, "nuttcp").args(["-S", "--nofork", "-P", &port.to_string()]).spawn().unwrap()
+        });
+        let (control, data) = (control.to_string(), port().to_string());
         for way in ["-t", "-r"] {
             let mut run = command(built, client, "nuttcp");
             let got = run.args([way, "-T1", "-P", &control, "-p", &data, "127.0.0.1"]).output().unwrap();
@@ -103,16 +101,17 @@ const DIRECTIONS: [(&[&str], u64); 2] = [(&["-P", "2"], 2), (&["-R"], 1)];
 
 /// Runs iperf3; the bytes that it says it sent and received. Each side has a library or none.
 fn iperf3(libraries: [Option<&Path>; 2], way: &[&str]) -> (u64, u64) {
-    let port = port().to_string();
     let of = |library: Option<&Path>| {
         let mut command = Command::new("iperf3");
         command.env("FASTSOCK_AFTER", "2").env("FASTSOCK_PLANTED", LOSS).stderr(Stdio::null());
         command.envs(library.map(|library| ("LD_PRELOAD", library)));
         command
     };
-    let serve = ["-s", "-1", "-B", "127.0.0.1", "-p", &port];
-    let mut server = Server(of(libraries[0]).args(serve).stdout(Stdio::null()).spawn().unwrap());
-    tcp_listens(port.parse().unwrap());
+    let (mut server, port) = serves(|port| {
+        let serve = ["-s", "-1", "-B", "127.0.0.1", "-p", &port.to_string()];
+        of(libraries[0]).args(serve).stdout(Stdio::null()).spawn().unwrap()
+    });
+    let port = port.to_string();
     let (all, window) = (SENT.to_string(), WINDOW.to_string());
     // Not from a file to a file (-F): after a short write iperf3 3.12 reads over what was left, over the kernel as well.
     let ask = ["-c", "127.0.0.1", "-p", &port, "-n", &all, "-w", &window, "-J"];

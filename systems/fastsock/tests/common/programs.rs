@@ -68,21 +68,36 @@ pub fn wait_for(port: u16) {
     }
 }
 
-/// Waits until somebody listens, without connecting: for servers that serve who comes first.
-pub fn tcp_listens(port: u16) {
+/// A server that `start` begins on a port, and the port, once it listens there. No connection is made, for servers that serve who comes first.
+/// Another program may get the port before the server does, which ends then: it begins anew on another.
+pub fn serves(mut start: impl FnMut(u16) -> Child) -> (Server, u16) {
     let until = Instant::now() + Duration::from_secs(60);
+    loop {
+        let port = port();
+        let mut server = Server(start(port));
+        while !listens(port) {
+            if let Some(ended) = server.0.try_wait().unwrap() {
+                eprintln!("the server on port {port} ended before it listened: {ended}");
+                break;
+            }
+            assert!(Instant::now() < until, "the server on port {port} runs, and does not listen");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        if server.0.try_wait().unwrap().is_none() {
+            return (server, port);
+        }
+        assert!(Instant::now() < until, "no server came to listen");
+    }
+}
+
+/// Whether somebody listens.
+fn listens(port: u16) -> bool {
     let local = format!(":{port:04X} ");
     // The local address is the second word of a line, the state (0A: listening) the fourth.
-    let listens = |line: &str| {
+    let of = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
         words.get(3) == Some(&"0A") && words.get(1).is_some_and(|at| format!("{at} ").ends_with(&local))
     };
-    let any = || {
-        let all = ["/proc/net/tcp", "/proc/net/tcp6"].map(|file| std::fs::read_to_string(file).unwrap_or_default());
-        all.iter().any(|text| text.lines().any(listens))
-    };
-    while !any() {
-        assert!(Instant::now() < until, "nobody listens on port {port}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let all = ["/proc/net/tcp", "/proc/net/tcp6"].map(|file| std::fs::read_to_string(file).unwrap_or_default());
+    all.iter().any(|text| text.lines().any(of))
 }
