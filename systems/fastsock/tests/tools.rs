@@ -57,7 +57,11 @@ fn nuttcp_carries_a_file_and_measures_both_ways() {
         // From a file to standard output, as ttcp did it.
         let (mut receiver, control) = serves(|port| {
             let to = std::fs::File::create(folder.join("to")).unwrap();
-            command(built, server, "nuttcp").args(["-1", "-s", "-P", &port.to_string()]).stdout(to).spawn().unwrap()
+            command(built, server, "nuttcp")
+                .args(["-1", "--nofork", "-s", "-P", &port.to_string()])
+                .stdout(to)
+                .spawn()
+                .unwrap()
         });
         let (control, data) = (control.to_string(), port().to_string());
         let mut sender = command(built, client, "nuttcp");
