@@ -38,8 +38,8 @@ pub struct Shm {
     pub(super) me: usize,
     pub(super) tx: Producer,
     pub(super) rx: Consumer,
-    /// What may be taken and replied to that `tx` and `rx` do not know of: settled wherever an operation [begins](Shm::begin).
-    turn: Turn,
+    /// A message taken, and its reply, that `tx` and `rx` do not know of yet. [`Shm::begin`] and `send` settle it.
+    pub(super) turn: Turn,
     pub(super) blocking: bool,
     /// Both sides may run on one CPU only, and it is the same one.
     pub(super) crowded: bool,
@@ -143,8 +143,8 @@ impl Shm {
     /// Receives a small message that answers all that this side has sent, if it comes within a round of looks. False where
     /// something else came, or nothing.
     #[inline(always)]
-    fn answered(&mut self, block: &mut [u8]) -> bool {
-        if !self.turn.begin(&self.rx, &self.tx, block.len()) {
+    fn recv_short(&mut self, block: &mut [u8]) -> bool {
+        if !self.turn.expect(&self.rx, &self.tx, block.len()) {
             return false;
         }
         let lane = &self.map.shared().lanes[1 - self.me];
@@ -201,13 +201,10 @@ impl Shm {
     /// Writes down what was taken and replied to. In line: a call after the reply cost a round trip of 1 byte 12 ns.
     #[inline(always)]
     fn settle(&mut self) {
-        let lane = &self.map.shared().lanes[1 - self.me];
-        if self.turn.settle(&mut self.rx, &mut self.tx, lane) {
-            self.tell_peer();
-        }
+        self.turn.settle(&mut self.rx, &mut self.tx);
     }
 
-    /// [`Shm::settle`] where something other than a reply follows.
+    /// [`Shm::settle`], out of line, for whatever is no reply.
     #[cold]
     fn settle_late(&mut self) {
         self.settle();
@@ -256,7 +253,7 @@ impl Link for Shm {
     #[inline(always)]
     fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
         self.begin("receiving")?;
-        if block.len() <= INLINE && self.answered(block) {
+        if block.len() <= INLINE && self.recv_short(block) {
             return Ok(());
         }
         self.recv_pieces(block)

@@ -23,8 +23,8 @@ use super::sync::{AtomicU64, Ordering};
 
 /// Slots that a conversation uses.
 const WARM_SLOTS: u32 = if cfg!(loom) { 2 } else { 4 };
-/// Small messages that the consumer may have taken without saying so in `freed`. Less than the lane, or the producer could
-/// wait for ever; more than one, so that the line of `freed` does not move between the CPUs with each message. (To hold
+/// Small messages that the consumer may have taken without saying so in `freed`, besides the few of a conversation that skip no
+/// slots. Less than the lane, or the producer could wait for ever; more than one, so that the line of `freed` does not move between the CPUs with each message. (To hold
 /// back news of freed data as well gained nothing.)
 const UNTOLD: u64 = (SLOTS as u64).div_ceil(4);
 
@@ -240,13 +240,7 @@ impl Consumer {
         self.place.pass(piece, said.slots_back);
         self.next += 1;
         // At once for whatever holds more than a slot: the producer may be waiting for just that.
-        self.tells(lane, piece.room() > 0 || said.slots_back)
-    }
-
-    /// Says how many messages are done with, at once or where enough are untold; whether it did.
-    #[inline(always)]
-    fn tells(&mut self, lane: &Lane, at_once: bool) -> bool {
-        let tell = at_once || self.next - self.told >= UNTOLD;
+        let tell = piece.room() > 0 || said.slots_back || self.next - self.told >= UNTOLD;
         if tell {
             self.told = self.next;
             // Release: everything read from the freed memory was read before.

@@ -1,5 +1,6 @@
 //! Two ends of a link in two threads, each with a mapping of its own, and an end that breaks the rules.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -9,9 +10,11 @@ use std::thread;
 use std::time::Duration;
 
 use super::Shm;
+use super::bell::Futex;
 use super::link::capabilities;
 use super::place::{CHUNK, DATA};
 use super::slot::INLINE;
+use super::sync::{AtomicU32, Ordering};
 use super::wait::Want;
 use crate::{Link, LinkError, Patience, Settings, Wait};
 
@@ -47,7 +50,9 @@ fn sizes() -> Vec<usize> {
 fn any_operation_may_follow_any_message() {
     for wait in capabilities().waits {
         let (mut near, mut far) = pair(wait);
-        let mut sides = [(&mut near, VecDeque::new()), (&mut far, VecDeque::new())];
+        let mut links = [&mut near, &mut far];
+        // What either side has sent and the other has not received.
+        let mut under_way: [VecDeque<Vec<u8>>; 2] = Default::default();
         let mut state = 3u64;
         let mut random = move |below: usize| {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -55,40 +60,70 @@ fn any_operation_may_follow_any_message() {
         };
         for step in 0..50_000 {
             let len = [0, 1, 2, INLINE, INLINE + 1, 3000][random(6)];
-            let me = random(2);
-            let [(link, coming), (_, going)] = if me == 0 {
-                &mut sides
-            } else {
-                sides.reverse();
-                &mut sides
-            };
-            let took = |sent: Vec<u8>, got: Vec<u8>| assert_eq!(got, sent, "{step}, {wait:?}");
-            match random(8) {
-                // Three fit into the lane whatever went before.
-                0..3 if going.len() < 3 => {
+            let (me, action, what) = (random(2), random(8), format!("{step}, {wait:?}"));
+            let peer = 1 - me;
+            let link = &mut *links[me];
+            // Three messages fit into the lane whatever went before.
+            let (room, comes) = (under_way[me].len() < 3, !under_way[peer].is_empty());
+            match action {
+                0..3 if room => {
                     link.send(&block(len, step)).unwrap();
-                    going.push_back(block(len, step));
+                    under_way[me].push_back(block(len, step));
                 }
-                3..6 if !coming.is_empty() => {
-                    let sent: Vec<u8> = coming.pop_front().unwrap();
+                3..6 if comes => {
+                    let sent = under_way[peer].pop_front().unwrap();
                     let mut got = vec![0; sent.len()];
                     link.recv(&mut got).unwrap();
-                    took(sent, got);
+                    assert_eq!(got, sent, "{what}");
                 }
-                6 => assert_eq!(link.ready(Duration::ZERO).unwrap(), !coming.is_empty(), "{step}, {wait:?}"),
-                7 if !coming.is_empty() && going.len() < 3 => {
-                    let sent: Vec<u8> = coming.pop_front().unwrap();
+                6 => assert_eq!(link.ready(Duration::ZERO).unwrap(), comes, "{what}"),
+                7 if comes && room => {
+                    let sent = under_way[peer].pop_front().unwrap();
                     let mut got = vec![0; sent.len()];
                     link.exchange(&block(len, step), &mut got).unwrap();
-                    took(sent, got);
-                    going.push_back(block(len, step));
+                    assert_eq!(got, sent, "{what}");
+                    under_way[me].push_back(block(len, step));
                 }
                 _ => {}
             }
-            if me == 1 {
-                sides.reverse();
-            }
         }
+    }
+}
+
+/// A side that sleeps: tells whether its bell has rung when it would go to sleep.
+struct Sleeper(Cell<bool>);
+
+impl Futex for Sleeper {
+    fn wait(&self, word: &AtomicU32, armed: u32) {
+        self.0.set(word.load(Ordering::Relaxed) != armed);
+    }
+    fn wake(&self, _: &AtomicU32) {}
+}
+
+/// Whether `doing`, which the peer of side `me` does, rings its bell.
+fn rings(shm: &Shm, me: usize, doing: impl FnOnce()) -> bool {
+    let rung = Sleeper(Cell::new(false));
+    shm.map.shared().sides[me].bell.sleep(&rung, || {
+        doing();
+        false
+    });
+    rung.0.get()
+}
+
+#[test]
+fn a_conversation_goes_the_short_way_and_wakes_who_sleeps() {
+    let (mut near, mut far) = pair(Wait::Block);
+    for round in 0..40 {
+        let len = round % (INLINE + 1);
+        assert!(rings(&far, 1, || near.send(&block(len, round)).unwrap()), "{round}: the message rings");
+        let mut got = vec![0; len];
+        // The sender may be waiting for the slots that the answer in the fourth one skips.
+        let told = rings(&near, 0, || far.recv(&mut got).unwrap());
+        assert_eq!(told, round % 4 == 3, "{round}");
+        assert!(far.turn.taken(), "{round}: the short way");
+        assert!(rings(&near, 0, || far.send(&got).unwrap()), "{round}: the reply rings");
+        near.recv(&mut got).unwrap();
+        assert_eq!((got, near.turn.taken()), (block(len, round), true), "{round}");
     }
 }
 

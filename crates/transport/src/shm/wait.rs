@@ -48,6 +48,7 @@ impl Shm {
         until: Option<Instant>,
         doing: &'static str,
     ) -> Result<bool, LinkError> {
+        debug_assert!(self.turn.settled(), "an operation that did not begin");
         // The usual wait ends here, and has nothing to remember but that it was.
         if idle.is_none() && self.look(want) {
             *idle = Some(Idle::default());

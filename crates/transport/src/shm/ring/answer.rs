@@ -1,24 +1,25 @@
 //! The short way of a conversation: a small message that answers all that this side has sent, and this side's reply to it.
 //!
 //! Both sides know what such a message must look like before it comes, and what the reply must look like too. So all of that
-//! is worked out before the wait ([`Turn::begin`]), and what it changes is written down after the reply
-//! ([`Turn::settle`]), while the peer is at work: between the message and the reply lie one comparison and the
-//! copies. With the book-keeping between them, a round trip of 1 byte took 14 ns of 114 more (`examples/shm_steps.rs` of `crates/measure`).
-//! Whatever is not as expected goes the general way.
+//! is worked out before the wait ([`Turn::expect`]). What it changes is written down ([`Turn::settle`]) after the reply, while the
+//! peer is at work; without a reply, when the next operation begins. Between the message and its reply lie one comparison, the
+//! copies and, where slots are skipped, the store that frees them. With the book-keeping between them, a round trip of
+//! 1 byte took 14 ns of 114 more (`examples/shm_steps.rs` of `crates/measure`). Whatever is not as expected goes the
+//! general way.
 
 use super::{Consumer, Held, Lane, Ordering, Producer, WARM_SLOTS};
 use crate::shm::place::{DATA, Place, SLOTS};
 use crate::shm::slot::{Said, Slot};
 
-/// The word of an answer in `slot` with `left` bytes.
+/// The header of a message in `slot` that answers all, with `left` bytes.
 #[inline(always)]
 fn word(slot: u32, left: usize, seen: u32) -> u64 {
-    Said { left: left as u32, slots_back: back(slot), data_back: true, seen }.word()
+    Said { left: left as u32, slots_back: skips(slot), data_back: true, seen }.word()
 }
 
-/// Whether what follows an answer in `slot` goes into the first slot again.
+/// Whether an answer in `slot` skips all slots after it: what follows goes into the first one again.
 #[inline(always)]
-fn back(slot: u32) -> bool {
+fn skips(slot: u32) -> bool {
     slot + 1 >= WARM_SLOTS
 }
 
@@ -32,7 +33,7 @@ struct Message {
 
 impl Message {
     #[inline(always)]
-    fn slot(self, lane: &Lane) -> &Slot {
+    fn at(self, lane: &Lane) -> &Slot {
         lane.slot(Place { slot: self.slot, data: 0 })
     }
 }
@@ -56,7 +57,7 @@ enum Stage {
     Settled,
     /// The answer is taken.
     Taken,
-    /// And replied to.
+    /// The answer is taken and replied to.
     Replied,
 }
 
@@ -65,7 +66,7 @@ impl Turn {
     /// that `tx` has sent; and the reply to it. All before is to be settled. False where an answer to all could not be told
     /// from one to none.
     #[inline(always)]
-    pub(in crate::shm) fn begin(&mut self, rx: &Consumer, tx: &Producer, len: usize) -> bool {
+    pub(in crate::shm) fn expect(&mut self, rx: &Consumer, tx: &Producer, len: usize) -> bool {
         let (from, to) = (rx.place.slot, tx.place.slot);
         self.answer = Message { slot: from, number: rx.next, word: word(from, len, tx.next as u32) };
         self.reply = Message { slot: to, number: tx.next, word: word(to, 0, (rx.next + 1) as u32) };
@@ -75,20 +76,20 @@ impl Turn {
     /// The slot to look at for the next message, an answer or not, and its number.
     #[inline(always)]
     pub(in crate::shm) fn awaits<'a>(&self, lane: &'a Lane) -> (&'a Slot, u64) {
-        (self.answer.slot(lane), self.answer.number)
+        (self.answer.at(lane), self.answer.number)
     }
 
-    /// Takes the message that is there. None where it is not as expected, and nothing has happened; else whether the
-    /// producer should be woken, as [`Consumer::release`] has it.
+    /// Takes the message that is there. None where it is not as expected, and nothing has happened; else whether its producer
+    /// was told so, and should be woken.
     #[inline(always)]
     pub(in crate::shm) fn take(&mut self, lane: &Lane, bytes: &mut [u8]) -> Option<bool> {
-        let slot = self.answer.slot(lane);
+        let slot = self.answer.at(lane);
         if slot.header() != self.answer.word {
             return None;
         }
         slot.read(bytes);
         self.stage = Stage::Taken;
-        let told = back(self.answer.slot);
+        let told = skips(self.answer.slot);
         if told {
             // At once: it holds all slots that it skips, and the producer may be waiting for them.
             lane.freed.0.store(self.answer.number + 1, Ordering::Release);
@@ -105,7 +106,7 @@ impl Turn {
     /// Sends `bytes`, at most [`INLINE`](crate::shm::slot::INLINE), in reply to what was taken.
     #[inline(always)]
     pub(in crate::shm) fn reply(&mut self, lane: &Lane, bytes: &[u8]) {
-        let slot = self.reply.slot(lane);
+        let slot = self.reply.at(lane);
         slot.write(bytes);
         slot.say_word(self.reply.number, self.reply.word | bytes.len() as u64);
         self.stage = Stage::Replied;
@@ -117,30 +118,34 @@ impl Turn {
         self.stage == Stage::Settled
     }
 
-    /// Writes down what was taken from `lane` and replied to: what [`Consumer::release`], [`Producer::acknowledge`],
-    /// [`Producer::reserve`] and [`Producer::publish`] do. True if the producer could learn of something.
+    /// Writes down what was taken and replied to: what [`Consumer::release`], [`Producer::acknowledge`], [`Producer::reserve`] and
+    /// [`Producer::publish`] do. Its producer is told of nothing here: an answer that skips no slots can wait for one that does, or
+    /// for a message that goes the general way.
     #[inline(always)]
-    pub(in crate::shm) fn settle(&mut self, rx: &mut Consumer, tx: &mut Producer, lane: &Lane) -> bool {
+    pub(in crate::shm) fn settle(&mut self, rx: &mut Consumer, tx: &mut Producer) {
         let stage = std::mem::take(&mut self.stage);
         if stage == Stage::Settled {
-            return false;
+            return;
         }
         rx.next += 1;
-        let back_in = back(rx.place.slot);
-        rx.place = Place { slot: if back_in { 0 } else { rx.place.slot + 1 }, data: 0 };
-        if back_in {
+        if skips(rx.place.slot) {
             rx.told = rx.next;
         }
-        let told = rx.tells(lane, false);
+        rx.place = after(rx.place.slot);
         tx.acknowledged = tx.next;
         if stage == Stage::Replied {
             let slot = tx.place.slot;
-            let held = Held { slots: if back(slot) { SLOTS - slot } else { 1 }, data: 0 };
+            let held = Held { slots: if skips(slot) { SLOTS - slot } else { 1 }, data: 0 };
             tx.held[(tx.next % u64::from(SLOTS)) as usize] = held;
             (tx.freed, tx.slots, tx.room) = (tx.next, SLOTS - held.slots, DATA);
-            tx.place = Place { slot: if back(slot) { 0 } else { slot + 1 }, data: 0 };
+            tx.place = after(slot);
             tx.next += 1;
         }
-        told
     }
+}
+
+/// The place after that of an answer in `slot`.
+#[inline(always)]
+fn after(slot: u32) -> Place {
+    Place { slot: if skips(slot) { 0 } else { slot + 1 }, data: 0 }
 }
