@@ -50,7 +50,7 @@ fn sizes() -> Vec<usize> {
 fn any_operation_may_follow_any_message() {
     for wait in capabilities().waits {
         let (mut near, mut far) = pair(wait);
-        let mut links = [&mut near, &mut far];
+        let links = [&mut near, &mut far];
         // What either side has sent and the other has not received.
         let mut under_way: [VecDeque<Vec<u8>>; 2] = Default::default();
         let mut state = 3u64;
