@@ -10,7 +10,7 @@ use crate::SessionError;
 use crate::amounts::{MIDDLING, rounds};
 use crate::event::Why;
 use crate::figures::Common;
-use crate::path::{LONGER, PathRun};
+use crate::path::{LONGER, PathRun, Point};
 use crate::settled;
 use crate::teller::RunError;
 
@@ -264,26 +264,26 @@ impl PathRun<'_> {
     /// Iterations for a first long trial of a size: `repeats`, or fewer where longer and longer warm-ups find that they would take far longer
     /// than the typical iteration tells. Where other programs hold the CPUs, a side that spins waits for the other to get one, now and
     /// then for as long as ten thousand round trips: trials of milliseconds hardly see it.
-    fn tried(&mut self, size: u64, repeats: u64, block: u32) -> Result<u64, RunError> {
+    fn tried(&mut self, size: u64, mut repeats: u64, block: u32) -> Result<u64, RunError> {
         let plan = self.plan;
         let asked = plan.repeats.is_some() || plan.rate.is_some() || plan.offered.is_some();
-        // Members end a trial together when it takes too long.
-        let asked = asked || plan.pattern.facts().together;
         let takes = repeats as f64 * self.estimate(size);
-        let mut known = self.points.get(&size).into_iter().flat_map(|p| &p.trials).map(|t| t.report.repeats).max();
-        let mut repeats = repeats;
-        while !asked && takes > LONG_TRIAL {
-            let next = known.unwrap_or(0).max(1).saturating_mul(STEP);
-            if next >= repeats {
-                break;
-            }
-            self.trial(size, next, block, true)?;
-            let Some(report) = self.points.get(&size).and_then(|p| p.trials.last()).map(|t| &t.report) else { break };
-            let each = report.seconds.max(report.far.seconds) / report.repeats.max(1) as f64;
-            repeats = repeats.min((LONGER * takes / each.max(f64::MIN_POSITIVE)) as u64).max(self.fewest(size));
-            known = Some(next);
+        // Members end a trial together when it takes too long.
+        if asked || plan.pattern.facts().together || takes <= LONG_TRIAL {
+            return Ok(repeats);
         }
-        Ok(repeats)
+        let made = |p: &Point| p.trials.iter().map(|t| t.report.repeats).max();
+        let mut known = self.points.get(&size).and_then(made).unwrap_or(0);
+        loop {
+            known = known.max(1).saturating_mul(STEP);
+            if known >= repeats {
+                return Ok(repeats);
+            }
+            self.trial(size, known, block, true)?;
+            let Some(last) = self.points.get(&size).and_then(|p| p.trials.last()) else { return Ok(repeats) };
+            let each = last.report.seconds.max(last.report.far.seconds) / last.report.repeats.max(1) as f64;
+            repeats = repeats.min((LONGER * takes / each.max(f64::MIN_POSITIVE)) as u64).max(self.fewest(size));
+        }
     }
 
     /// Ends the load of this path, since another path may have the next turn.
