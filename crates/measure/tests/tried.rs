@@ -31,7 +31,8 @@ impl Session for Path {
     fn trial(&mut self, spec: &TrialSpec) -> Result<TrialReport, SessionError> {
         let before = self.made;
         self.made += spec.repeats;
-        let waits = if self.every > 0 { self.made / self.every - before / self.every } else { 0 };
+        let of = |made: u64| made.checked_div(self.every).unwrap_or(0);
+        let waits = of(self.made) - of(before);
         let seconds = spec.repeats as f64 * TYPICAL + waits as f64 * WAIT;
         self.now += seconds;
         let max = if waits > 0 { WAIT } else { TYPICAL };
