@@ -57,7 +57,7 @@ def sent_before(events, burst=1):
     return sum(e["far"]["received"] for e in events if e["event"] == "trial") - counted["repeats"] * burst
 
 
-def against_floor(path, pattern, size, repeats, spin):
+def against_floor(path, pattern, size, repeats, spin, congestion=None):
     """Pairs of pipegauge and the floor, each after as many blocks before the clock. `burst` is so many blocks and an answer, which the floor's stream
     of as many is, too: both begin on an empty path and end when the answer is here."""
     burst = repeats if pattern == "burst" else 1
@@ -67,7 +67,7 @@ def against_floor(path, pattern, size, repeats, spin):
 
     def mine():
         events = pipegauge(path, "--pattern", pattern, "--schedule", "netpipe", "--from", str(size), "--to", str(size), "--perturb", "0", "--trials", "1",
-                           *times, *wait, *CPUS, *like(path))
+                           *times, *wait, *CPUS, *like(path, congestion))
         if sent_before(events, burst) != warm:
             raise RuntimeError(f"pipegauge sent {sent_before(events, burst)} blocks before its clock started, and the floor {warm}: not at like settings")
         (t,) = trials(events)
@@ -77,7 +77,8 @@ def against_floor(path, pattern, size, repeats, spin):
 
     def floor():
         args = ["--pattern", "pingpong" if pattern == "ping-pong" else "stream", "--size", str(size), "--repeats", str(repeats), "--warmup", str(warm)]
-        said = json.loads(run([FLOOR, path, *args, *CPUS] + (["--spin"] if spin else [])))
+        of_tcp = ["--congestion", congestion] if congestion else []
+        said = json.loads(run([FLOOR, path, *args, *CPUS, *of_tcp] + (["--spin"] if spin else [])))
         return said["seconds_per_iteration" if pattern == "ping-pong" else "bits_per_second"]
 
     # A burst takes 2 ms, and the machine has states that last longer, in which it carries half as much again: more pairs see more of them.
@@ -93,31 +94,34 @@ def mine_once(path, pattern, size, repeats, spin, *more, of=1):
     return min(t["seconds"] / t["repeats"] for t in trials(e))
 
 
-def like(path):
-    """The floor's settings as flags: NODELAY, and the congestion control that the system gives."""
-    return peers.Settings(True, peers.system_congestion()).mine() if path == "tcp" else []
+def like(path, congestion=None):
+    """The floor's settings as flags: NODELAY, and the congestion control named, or that the system gives."""
+    return peers.Settings(True, congestion or peers.system_congestion()).mine() if path == "tcp" else []
 
 
 def part_floor():
     rows = []
 
-    def row(what, path, pattern, size, repeats, spin, scale, unit):
-        pairs, warm = against_floor(path, pattern, size, repeats, spin)
+    def row(what, path, pattern, size, repeats, spin, scale, unit, congestion=None):
+        pairs, warm = against_floor(path, pattern, size, repeats, spin, congestion)
         digits = 3 if unit == "us" else 1
         median = lambda i: f"{statistics.median(p[i] for p in pairs) * scale:.{digits}f} {unit}"
         rows.append([what, warm, median(1), median(0), ratio(pairs), len(pairs)])
 
     for path, spin, repeats in [("tcp", False, 20000), ("unix", False, 20000), ("tcp", True, 30000), ("unix", True, 30000), ("shm", True, 500000)]:
         row(f"{path}, {'spinning' if spin else 'blocking'}, 1 B round trip", path, "ping-pong", 1, repeats // (10 if QUICK else 1), spin, 1e6, "us")
-    for path in ["tcp", "unix"]:
-        row(f"{path}, a burst of {BURST['stream']} blocks of 128 KiB and an answer", path, "burst", peers.BLOCK, BURST["stream"], False, 1e-9, "Gbit/s")
-        blocks = lasting(path, "stream", peers.BLOCK, "sustained", *like(path))
-        row(f"{path}, stream of 128 KiB blocks, sustained", path, "stream", peers.BLOCK, blocks, False, 1e-9, "Gbit/s")
+    # The congestion control decides more of a stream over loopback than either program does.
+    for path, congestion in [*(("tcp", name) for name in dict.fromkeys([peers.system_congestion(), "cubic"])), ("unix", None)]:
+        named = f"{path}, {congestion}" if congestion else path
+        row(f"{named}, a burst of {BURST['stream']} blocks of 128 KiB and an answer", path, "burst", peers.BLOCK, BURST["stream"], False, 1e-9, "Gbit/s", congestion)
+        blocks = lasting(path, "stream", peers.BLOCK, "sustained", *like(path, congestion))
+        row(f"{named}, stream of 128 KiB blocks, sustained", path, "stream", peers.BLOCK, blocks, False, 1e-9, "Gbit/s", congestion)
     table("pipegauge against the floor", ["path", "blocks before the clock, each", "floor (median)", "pipegauge (median)", "ratio, paired [95%]", "pairs"], rows,
           "The floor is `pipegauge-floor`: the same system calls with nothing around them. Both sides have the same settings of the socket, CPUs 0 and 1, and have sent "
           "as many blocks when the clock starts. Round trips and bursts then begin on an empty path and end with the answer. A sustained stream alone is timed "
           "differently: by pipegauge from one block's arrival to the last one's, at the receiver; by the floor from the first block that leaves to the receiver's answer, "
-          "at the sender, which in about a second is longer by the way of a block and an answer. Latency: lower is better; throughput: higher.")
+          "at the sender, which in about a second is longer by the way of a block and an answer. With bbr, TCP over loopback carries bursts at one of two speeds and keeps to it for long; "
+          "how the connection began decides which, so that another bare program may have the other one. Latency: lower is better; throughput: higher.")
 
 
 def part_steps():

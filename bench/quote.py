@@ -104,7 +104,8 @@ def quoted(text):
         out += ["What pipegauge costs over a bare program that makes the same system calls at the same settings of the socket (median of interleaved",
                 "pairs, bootstrap 95% interval; of streams, time a byte). A row says what each had sent when its clock started. A sustained stream is",
                 "timed at pipegauge's receiver and at the floor's sender. The floor can't be beaten: a figure below 0 is no lead, but tells how far",
-                "two programs of the same work lie apart.", "",
+                "two programs of the same work lie apart. With bbr a connection over loopback carries bursts at one of two speeds, by how it began,",
+                "so that another bare program may have the other one.", "",
                 "| what | blocks before the clock | bare floor | pipegauge | cost over the floor |", "|---|---|---|---|---|"]
         out += [f"| {r[0]} | {r[1]} | {r[2]} | {r[3]} | {cost(r[2], r[4])} |" for r in floor] + [""]
     out += ["Against other tools, both sides at like settings of the socket. A ratio is the median of those of interleaved pairs, with a bootstrap",

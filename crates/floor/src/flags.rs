@@ -6,7 +6,7 @@ pub(crate) const HELP: &str = "\
 The floor: a bare ping-pong or stream between two processes, as one JSON line.
 
 Usage: pipegauge-floor {tcp|unix|shm} [--pattern {pingpong|stream}] [--size BYTES] [--repeats N]
-                       [--warmup N] [--wait {block|spin} | --spin] [--pin A,B|none]
+                       [--warmup N] [--wait {block|spin} | --spin] [--pin A,B|none] [--congestion NAME]
 
   --pattern   pingpong (default): seconds of a round trip; stream: bits per second one way
   --size      block size in bytes (default 64)
@@ -15,6 +15,7 @@ Usage: pipegauge-floor {tcp|unix|shm} [--pattern {pingpong|stream}] [--size BYTE
   --wait      block (default): sleep in the kernel; spin: ask again and again. shm always spins
   --spin      the same as --wait spin
   --pin       CPUs of the two processes (default: the first two allowed; none: the scheduler's choice)
+  --congestion  TCP's congestion control (default: the system's)
 ";
 
 /// What the arguments ask for.
@@ -40,7 +41,7 @@ pub(crate) fn parse(args: &[String], allowed: &[u32]) -> Result<Asked, FloorErro
         .find(|p| p.name() == first)
         .ok_or_else(|| usage(format!("no path is named '{first}'; there are: tcp, unix, shm")))?;
     let (mut pattern, mut size) = (Pattern::PingPong, 64u64);
-    let (mut repeats, mut warmup, mut spin) = (None, None, None);
+    let (mut repeats, mut warmup, mut spin, mut congestion) = (None, None, None, None);
     let mut pin = match allowed {
         [near, far, ..] => Some((*near, *far)),
         _ => None,
@@ -57,7 +58,7 @@ pub(crate) fn parse(args: &[String], allowed: &[u32]) -> Result<Asked, FloorErro
             spin = Some(true);
             continue;
         }
-        if !["--pattern", "--size", "--repeats", "--warmup", "--wait", "--pin"].contains(&flag) {
+        if !["--pattern", "--size", "--repeats", "--warmup", "--wait", "--pin", "--congestion"].contains(&flag) {
             return Err(usage(format!("no flag is named '{arg}' (--help lists them)")));
         }
         let value = inline.or_else(|| args.next()).ok_or_else(|| usage(format!("{flag} needs a value")))?;
@@ -78,6 +79,7 @@ pub(crate) fn parse(args: &[String], allowed: &[u32]) -> Result<Asked, FloorErro
                     _ => return Err(usage(format!("--wait {value}: there are: block, spin"))),
                 });
             }
+            "--congestion" => congestion = Some(value.to_owned()),
             _ => pin = pair(value)?,
         }
     }
@@ -87,6 +89,9 @@ pub(crate) fn parse(args: &[String], allowed: &[u32]) -> Result<Asked, FloorErro
     if repeats == Some(0) {
         return Err(usage("--repeats 0: there is nothing to time"));
     }
+    if congestion.is_some() && path != Path::Tcp {
+        return Err(usage(format!("--congestion: {} has none, tcp has", path.name())));
+    }
     if path == Path::Shm && spin == Some(false) {
         return Err(usage("--wait block: the shared-memory floor only spins"));
     }
@@ -95,12 +100,14 @@ pub(crate) fn parse(args: &[String], allowed: &[u32]) -> Result<Asked, FloorErro
     plan.warmup = warmup.unwrap_or(plan.repeats / 10);
     plan.spin = spin.unwrap_or(plan.spin);
     plan.pin = pin;
+    plan.congestion = congestion;
     Ok(if far { Asked::Far(plan) } else { Asked::Near(plan) })
 }
 
 /// The arguments that make the far process do its part of `plan`.
 pub(crate) fn far(plan: &Plan) -> Vec<String> {
-    let Plan { path, pattern, size, repeats, warmup, spin, pin } = plan;
+    // Its end of the connection is handed to it, with its congestion control.
+    let Plan { path, pattern, size, repeats, warmup, spin, pin, congestion: _ } = plan;
     let wait = if *spin { "spin" } else { "block" };
     let pin = pin.map_or("none".to_owned(), |(near, far)| format!("{near},{far}"));
     vec![

@@ -64,6 +64,8 @@ pub struct Plan {
     pub spin: bool,
     /// CPUs of the near and the far process; none leaves both to the scheduler.
     pub pin: Option<(u32, u32)>,
+    /// TCP's congestion control by name; none takes the system's.
+    pub congestion: Option<String>,
 }
 
 impl Plan {
@@ -77,7 +79,16 @@ impl Plan {
             Pattern::Stream => (1_000_000, 512 << 20),
         };
         let repeats = (bytes / size.max(1) as u64).clamp(10, most);
-        Self { path, pattern, size, repeats, warmup: repeats / 10, spin: path == Path::Shm, pin: None }
+        Self {
+            path,
+            pattern,
+            size,
+            repeats,
+            warmup: repeats / 10,
+            spin: path == Path::Shm,
+            pin: None,
+            congestion: None,
+        }
     }
 
     /// Blocks of a stream before each answer. The timed ones are the last; the warm-up comes in pieces of as many at most, so that what is
@@ -115,7 +126,7 @@ impl Figure {
     /// One line of JSON. Every time is labelled: `"rtt": true` where an iteration is a round trip, and then also half of
     /// it by that name.
     pub fn json(&self) -> String {
-        let Plan { path, pattern, size, repeats, warmup, spin, pin } = &self.plan;
+        let Plan { path, pattern, size, repeats, warmup, spin, pin, congestion: _ } = &self.plan;
         let rtt = *pattern == Pattern::PingPong;
         let pinned = pin.map_or("null".to_owned(), |(near, far)| format!("[{near},{far}]"));
         let half = if rtt {

@@ -11,17 +11,33 @@ use crate::block::Block;
 use crate::{FloorError, PATIENCE, Path, Pattern, Plan};
 
 /// A connected pair, made in one process so that no stranger can be at the other end.
-pub(crate) fn pair(path: Path) -> Result<(OwnedFd, OwnedFd), FloorError> {
-    let connected = if path == Path::Tcp { tcp_pair() } else { Socket::pair(Domain::UNIX, Type::STREAM, None) };
+pub(crate) fn pair(plan: &Plan) -> Result<(OwnedFd, OwnedFd), FloorError> {
+    let path = plan.path;
+    let connected = if path == Path::Tcp {
+        tcp_pair(plan.congestion.as_deref())
+    } else {
+        Socket::pair(Domain::UNIX, Type::STREAM, None)
+    };
     let (near, far) = connected.map_err(FloorError::io(format!("connecting two {} sockets", path.name())))?;
     Ok((near.into(), far.into()))
 }
 
-fn tcp_pair() -> io::Result<(Socket, Socket)> {
-    let listener = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+fn tcp_pair(congestion: Option<&str>) -> io::Result<(Socket, Socket)> {
+    let socket = || {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+        if let Some(name) = congestion {
+            let refused = |e: io::Error| {
+                let there = "/proc/sys/net/ipv4/tcp_available_congestion_control has those that are";
+                io::Error::new(e.kind(), format!("congestion control '{name}' can't be had ({there}): {e}"))
+            };
+            socket.set_tcp_congestion(name.as_bytes()).map_err(refused)?;
+        }
+        Ok::<_, io::Error>(socket)
+    };
+    let listener = socket()?;
     listener.bind(&SockAddr::from(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)))?;
     listener.listen(8)?;
-    let near = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+    let near = socket()?;
     near.connect(&listener.local_addr()?)?;
     let mine = near.local_addr()?.as_socket();
     loop {

@@ -81,7 +81,7 @@ fn near(program: &Program, plan: &Plan) -> Result<f64, FloorError> {
     pin(plan.pin.map(|p| p.0))?;
     let (near_end, far_end) = match plan.path {
         Path::Shm => memory::pair(plan)?,
-        Path::Tcp | Path::Unix => socket::pair(plan.path)?,
+        Path::Tcp | Path::Unix => socket::pair(plan)?,
     };
     let (control, theirs) = UnixStream::pair().map_err(FloorError::io("making a control socket"))?;
     let _far = Far::start(program, plan, theirs.into())?;
