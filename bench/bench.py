@@ -81,7 +81,7 @@ def against_floor(path, pattern, size, repeats, spin, congestion=None):
         said = json.loads(run([FLOOR, path, *args, *CPUS, *of_tcp] + (["--spin"] if spin else [])))
         return said["seconds_per_iteration" if pattern == "ping-pong" else "bits_per_second"]
 
-    # A burst takes 2 ms, and the machine has states that last longer, in which it carries half as much again: more pairs see more of them.
+    # A burst takes 2 ms and, over bbr, has one of two speeds, one half as much again as the other: few pairs would tell which of them each side met.
     return interleaved(PAIRS * (3 if pattern == "burst" else 1), mine, floor), warm
 
 
