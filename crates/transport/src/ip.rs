@@ -141,7 +141,7 @@ pub(crate) fn beside(at: SocketAddr, settings: &Settings) -> Result<SocketAddr, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Patience, registry};
+    use crate::{Patience, Transport, registry};
 
     fn at(text: &str) -> SocketAddr {
         text.parse().unwrap()
@@ -178,7 +178,10 @@ mod tests {
         let mut fields = line.split_whitespace().map(|field| u128::from_str_radix(field, 16).unwrap_or(0));
         let (Some(ip), Some(scope)) = (fields.next(), fields.next()) else { return };
         let at = SocketAddrV6::new(Ipv6Addr::from(ip), 0, 0, scope as u32).into();
-        for t in registry::all().filter(|t| t.options().iter().any(|o| o.name == "family")) {
+        // The IP version of a group is its own, and not that of the door.
+        let over_ip = |t: &&dyn Transport| t.options().iter().any(|o| o.name == "family");
+        let joins = |t: &&dyn Transport| t.capabilities(&Settings::default()).group;
+        for t in registry::all().filter(|t| over_ip(t) && !joins(t)) {
             t.listen(&Settings::default(), at, &Patience::default()).unwrap();
         }
     }

@@ -8,7 +8,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use crate::any::links;
-use crate::{Capabilities, LinkError, Name, OptionSpec, Patience, Proof, Settings};
+use crate::{Capabilities, Family, LinkError, Name, OptionSpec, Patience, Proof, Settings};
 
 /// Every transport, in the order in which they are listed.
 static ALL: [&dyn Transport; 19] = [
@@ -137,6 +137,19 @@ pub trait Transport: Sync {
     /// Whether it matters with these settings where in memory messages begin.
     fn feels_places(&self, _settings: &Settings) -> bool {
         true
+    }
+
+    /// Whether its options go together as they are set.
+    ///
+    /// # Errors
+    /// Two of them ask for different things.
+    fn fits(&self, _: &Settings) -> Result<(), LinkError> {
+        Ok(())
+    }
+
+    /// The IP version of its addresses with these settings, where they say one.
+    fn family(&self, settings: &Settings) -> Option<Family> {
+        settings.family()
     }
 
     /// Its line, where its settings say what that is.

@@ -2,12 +2,13 @@
 
 mod pairs;
 
-use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use pairs::{LOOPBACK, Settings, content, group, name, patience, settings, variants};
 use transport::{
-    AnyLink, Delivered, End, Ends, Group, Link, LinkError, Name, Patience, VisitGroup, multicast, registry, strata,
+    AnyLink, Delivered, End, Ends, Family, Group, Link, LinkError, Name, Patience, VisitGroup, multicast, registry,
+    strata,
 };
 
 struct Has;
@@ -139,84 +140,115 @@ fn what_cannot_be_sent_is_refused_and_a_member_that_is_gone_is_no_hang() {
     }
 }
 
+/// The IP versions of which this host carries groups.
+fn versions() -> impl Iterator<Item = Family> {
+    [Family::V4, Family::V6].into_iter().filter(|family| *family == Family::V4 || pairs::groups_over_v6())
+}
+
 #[test]
 fn two_groups_at_one_address_and_port_are_two() {
-    let settings = settings().with("port", "40772").with("address", "239.192.80.73").with("loss-timeout", 0.05);
-    let mut one = group(multicast::NAME, &settings, 3, &Patience::default());
-    let mut other = group(multicast::NAME, &settings, 2, &Patience::default());
-    of(&mut one[0]).cast(&[1; 50]).unwrap();
-    of(&mut other[1]).cast(&[2; 50]).unwrap();
-    let mut came = [0; 50];
-    for link in &mut one[1..] {
-        assert_eq!(of(link).deliver(&mut came).unwrap(), Delivered { from: 0, number: 1 });
-        assert_eq!(came, [1; 50]);
-        assert!(matches!(of(link).deliver(&mut came), Err(LinkError::Lost)));
-        // The sender's filter knows only its own rank: another group's cast of another rank gets as far as here.
-        assert_eq!(link.datagrams().unwrap().strangers, u64::from(link.group().unwrap().rank() != 1));
+    for (family, address) in versions().zip(["239.192.80.73", "ff11::5048"]) {
+        let settings = settings().with("port", "40772").with("address", address).with("loss-timeout", 0.05);
+        let mut one = group(multicast::NAME, &settings, 3, &Patience::default());
+        let mut other = group(multicast::NAME, &settings, 2, &Patience::default());
+        of(&mut one[0]).cast(&[1; 50]).unwrap();
+        of(&mut other[1]).cast(&[2; 50]).unwrap();
+        let mut came = [0; 50];
+        for link in &mut one[1..] {
+            assert_eq!(of(link).deliver(&mut came).unwrap(), Delivered { from: 0, number: 1 }, "{family:?}");
+            assert_eq!(came, [1; 50]);
+            assert!(matches!(of(link).deliver(&mut came), Err(LinkError::Lost)));
+            // The sender's filter knows only its own rank: another group's cast of another rank gets as far as here.
+            assert_eq!(link.datagrams().unwrap().strangers, u64::from(link.group().unwrap().rank() != 1));
+        }
+        assert_eq!(of(&mut other[0]).deliver(&mut came).unwrap().from, 1);
+        assert_eq!(came, [2; 50]);
     }
-    assert_eq!(of(&mut other[0]).deliver(&mut came).unwrap().from, 1);
-    assert_eq!(came, [2; 50]);
 }
 
 /// Where the members of a group are, as its near member says.
-fn place(link: &AnyLink) -> SocketAddrV4 {
+fn place(link: &AnyLink) -> SocketAddr {
     let said = link.effective().addresses.unwrap();
     said.split(' ').next().unwrap().parse().unwrap()
 }
 
-/// A socket that sends to groups by the loopback interface, and goes no further.
-fn stranger() -> UdpSocket {
-    let socket = UdpSocket::bind((LOOPBACK, 0)).unwrap();
-    socket2::SockRef::from(&socket).set_multicast_if_v4(&Ipv4Addr::LOCALHOST).unwrap();
-    socket.set_multicast_ttl_v4(0).unwrap();
+/// The index of the interface of a group of IPv6 that stays within it.
+fn interface(at: SocketAddr) -> u32 {
+    let SocketAddr::V6(at) = at else { return 0 };
+    at.scope_id()
+}
+
+/// A socket that sends to the group at `at` by its interface, and goes no further.
+fn stranger(at: SocketAddr) -> UdpSocket {
+    let any: IpAddr = if at.is_ipv6() { Ipv6Addr::UNSPECIFIED.into() } else { LOOPBACK };
+    let socket = UdpSocket::bind((any, 0)).unwrap();
+    let options = socket2::SockRef::from(&socket);
+    if at.is_ipv6() {
+        options.set_multicast_if_v6(interface(at)).unwrap();
+        options.set_multicast_hops_v6(0).unwrap();
+    } else {
+        options.set_multicast_if_v4(&Ipv4Addr::LOCALHOST).unwrap();
+        options.set_multicast_ttl_v4(0).unwrap();
+    }
     socket
+}
+
+/// One who listens at the group receives all that is cast, and can send it again.
+fn listener(at: SocketAddr) -> UdpSocket {
+    let domain = if at.is_ipv6() { socket2::Domain::IPV6 } else { socket2::Domain::IPV4 };
+    let listener = socket2::Socket::new(domain, socket2::Type::DGRAM, None).unwrap();
+    listener.set_reuse_address(true).unwrap();
+    listener.bind(&at.into()).unwrap();
+    match at.ip() {
+        IpAddr::V4(group) => listener.join_multicast_v4(&group, &Ipv4Addr::LOCALHOST).unwrap(),
+        IpAddr::V6(group) => listener.join_multicast_v6(&group, interface(at)).unwrap(),
+    }
+    listener.into()
 }
 
 #[test]
 fn garbage_and_copies_of_casts_are_counted_and_never_delivered() {
-    let settings = settings().with("loss-timeout", 0.05);
-    let mut links = group(multicast::NAME, &settings, 2, &Patience::default());
-    let at = place(&links[0]);
-    // One who listens at the group receives all that is cast, and can send it again.
-    let listener = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None).unwrap();
-    listener.set_reuse_address(true).unwrap();
-    listener.bind(&at.into()).unwrap();
-    listener.join_multicast_v4(at.ip(), &Ipv4Addr::LOCALHOST).unwrap();
-    let listener: UdpSocket = listener.into();
-    of(&mut links[0]).cast(&[3; 100]).unwrap();
-    let mut received = [0; 200];
-    let len = listener.recv(&mut received).unwrap();
-    assert_eq!(len, 100 + multicast::HEADER_BYTES);
-    assert_eq!(received[multicast::HEADER_BYTES..len], [3; 100]);
-    let socket = stranger();
-    for garbage in [&[][..], &[7; 1], &[0; 16], &[0; 116], &[0xFF; 65_000]] {
-        socket.send_to(garbage, at).unwrap();
-    }
-    let mut forged = received;
-    forged[0] = forged[0].wrapping_add(1);
-    socket.send_to(&forged[..len], at).unwrap();
-    for _ in 0..3 {
+    for family in versions() {
+        let settings = settings().with("loss-timeout", 0.05).with("family", family);
+        let mut links = group(multicast::NAME, &settings, 2, &Patience::default());
+        let at = place(&links[0]);
+        assert_eq!(at.is_ipv6(), family == Family::V6);
+        let listener = listener(at);
+        of(&mut links[0]).cast(&[3; 100]).unwrap();
+        let mut received = [0; 200];
+        let len = listener.recv(&mut received).unwrap();
+        assert_eq!(len, 100 + multicast::HEADER_BYTES);
+        assert_eq!(received[multicast::HEADER_BYTES..len], [3; 100]);
+        let socket = stranger(at);
+        for garbage in [&[][..], &[7; 1], &[0; 16], &[0; 116], &[0xFF; 65_000]] {
+            socket.send_to(garbage, at).unwrap();
+        }
+        let mut forged = received;
+        forged[0] = forged[0].wrapping_add(1);
+        socket.send_to(&forged[..len], at).unwrap();
+        for _ in 0..3 {
+            socket.send_to(&received[..len], at).unwrap();
+        }
+        // The far member joined with a key of its own measurement: a cast of an earlier one is a stranger's.
+        let port = at.port().to_string();
+        let mut later = group(multicast::NAME, &settings.clone().with("port", port.as_str()), 2, &Patience::default());
         socket.send_to(&received[..len], at).unwrap();
+        assert!(matches!(of(&mut later[1]).deliver(&mut [0; 100]), Err(LinkError::Lost)));
+        assert_eq!(later[1].datagrams().unwrap().strangers, 1);
+        let mut came = [0; 100];
+        assert_eq!(of(&mut links[1]).deliver(&mut came).unwrap(), Delivered { from: 0, number: 1 });
+        assert!(matches!(of(&mut links[1]).deliver(&mut came), Err(LinkError::Lost)));
+        let counts = links[1].datagrams().unwrap();
+        assert_eq!(
+            (counts.strangers, counts.duplicated, counts.lost),
+            (10, 0, 0),
+            "{family:?} {counts:?}: copies don't come from the member's own address"
+        );
+        // Nor is anything of it taken for a message that is there.
+        socket.send_to(&[9; 116], at).unwrap();
+        assert!(!links[1].ready(Duration::ZERO).unwrap());
+        assert_eq!(links[1].datagrams().unwrap().strangers, 11);
     }
-    // The far member joined with a key of its own measurement: a cast of an earlier one is a stranger's.
-    let mut later =
-        group(multicast::NAME, &settings.clone().with("port", at.port().to_string().as_str()), 2, &Patience::default());
-    socket.send_to(&received[..len], at).unwrap();
-    assert!(matches!(of(&mut later[1]).deliver(&mut [0; 100]), Err(LinkError::Lost)));
-    assert_eq!(later[1].datagrams().unwrap().strangers, 1);
-    let mut came = [0; 100];
-    assert_eq!(of(&mut links[1]).deliver(&mut came).unwrap(), Delivered { from: 0, number: 1 });
-    assert!(matches!(of(&mut links[1]).deliver(&mut came), Err(LinkError::Lost)));
-    let counts = links[1].datagrams().unwrap();
-    assert_eq!(
-        (counts.strangers, counts.duplicated, counts.lost),
-        (10, 0, 0),
-        "{counts:?}: copies don't come from the member's own address"
-    );
-    // Nor is anything of it taken for a message that is there.
-    socket.send_to(&[9; 116], at).unwrap();
-    assert!(!links[1].ready(Duration::ZERO).unwrap());
-    assert_eq!(links[1].datagrams().unwrap().strangers, 11);
 }
 
 #[test]
@@ -224,7 +256,8 @@ fn what_cannot_carry_a_group_is_refused_with_the_remedy() {
     let t = multicast::NAME.transport().unwrap();
     for (option, value, says) in [
         ("address", "10.0.0.1", "224.0.0.0 to 239.255.255.255"),
-        ("address", "ff02::1", "224.0.0.0 to 239.255.255.255"),
+        ("address", "ff00::1", "of IPv6 with a scope from 1 on"),
+        ("address", "fe80::1", "of IPv6 with a scope from 1 on"),
         ("address", "here", "224.0.0.0 to 239.255.255.255"),
         ("port", "0", "1 to 65535"),
         ("ttl", "256", "0 to 255"),
@@ -233,10 +266,18 @@ fn what_cannot_carry_a_group_is_refused_with_the_remedy() {
         let e = transport::Settings::default().read(t.options(), option, value).unwrap_err().to_string();
         assert!(e.contains(says), "{option}={value}: {e}");
     }
-    let nosuch = settings().with("interface", "nosuch0");
-    let e =
-        pairs::bind(multicast::NAME, &nosuch, (LOOPBACK, 0).into(), &Patience::default()).err().unwrap().to_string();
+    let refused = |set: Settings| {
+        pairs::bind(multicast::NAME, &set, (LOOPBACK, 0).into(), &Patience::default()).err().unwrap().to_string()
+    };
+    let e = refused(settings().with("interface", "nosuch0"));
     assert!(e.contains("interface 'nosuch0'") && e.contains("'ip link'"), "{e}");
+    for (address, family, says) in [
+        ("239.192.80.71", Family::V6, "it is of IPv4, and IPv6 was asked for"),
+        ("ff02::5047", Family::V4, "it is of IPv6, and IPv4 was asked for"),
+    ] {
+        let e = refused(settings().with("address", address).with("family", family));
+        assert!(e.contains(address) && e.contains(says) && e.contains("multicast:address="), "{e}");
+    }
     let stays =
         |option: &str, value: &str| t.capabilities(&transport::Settings::default().with(option, value)).local_only;
     assert!(stays("ttl", "0") && stays("interface", "eth0") && stays("ttl", "1"));

@@ -53,6 +53,10 @@ fn each_option_takes_effect_on_both_ends() {
     for t in two_ended() {
         for option in t.options() {
             let what = format!("{} {}", t.name(), option.name);
+            let groups_of_six = t.name() == transport::multicast::NAME && option.name == "family";
+            if groups_of_six && !pairs::groups_over_v6() {
+                continue;
+            }
             let (value, holds) = tried(option.name);
             assert_eq!(option.form.check(&value), Ok(()), "{what}");
             let mut asked = Settings::default().with(option.name, value);
@@ -75,7 +79,8 @@ fn each_option_takes_effect_on_both_ends() {
                 };
                 assert!(effective.addresses.as_deref().unwrap_or_default().contains(shown), "{what}: {effective:?}");
                 if option.name == "family" {
-                    assert!(effective.addresses.as_deref().is_some_and(|a| a.contains("[::1]")), "{effective:?}");
+                    let six = if groups_of_six { "[ff11::5047" } else { "[::1]" };
+                    assert!(effective.addresses.as_deref().is_some_and(|a| a.contains(six)), "{effective:?}");
                 }
             }
             let now = option.moved.map(|moved| (moved.now)(&near.effective()));

@@ -1,7 +1,7 @@
 //! What can be known to be wrong with a plan before anything is opened: the answers come from the transports'
 //! capabilities, as data.
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use measure::Pattern;
 use measure::event::{PathPlan, Plan, Schedule};
 use rendezvous::{Far, Place};
@@ -24,6 +24,9 @@ pub fn plan(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
     pattern(plan, flags)?;
     bounds(plan, flags)?;
     for path in &plan.paths {
+        if let Some(transport) = registry::find(path.transport) {
+            transport.fits(&path.settings).with_context(|| path.name().to_owned())?;
+        }
         carries(path, plan, flags, far)?;
     }
     Ok(())

@@ -61,10 +61,10 @@ pub fn check(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
 }
 
 /// Whether a path goes to the address of the other side: what is over IP has an option for its version, and a module that joins hosts is
-/// told the address.
-fn goes_to_an_address(t: &dyn Transport, settings: &Settings) -> bool {
+/// told the address. A group may stay on this host.
+pub fn goes_to_an_address(t: &dyn Transport, settings: &Settings) -> bool {
     let over_ip = t.options().iter().any(|option| option.name == FAMILY.name);
-    over_ip || (t.source().is_some() && !t.capabilities(settings).local_only)
+    (over_ip || t.source().is_some()) && !t.capabilities(settings).local_only
 }
 
 /// Flags that only some transports listen to.

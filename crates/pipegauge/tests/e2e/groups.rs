@@ -85,6 +85,11 @@ fn what_is_no_group_and_what_no_group_does_is_refused_before_anything_is_measure
         (&["multicast", "--pattern", "stream", "--reverse"], "one member casts"),
         (&["multicast", "--to", "1MiB"], "messages of at most 65,491 B"),
         (&["multicast:address=10.0.0.1"], "224.0.0.0 to 239.255.255.255"),
+        (&["multicast:address=ff00::1"], "of IPv6 with a scope from 1 on"),
+        (&["multicast:address=239.192.80.71", "-6"], "it is of IPv4, and IPv6 was asked for"),
+        (&["multicast:address=ff02::5047", "-4"], "it is of IPv6, and IPv4 was asked for"),
+        (&["multicast", "-6", "--to", "1MiB"], "messages of at most 65,511 B"),
+        (&["multicast", "--peer-address", "localhost"], "--peer-address changes nothing here"),
         (&["multicast:group=1"], "2 to 129 members"),
         (&["multicast:interface=nosuch0"], "interface 'nosuch0'"),
         (&["theory:members=3", "--pattern", "stream"], "only answer"),
@@ -120,6 +125,103 @@ fn an_interface_that_does_no_multicast_is_refused() {
     }
     let text = String::from_utf8_lossy(&out.stderr);
     assert!(text.contains("it does no multicast") && out.status.code() == Some(2), "{text}");
+}
+
+/// Runs a script that has the command as `$0` in a network of its own with a cable, both ends of which are in it. None where that can't be had.
+fn on_a_cable(dir: &Scratch, script: &str) -> Option<std::process::Output> {
+    let cable = "ip link set lo up; ip link add v0 type veth peer name v1 || exit 77; \
+                 for v in v0 v1; do echo 0 > /proc/sys/net/ipv6/conf/$v/accept_dad; ip link set $v up; done 2>/dev/null; \
+                 ip addr add 192.0.2.1/24 dev v0";
+    let mut shell = isolated("sh")?;
+    let out =
+        shell.arg("-c").arg(format!("{cable}; {script}")).arg(binary()).current_dir(dir.path(".")).output().unwrap();
+    if out.status.code() == Some(77) {
+        skip("a cable of one's own is not to be had here (ip link add type veth)");
+        return None;
+    }
+    Some(out)
+}
+
+const COUNTED: &str = "--check --sizes 64,4KiB,60000 --repeats 50 --trials 2 --budget 60s --pin none --no-html --no-history -q -o x.run.jsonl";
+
+#[test]
+fn a_group_by_an_interface_other_than_the_loopback_one_loses_nothing() {
+    for path in [
+        "multicast:interface=v0,loss-timeout=5s",
+        "multicast:family=6,loss-timeout=5s",
+        "multicast:address=ff02::5047,interface=v0,loss-timeout=5s",
+    ] {
+        let dir = Scratch::new();
+        let over_v6 = path.contains("family=6") || path.contains("ff02");
+        let needs = if over_v6 { "[ -e /proc/net/if_inet6 ] || exit 78; " } else { "" };
+        let script = format!("{needs}exec \"$0\" run {path} {COUNTED}");
+        let Some(out) = on_a_cable(&dir, &script) else { return };
+        if out.status.code() == Some(78) {
+            skip("groups of IPv6: this kernel has none of it (/proc/net/if_inet6)");
+            continue;
+        }
+        let said = String::from_utf8_lossy(&out.stderr);
+        assert!(matches!(out.status.code(), Some(0 | 1)), "{path}: {said}");
+        let lines = events(&dir);
+        let opened = lines.iter().find(|line| line["event"] == "path").unwrap();
+        let at = opened["near_effective"]["addresses"].as_str().unwrap();
+        // A group within one interface takes the first.
+        let first =
+            if path.contains("interface") { " by v0, ttl 0, member 0 of 3" } else { " by v1, ttl 0, member 0 of 3" };
+        assert!(at.contains(first), "{at}");
+        assert!(trials(&lines).count() >= 6, "{path}: {said}");
+        for trial in trials(&lines) {
+            assert!(trial.get("lost").is_none() && trial["repeats"] == 50, "{path}: {trial}");
+        }
+    }
+}
+
+/// Linux has no route for groups of IPv6 by the loopback interface: the error says how there is one, and then there is.
+#[test]
+fn the_loopback_interface_carries_groups_of_ipv6_once_it_has_the_route_that_the_error_names() {
+    let dir = Scratch::new();
+    let Some(mut shell) = isolated("sh") else { return };
+    let run = "\"$0\" run multicast:interface=lo,loss-timeout=5s -6";
+    let script = format!(
+        "[ -e /proc/net/if_inet6 ] || exit 78; ip link set lo up; {run} {COUNTED} 2> said; cat said >&2; \
+         eval \"$(grep -o \"ip -6 route add [a-z0-9:/ ]*\" said)\" || exit 79; rm -f x.run.jsonl; {run} {COUNTED}"
+    );
+    let out = shell.arg("-c").arg(script).arg(binary()).current_dir(dir.path(".")).output().unwrap();
+    if out.status.code() == Some(78) {
+        return skip("groups of IPv6: this kernel has none of it (/proc/net/if_inet6)");
+    }
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert!(said.contains("Linux routes no group of IPv6 by it"), "{said}");
+    assert!(matches!(out.status.code(), Some(0 | 1)), "{said}");
+    let lines = events(&dir);
+    let opened = lines.iter().find(|line| line["event"] == "path").unwrap();
+    assert!(opened["near_effective"]["addresses"].as_str().unwrap().starts_with("[ff11::5047%1]:"), "{opened}");
+    assert!(trials(&lines).all(|trial| trial.get("lost").is_none()), "{said}");
+}
+
+#[test]
+fn a_group_between_two_hosts_of_a_laboratory_goes_over_their_link() {
+    if !super::laboratory::possible() {
+        return;
+    }
+    for group in ["address=239.192.80.71", "address=ff02::5047"] {
+        let dir = Scratch::new();
+        let path = format!("multicast:{group},interface=eth0,ttl=1,loss-timeout=5s");
+        let script = format!(
+            "'{}' run {path} --peer-under 'ip netns exec h2' --peer-address h2 {COUNTED}; code=$?; ip -j -s link show eth0 > link.json; exit $code",
+            binary().display()
+        );
+        let said = dir.run(&["lab", "--", "sh", "-c", &script]);
+        assert!(said.measured(), "{group}: {said}");
+        let lines = events(&dir);
+        assert!(trials(&lines).count() >= 6, "{group}: {said}");
+        for trial in trials(&lines) {
+            assert!(trial.get("lost").is_none(), "{group}: {trial}");
+        }
+        let link: serde_json::Value = serde_json::from_slice(&std::fs::read(dir.path("link.json")).unwrap()).unwrap();
+        let carried = link[0]["stats64"]["tx"]["bytes"].as_u64().unwrap();
+        assert!(carried > 2 * 50 * 64_000, "{group}: {carried} bytes went over the link");
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use measure::Session;
-use measure::event::Plan;
+use measure::event::{PathPlan, Plan};
 use transport::{Ends, Family, LinkError, Name, preload};
 
 use super::group::GroupSession;
@@ -236,7 +236,8 @@ fn two_ended(transport: Name) -> bool {
 
 /// The IP version of the control connection: that of the paths, where they have one and the same.
 fn family(plan: &Plan) -> Option<Family> {
-    let mut asked = plan.paths.iter().filter_map(|path| path.settings.family());
+    let of = |path: &PathPlan| path.transport.transport().ok()?.family(&path.settings);
+    let mut asked = plan.paths.iter().filter_map(of);
     let first = asked.next()?;
     asked.all(|other| other == first).then_some(first)
 }

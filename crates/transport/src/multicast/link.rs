@@ -1,16 +1,17 @@
 //! [`Multicast`]: one member of a group over UDP multicast.
 
 use std::io::{IoSlice, IoSliceMut};
-use std::net::{SocketAddr, SocketAddrV4};
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvFlags, SendFlags, recv, recvmsg, sendmsg_addr};
 
+use super::capabilities;
 use super::header::{ALL, GroupKey, HEADER, Header};
-use super::sockets::Place;
-use super::{MOST, capabilities};
+use super::interface::Interface;
+use super::place::Place;
 use crate::ip::busy_poll;
 use crate::meet::Made;
 use crate::patience::LOOK;
@@ -27,7 +28,7 @@ const STRANGERS: u32 = 10_000;
 
 /// A member's place in its group.
 pub(super) struct Seat {
-    pub group: SocketAddrV4,
+    pub group: SocketAddr,
     pub key: GroupKey,
     pub rank: u16,
     pub members: u16,
@@ -42,8 +43,22 @@ struct Other {
     answers: Tracker,
     /// The number of the next answer to it.
     next: u32,
-    /// Where it sends from; none where this member did not meet it and no cast of it was delivered.
+    /// Where it is answered; none where this member did not meet it and no cast of it was delivered.
     at: Option<SocketAddr>,
+    /// Where its casts come from, by the same port: another address where the group's interface is not that of the meeting.
+    casts_from: Option<SocketAddr>,
+}
+
+impl Other {
+    /// Whether a datagram from there can be its own. A member sends by one socket: another one that says to have its rank is none.
+    #[inline]
+    fn sends(&self, by: By, from: Option<SocketAddr>) -> bool {
+        match (by, self.casts_from, self.at) {
+            (By::Joined, Some(known), _) | (By::Own, _, Some(known)) => from == Some(known),
+            (By::Joined, None, Some(met)) => from.is_some_and(|from| from.port() == met.port()),
+            (_, _, None) => true,
+        }
+    }
 }
 
 /// One member of a group: a socket that has joined it, and one of its own.
@@ -51,8 +66,9 @@ pub struct Multicast {
     joined: OwnedFd,
     own: OwnedFd,
     seat: Seat,
-    /// Whether nothing that is sent leaves this host.
-    stays: bool,
+    place: Place,
+    /// Largest message.
+    most: usize,
     described: String,
     others: Vec<Other>,
     /// The number of the next cast.
@@ -78,7 +94,7 @@ impl Multicast {
         joined: OwnedFd,
         own: OwnedFd,
         seat: Seat,
-        place: &Place,
+        (place, interface): (&Place, &Interface),
         made: &Made,
     ) -> Result<Self, LinkError> {
         let loss = made.settings.real("loss-timeout").unwrap_or(LOSS);
@@ -91,19 +107,21 @@ impl Multicast {
             busy_poll(joined.as_fd())?;
             busy_poll(own.as_fd())?;
         }
-        let other = Other { casts: Tracker::new(FIRST), answers: Tracker::new(FIRST), next: FIRST, at: None };
+        let other =
+            Other { casts: Tracker::new(FIRST), answers: Tracker::new(FIRST), next: FIRST, at: None, casts_from: None };
         let mut others = vec![other; usize::from(seat.members)];
         for (rank, at) in &seat.met {
             others[usize::from(*rank)].at = Some(*at);
         }
         let described = format!(
             "{} by {}, ttl {}, member {} of {}",
-            seat.group, place.interface, place.ttl, seat.rank, seat.members
+            seat.group, interface.name, place.ttl, seat.rank, seat.members
         );
         Ok(Self {
             joined,
             own,
-            stays: place.stays(),
+            place: place.clone(),
+            most: place.most(),
             described,
             others,
             seat,
@@ -124,8 +142,8 @@ impl Multicast {
         if self.closed {
             return Err(LinkError::Closed { doing: SENDING });
         }
-        if block.len() > MOST {
-            return Err(LinkError::TooLarge { asked: block.len() as u64, most: MOST as u64 });
+        if block.len() > self.most {
+            return Err(LinkError::TooLarge { asked: block.len() as u64, most: self.most as u64 });
         }
         let header = header.sealed(&self.seat.key, block.len());
         let slices = [IoSlice::new(&header), IoSlice::new(block)];
@@ -196,15 +214,15 @@ impl Multicast {
             return None;
         };
         let other = &mut self.others[usize::from(from)];
-        // A member sends by one socket: another one that says to have its rank is none.
-        if other.at.is_some_and(|known| Some(known) != at) {
+        if !other.sends(by, at) {
             self.counters.strangers += 1;
             return None;
         }
         let tracker = if by == By::Joined { &mut other.casts } else { &mut other.answers };
         let arrival = tracker.arrived(number, 4);
         if by == By::Joined {
-            other.at = at;
+            other.casts_from = at;
+            other.at = other.at.or(at);
         }
         let delivered = Delivered { from: from.into(), number };
         self.counters.note(arrival, bytes == wanted + HEADER).then_some(delivered)
@@ -234,7 +252,7 @@ impl Group for Multicast {
     #[inline]
     fn cast(&mut self, block: &[u8]) -> Result<u32, LinkError> {
         let number = self.next;
-        self.put(Header { number, from: self.seat.rank, to: ALL }, self.seat.group.into(), block)?;
+        self.put(Header { number, from: self.seat.rank, to: ALL }, self.seat.group, block)?;
         self.next = number.wrapping_add(1);
         Ok(number)
     }
@@ -267,7 +285,7 @@ impl Group for Multicast {
 
 impl Link for Multicast {
     fn capabilities(&self) -> Capabilities {
-        capabilities(self.stays)
+        capabilities(&self.place)
     }
 
     fn effective(&self) -> Effective {

@@ -1,10 +1,11 @@
 //! How the members of a group meet: the near one invites each other member at its door, and shows there that it may.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 use super::header::GroupKey;
+use super::interface::{Interface, any};
 use super::link::{Multicast, Seat};
-use super::sockets::Place;
+use super::place::Place;
 use crate::meet::Made;
 use crate::registry::{Accept, Address, Connect};
 use crate::{AnyLink, End, LinkError, Proof, invite, ip, sys};
@@ -52,7 +53,7 @@ pub(super) struct Door {
 impl Door {
     pub fn new(at: SocketAddr, made: Made) -> Result<Self, LinkError> {
         // What can't carry the group is said before anybody is waited for.
-        Place::of(&made.settings).index()?;
+        Interface::of(&Place::of(&made.settings))?;
         Ok(Self { door: invite::Door::new(at)?, made })
     }
 }
@@ -66,12 +67,13 @@ impl Accept for Door {
         let (Invitation { key, port, rank, members }, near) =
             self.door.invited(&self.made.patience, |bytes| Invitation::read(bytes, proof))?;
         let place = Place::of(&self.made.settings);
-        let (joined, group) = place.joined(port, rank, &self.made.settings)?;
-        let own = place.own(self.door.at.ip(), &self.made.settings)?;
+        let interface = Interface::of(&place)?;
+        let (joined, group) = interface.joined(&place, port, rank, &self.made.settings)?;
+        let own = interface.own(&place, self.door.at.ip(), &self.made.settings)?;
         // Only now: what is cast after the answer arrives.
         invite::answer(&own, proof, near)?;
         let seat = Seat { group, key, rank, members, met: vec![(0, near)] };
-        Ok(AnyLink::Multicast(End::new(Multicast::new(joined, own, seat, &place, &self.made)?)))
+        Ok(AnyLink::Multicast(End::new(Multicast::new(joined, own, seat, (&place, &interface), &self.made)?)))
     }
 }
 
@@ -86,9 +88,11 @@ impl Host {
     pub fn gather(&self, proofs: &[Proof]) -> Result<AnyLink, LinkError> {
         let place = Place::of(&self.made.settings);
         let members = u16::try_from(proofs.len() + 1).unwrap_or(u16::MAX);
-        let from = self.doors.first().map_or(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), beside);
-        let (joined, group) = place.joined(place.port.unwrap_or(0), 0, &self.made.settings)?;
-        let own = place.own(from, &self.made.settings)?;
+        let interface = Interface::of(&place)?;
+        let from = self.doors.first().filter(|door| door.ip().is_loopback());
+        let from = from.map_or_else(|| any(place.family()).ip(), SocketAddr::ip);
+        let (joined, group) = interface.joined(&place, place.port.unwrap_or(0), 0, &self.made.settings)?;
+        let own = interface.own(&place, from, &self.made.settings)?;
         let key = GroupKey(sys::random()?);
         let mut met = Vec::new();
         for ((rank, door), proof) in (1..).zip(&self.doors).zip(proofs) {
@@ -98,7 +102,7 @@ impl Host {
             met.push((rank, invite::invite(&own, *door, proof, &invitation, patience, readable)?));
         }
         let seat = Seat { group, key, rank: 0, members, met };
-        Ok(AnyLink::Multicast(End::new(Multicast::new(joined, own, seat, &place, &self.made)?)))
+        Ok(AnyLink::Multicast(End::new(Multicast::new(joined, own, seat, (&place, &interface), &self.made)?)))
     }
 }
 
@@ -106,11 +110,6 @@ impl Connect for Host {
     fn connect(&mut self, proof: &Proof) -> Result<AnyLink, LinkError> {
         self.gather(std::slice::from_ref(proof))
     }
-}
-
-/// The address of this host that is on the way to `door`, where that is this host's own.
-fn beside(door: &SocketAddr) -> IpAddr {
-    if door.ip().is_loopback() { door.ip() } else { std::net::Ipv4Addr::UNSPECIFIED.into() }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! UDP multicast over IPv4: a group of members, each of which casts messages that all others deliver. Nothing leaves this host unless its options say so.
+//! UDP multicast over IPv4 or IPv6: a group of members, each of which casts messages that all others deliver. Nothing leaves this host unless its options say so.
 //!
 //! A member has two sockets: one that has joined the group, and one of its own, by which it casts, and gets answers that are for it alone. Each message is a
 //! datagram with a header of [16 bytes](HEADER_BYTES) before it: the sender's rank, the number of the message, and a proof that a member of this group sent it (`header`). A datagram
@@ -10,28 +10,31 @@
 //! | module | job |
 //! |---|---|
 //! | `header` | the header and its proof |
-//! | `sockets` | interface, group, time to live; joining |
+//! | `place` | what is set on a group; pure |
+//! | `interface` | which interface carries it |
+//! | `sockets` | joining, and sending no further than was asked for |
 //! | `meeting` | the near member invites the others |
 //! | `link` | a member |
 
 mod header;
+mod interface;
 mod link;
 mod meeting;
+mod place;
 mod sockets;
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 
 use rustix::net::SocketType;
 
 use self::header::HEADER;
 pub use self::link::Multicast;
 use self::meeting::{Door, Host};
-use self::sockets::Place;
+use self::place::Place;
 use crate::ip;
 use crate::meet::Made;
-use crate::options::{self, Form, LOSS_TIMEOUT, SOCKBUF};
+use crate::options::{self, FAMILY, Form, LOSS_TIMEOUT, SOCKBUF};
 use crate::registry::{Acceptor, Address, Connector, Transport};
-use crate::udp::MOST_V4;
 use crate::{AnyLink, Capabilities, Family, LinkError, Name, OptionSpec, Patience, Proof, Semantics, Settings};
 
 /// What it is called.
@@ -39,9 +42,6 @@ pub const NAME: Name = Name::literal("multicast");
 
 /// Bytes before each message in its datagram.
 pub const HEADER_BYTES: usize = HEADER;
-
-/// Largest message: what a datagram over IPv4 carries, less the header.
-pub const MOST: usize = MOST_V4 - HEADER;
 
 /// The transport.
 pub static TRANSPORT: Groups = Groups;
@@ -54,18 +54,21 @@ const fn plain(name: &'static str, form: Form, default: &'static str, help: &'st
     OptionSpec { name, flag: None, form, default, help, answers: &[], moved: None }
 }
 
-static OPTIONS: [OptionSpec; 7] = [
+static OPTIONS: [OptionSpec; 8] = [
     plain(
         "address",
-        Form::Text("an IPv4 multicast address, 224.0.0.0 to 239.255.255.255", group),
-        "239.192.80.71",
+        Form::Text(
+            "a multicast address: 224.0.0.0 to 239.255.255.255, or of IPv6 with a scope from 1 on, such as ff02::5047",
+            place::is_group,
+        ),
+        "239.192.80.71, or ff11::5047 with -6",
         "the group's address",
     ),
     plain("port", Form::Text("a port from 1 to 65535", port), "one that is free", "the group's port"),
     plain(
         "interface",
         Form::Text("an interface's name ('ip link' lists them)", interface),
-        "lo",
+        "lo; of groups within one (ff01:: and ff11::) the first that can",
         "the interface that carries the group",
     ),
     plain(
@@ -74,14 +77,11 @@ static OPTIONS: [OptionSpec; 7] = [
         "0",
         "hops that a message may take; with 0 none leaves this host",
     ),
+    OptionSpec { default: "that of the group's address, or 4", ..FAMILY },
     SOCKBUF,
     LOSS_TIMEOUT,
     options::wait(ip::WAIT_NAMES, "block"),
 ];
-
-fn group(text: &str) -> bool {
-    text.parse::<Ipv4Addr>().is_ok_and(|ip| ip.is_multicast())
-}
 
 fn port(text: &str) -> bool {
     text.parse::<u16>().is_ok_and(|port| port > 0)
@@ -107,7 +107,7 @@ impl Transport for Groups {
         &["multicast", "udp multicast", "ip multicast"]
     }
     fn capabilities(&self, settings: &Settings) -> Capabilities {
-        capabilities(Place::of(settings).stays())
+        capabilities(&Place::of(settings))
     }
     fn availability(&self) -> Result<(), LinkError> {
         ip::availability(SocketType::DGRAM)
@@ -118,9 +118,17 @@ impl Transport for Groups {
     fn options(&self) -> &'static [OptionSpec] {
         &OPTIONS
     }
+    fn fits(&self, settings: &Settings) -> Result<(), LinkError> {
+        Place::of(settings).agrees()
+    }
+    fn family(&self, settings: &Settings) -> Option<Family> {
+        let place = Place::of(settings);
+        // Members of a group that stays on this host meet there, wherever other paths go.
+        if place.stays() { settings.family() } else { Some(place.family()) }
+    }
     fn listen(&self, settings: &Settings, at: SocketAddr, patience: &Patience) -> Result<Acceptor, LinkError> {
         let made = Made::new(&ip::WAITS, settings, patience)?;
-        Ok(Box::new(Door::new(ip::beside(at, &over_v4())?, made)?))
+        Ok(Box::new(Door::new(ip::beside(at, &of_its_version(settings))?, made)?))
     }
     fn dial(
         &self,
@@ -143,23 +151,23 @@ impl Transport for Groups {
 }
 
 fn host(settings: &Settings, doors: &[(Address, SocketAddr)], patience: &Patience) -> Result<Host, LinkError> {
-    let at = |(address, peer): &(Address, SocketAddr)| ip::door(address, *peer, &over_v4());
+    let at = |(address, peer): &(Address, SocketAddr)| ip::door(address, *peer, &of_its_version(settings));
     let doors = doors.iter().map(at).collect::<Result<_, _>>()?;
     Ok(Host { doors, made: Made::new(&ip::WAITS, settings, patience)? })
 }
 
-/// Groups are of IPv4.
-fn over_v4() -> Settings {
-    Settings::default().with("family", Family::V4)
+/// Members meet over the IP version of their group.
+fn of_its_version(settings: &Settings) -> Settings {
+    Settings::default().with("family", Place::of(settings).family())
 }
 
-fn capabilities(stays: bool) -> Capabilities {
+fn capabilities(place: &Place) -> Capabilities {
     Capabilities {
         semantics: Semantics::Message,
         ordered: false,
         reliable: false,
-        max_block: Some(MOST as u64),
-        local_only: stays,
+        max_block: Some(place.most() as u64),
+        local_only: place.stays(),
         group: true,
         waits: ip::WAITS.to_vec(),
         ..Capabilities::plain()

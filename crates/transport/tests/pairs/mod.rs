@@ -9,7 +9,7 @@ use std::time::Duration;
 use transport::decorate::Decorators;
 use transport::{
     Acceptor, Address, AnyLink, Connector, Ends, Family, LinkError, Name, Patience, Proof, Transport, Value, Wait, am,
-    http, mptcp, quic, registry, shm, strata, tcp, tls, udp, uring, websocket,
+    http, mptcp, multicast, quic, registry, shm, strata, tcp, tls, udp, uring, websocket,
 };
 
 pub const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -24,6 +24,9 @@ pub fn variants() -> Vec<(Name, Settings)> {
     }
     for kind in over_ip() {
         all.push((kind, settings().with("family", Family::V6)));
+    }
+    if groups_over_v6() {
+        all.push((multicast::NAME, settings().with("family", Family::V6)));
     }
     for (kind, option, value) in [
         (websocket::NAME, "client", Value::from("far")),
@@ -69,6 +72,22 @@ pub fn over_ip() -> impl Iterator<Item = Name> {
     [tcp::NAME, mptcp::NAME, tls::NAME, uring::NAME, websocket::NAME, http::NAME, udp::NAME, quic::NAME]
         .into_iter()
         .filter(|kind| here(kind.transport().unwrap()))
+}
+
+/// Whether an interface of this host carries groups of IPv6: the kernel's list has a route for them that is none that rejects.
+pub fn groups_over_v6() -> bool {
+    let routes = std::fs::read_to_string("/proc/net/ipv6_route").unwrap_or_default();
+    let is_route = |line: &str| {
+        // Destination, its prefix, source, its prefix, next hop, metric, two counts, flags, device.
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let flags = fields.get(8).and_then(|flags| u32::from_str_radix(flags, 16).ok());
+        fields[0].starts_with("ff00") && fields.get(1) == Some(&"08") && flags.is_some_and(|flags| flags & 0x200 == 0)
+    };
+    let found = routes.lines().any(is_route);
+    if !found {
+        eprintln!("skipped: no groups of IPv6: no interface of this host has a route for them (/proc/net/ipv6_route)");
+    }
+    found
 }
 
 /// Whether a transport can be had here; one that can't is skipped with its reason.
