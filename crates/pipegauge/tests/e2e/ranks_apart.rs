@@ -37,6 +37,51 @@ fn ranks_in_two_namespaces_speak_over_the_link_between_them() {
 }
 
 #[test]
+fn a_sweep_of_laboratories_measures_mpi_alone_over_their_links() {
+    let dir = Scratch::new();
+    if !possible() {
+        return;
+    }
+    let Some((modules, names)) = mpi::modules(&dir) else { return };
+    for name in names {
+        let sweep = |path: &str, folder: &str| {
+            let args = [
+                "sweep",
+                path,
+                "--lab",
+                "--over",
+                "mtu=1500,9000",
+                "--rounds",
+                "1",
+                "--budget",
+                "60s",
+                "-q",
+                "-o",
+                folder,
+                "--",
+            ];
+            let counted = ["--sizes", "64,64KiB", "--trials", "2", "--repeats", "5", "--check"];
+            mpi::command(&dir, &modules, &[&args[..], &counted].concat()).output().unwrap()
+        };
+        let said = sweep(name, "none");
+        let err = String::from_utf8_lossy(&said.stderr);
+        let remedy = format!("write {name}:over=tcp,interface=eth0");
+        assert!(said.status.code() == Some(2) && err.contains(&remedy), "{err}");
+        let said = sweep(&format!("{name}:over=tcp,interface=eth0,wait=yield"), name);
+        assert_eq!(said.status.code(), Some(0), "{name}: {}", String::from_utf8_lossy(&said.stderr));
+        let out = String::from_utf8_lossy(&said.stdout);
+        assert!(out.contains("1500") && out.contains("9000"), "{out}");
+        for cell in ["0001", "0002"] {
+            let run = fs::read_to_string(dir.path(&format!("{name}/cell-{cell}-round-001.run.jsonl"))).unwrap();
+            let lines: Vec<_> = run.lines().map(json).collect();
+            let opened = lines.iter().find(|line| line["event"] == "path").unwrap();
+            assert_eq!(opened["far_effective"]["options"]["interface"], "eth0", "{opened}");
+            assert_eq!(lines.iter().filter(|line| line["event"] == "point").count(), 2, "{run}");
+        }
+    }
+}
+
+#[test]
 fn an_interface_is_of_messages_over_tcp() {
     let dir = Scratch::new();
     let Some((modules, names)) = mpi::modules(&dir) else { return };

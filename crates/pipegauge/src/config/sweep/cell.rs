@@ -4,12 +4,13 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use anyhow::{Result, anyhow, bail};
+use transport::Family;
 
 use super::axis::{Means, is_the_sweeps};
-use super::{DEFAULT, SweepPlan};
-use crate::config::RunConfig;
+use super::{DEFAULT, SweepPlan, apart};
 use crate::config::lab::Lab;
-use crate::flags::{Cli, Command};
+use crate::config::{RunConfig, paths};
+use crate::flags::{Cli, Command, RunFlags};
 
 /// One combination of levels.
 #[derive(Debug, Clone)]
@@ -28,6 +29,12 @@ pub struct Cell {
 /// Refuses a flag that the sweep sets itself.
 fn of_the_sweep(flag: &str) -> anyhow::Error {
     anyhow!("--{flag} is no flag for all cells: the sweep itself says how much is measured and where the runs go")
+}
+
+/// The flags of a run of these words.
+fn run_of(words: &[String]) -> Result<RunFlags> {
+    let cli = Cli::again(words).map_err(|e| anyhow!("{}", crate::exit::words(&e)))?;
+    cli.command.into_run().ok_or_else(|| anyhow!("its flags are those of `run`"))
 }
 
 impl Cell {
@@ -81,16 +88,27 @@ impl Cell {
             &output.display().to_string(),
         ]
         .map(str::to_owned);
-        if self.lab {
-            // A name would lead to IPv6 first, as it does anywhere; the field's tables are of IPv4.
-            let asks = |word: &String| matches!(word.as_str(), "-6" | "--ipv6");
-            let named = self.set.iter().any(|(axis, _)| axis.name == "family") || self.flags.iter().any(asks);
-            let far = if named { Lab::host(2) } else { Lab::address(2).to_string() };
-            let under = format!("ip netns exec {}", Lab::host(2));
-            flags.extend(["--peer-under".to_owned(), under, "--peer-address".to_owned(), far]);
-        }
         let words = ["pipegauge".to_owned(), "run".to_owned(), path];
-        Ok(words.into_iter().chain(own).chain(self.flags.iter().cloned()).chain(flags).collect())
+        let mut words: Vec<String> =
+            words.into_iter().chain(own).chain(self.flags.iter().cloned()).chain(flags).collect();
+        if self.lab {
+            words.extend(self.apart(&words)?);
+        }
+        Ok(words)
+    }
+
+    /// The flags by which the far side of the run of these words is in the second host of a laboratory.
+    fn apart(&self, words: &[String]) -> Result<Vec<String>> {
+        // A name would lead to IPv6 first, as it does anywhere; the field's tables are of IPv4.
+        let asks = |word: &String| matches!(word.as_str(), "-6" | "--ipv6");
+        let named = self.set.iter().any(|(axis, _)| axis.name == "family") || self.flags.iter().any(asks);
+        // What is no path, or several, is refused with the rest of the run.
+        let paths = paths::resolve(&run_of(words)?)?;
+        let Some(path) = paths.first() else { return Ok(Vec::new()) };
+        let transport = path.transport.transport()?;
+        let named = named || transport.family(&path.settings) == Some(Family::V6);
+        let far = if named { Lab::host(2) } else { Lab::address(2).to_string() };
+        apart::flags(path, transport, far)
     }
 
     /// The flags of the laboratory that it is measured in; none where it is measured on this host.
@@ -110,8 +128,7 @@ impl Cell {
             }
         }
         let words = self.words(output)?;
-        let cli = Cli::again(&words).map_err(|e| anyhow!("{}", crate::exit::words(&e)))?;
-        let flags = cli.command.into_run().ok_or_else(|| anyhow!("its flags are those of `run`"))?;
+        let flags = run_of(&words)?;
         let mut config = RunConfig::resolve(&flags, &words, SystemTime::now())?;
         // Of what came of the words, not of the words: they can be written in many ways.
         let astray = [

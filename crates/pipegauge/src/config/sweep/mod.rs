@@ -3,10 +3,12 @@
 //! | module | job |
 //! |---|---|
 //! | this one | the plan, as it is kept in the sweep's folder |
+//! | [`apart`] | how a cell's sides are apart in a laboratory |
 //! | [`axis`] | what an axis's name stands for, and its levels as they are typed |
 //! | [`cell`] | a cell as the command line of a run |
 //! | [`file`] | a plan in TOML |
 
+mod apart;
 mod axis;
 mod cell;
 mod file;
