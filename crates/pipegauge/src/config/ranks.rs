@@ -6,6 +6,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, bail};
+use measure::Topology;
 use measure::event::Plan;
 use rendezvous::Place;
 use transport::{Transport, registry};
@@ -64,7 +65,7 @@ fn possible(plan: &Plan, transport: &dyn Transport, place: Place, once: bool) ->
     let (topology, flows) = (plan.paths[*path].topology, plan.connections(*path as u32));
     let needed = topology.near_processes(flows) + topology.far_processes(flows);
     if needed != size {
-        let more = if plan.pattern.facts().collective { ", or --topology group --members" } else { "" };
+        let more = members(plan.pattern.facts().collective, size, place);
         bail!(
             "{name} takes {needed} processes here, and {launcher} started {size}: {launcher} {counts} {needed}{more}"
         );
@@ -72,9 +73,20 @@ fn possible(plan: &Plan, transport: &dyn Transport, place: Place, once: bool) ->
     Ok(())
 }
 
+/// How a path comes to have as many processes as the launcher started, where it can: what else there is to type.
+fn members(collective: bool, size: u32, Place { launcher, counts, .. }: Place) -> String {
+    let (least, most) = Topology::Group.bounds();
+    match collective {
+        true if (least..=most).contains(&size) => format!(", or --topology group --members {size}"),
+        true => format!(
+            ", or {launcher} {counts} {most} with --topology group --members {most}, as a path has at most {most} members"
+        ),
+        false => String::new(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use measure::Topology;
     use measure::event::PathPlan;
 
     use super::*;
@@ -121,6 +133,19 @@ mod tests {
         let wrapped = Plan { near_under: vec!["nice".to_owned()], ..plan.clone() };
         let e = possible(&wrapped, &Ranks(true), two.unwrap(), true).unwrap_err().to_string();
         assert!(e.contains("--near-under"), "{e}");
+    }
+
+    #[test]
+    fn what_to_type_fits_the_number_that_was_started_and_the_most_that_a_path_has() {
+        let two = place(&[("PMI_RANK", "0"), ("PMI_SIZE", "2")]).unwrap();
+        for (collective, size, says) in [
+            (true, 5, ", or --topology group --members 5"),
+            (true, 129, ", or --topology group --members 129"),
+            (true, 130, ", or mpiexec -n 129 with --topology group --members 129, as a path has at most 129 members"),
+            (false, 5, ""),
+        ] {
+            assert_eq!(members(collective, size, two), says);
+        }
     }
 
     #[test]

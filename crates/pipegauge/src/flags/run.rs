@@ -62,8 +62,7 @@ pub struct RunFlags {
     #[arg(long, value_enum, requires = "members", conflicts_with = "flows", help_heading = "Pattern")]
     pub topology: Option<Topology>,
     /// Near processes of --topology, of a group all its processes; of several numbers (1,2,4) each is a path of its own
-    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=i64::from(measure::flows::MOST + 1)),
-          requires = "topology", help_heading = "Pattern")]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = value::members, requires = "topology", help_heading = "Pattern")]
     pub members: Vec<u32>,
     /// Latency under load: measure the path idle and while so many flows fill it, in turns; of several numbers (1,2,4,8) each is a path of
     /// its own [sizes: 64 B]

@@ -181,6 +181,18 @@ pub fn switch(text: &str) -> Result<Switch, String> {
     }
 }
 
+/// How many processes a path joins: the near ones, of a group all of them.
+pub fn members(text: &str) -> Result<u32, String> {
+    let most = measure::flows::MOST;
+    let count = text.parse().ok().filter(|count| (1..=most + 1).contains(count));
+    count.ok_or_else(|| {
+        format!(
+            "a path has 1 to {most} members, and a group 2 to {} (where a launcher such as mpirun starts this command, have it start no more)",
+            most + 1
+        )
+    })
+}
+
 /// A rate of a wire: "155Mbit/s".
 pub fn wire_rate(text: &str) -> Result<f64, String> {
     match parse::<BitRate>(text)?.0 {
@@ -227,6 +239,15 @@ mod tests {
         assert_eq!(per_second("2000/s"), Ok(2000.0));
         for bad in ["", "0", "-1", "k/s", "fast", "inf", "1é"] {
             assert!(per_second(bad).unwrap_err().contains("10k/s"), "{bad}");
+        }
+    }
+
+    #[test]
+    fn members_are_as_many_as_a_path_joins() {
+        assert_eq!((members("1"), members("129")), (Ok(1), Ok(129)));
+        for bad in ["0", "130", "-1", "x", ""] {
+            let e = members(bad).unwrap_err();
+            assert!(e.contains("1 to 128 members, and a group 2 to 129") && e.contains("mpirun"), "{bad}: {e}");
         }
     }
 

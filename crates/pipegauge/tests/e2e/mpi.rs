@@ -442,6 +442,8 @@ fn what_ranks_of_the_users_own_launcher_cannot_be_is_said() {
     let Some((modules, names)) = modules(&dir) else { return };
     for (more, size, says) in [
         (&[][..], "3", "takes 2 processes here"),
+        (&["--pattern", "barrier"], "130", "as a path has at most 129 members"),
+        (&["--pattern", "barrier", "--topology", "group", "--members", "130"], "130", "a group 2 to 129"),
         (&["--vs", "--check"], "2", "without --vs"),
         (&["--pattern", "barrier", "--topology", "group", "--members", "2,3"], "3", "one path"),
         (&["--near-under", "nice"], "2", "--near-under"),
