@@ -3,19 +3,17 @@
 //! Each of them starts as the same command line. Rank 0 is the command, and starts a process beside itself that is rank 0 to the MPI library; the others
 //! are what is measured between. All measuring processes find the command at a socket whose name follows from the launcher's process, and stay for all
 //! rounds, as a world of ranks begins once: each round has seats as one that the command's own launcher starts (`seat`), and each rank takes the
-//! same one every time.
+//! same one every time. The sides of `--vs` are open at once, and have seats of their own: a rank has a thread for each side.
 
-use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
+use std::io::{self, Write};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt::socket_peercred;
 use transport::folder::Folder;
 use transport::{Name, Settings};
@@ -41,13 +39,10 @@ const LAUNCHERS: [Launcher; 3] = [
     },
     Launcher { name: "mpiexec", rank: "PMI_RANK", size: "PMI_SIZE", here: "MPI_LOCALNRANKS", counts: "-n" },
 ];
-/// How long a rank looks for the command, and a command that is over waits for its own rank.
-const COMES: Duration = Duration::from_secs(120);
+/// How long a command that is over waits for its own rank.
 const ENDS: Duration = Duration::from_secs(10);
-/// How often a rank looks for the command or for its seat.
-const LOOK: Duration = Duration::from_millis(5);
-/// Most bytes of what a rank is told.
-const LONGEST: u64 = 64 << 10;
+/// How often the command looks for ranks, and a rank for the command or for its seat.
+pub(crate) const LOOK: Duration = Duration::from_millis(5);
 
 struct Launcher {
     name: &'static str,
@@ -103,12 +98,12 @@ impl Place {
     }
 
     /// The seat that a rank takes: the near process, which is the last, is rank 0, and far ones follow in their order.
-    fn seat(&self) -> usize {
+    pub(crate) fn seat(&self) -> usize {
         (self.rank.checked_sub(1).unwrap_or(self.size - 1)) as usize
     }
 
     /// Where the ranks of this launcher meet.
-    fn address(&self) -> io::Result<SocketAddr> {
+    pub(crate) fn address(&self) -> io::Result<SocketAddr> {
         let (pid, began) = launcher(self.variable, std::process::id())?;
         SocketAddr::from_abstract_name(format!("pipegauge ranks of {pid} {began}"))
     }
@@ -151,12 +146,12 @@ pub(crate) struct Ranks {
 }
 
 impl Ranks {
-    /// Starts rank 0's process, and tells all ranks of which transport they are, and with which settings.
-    pub(crate) fn begin(place: Place, transport: Name, settings: &Settings) -> io::Result<Self> {
+    /// Starts rank 0's process, and tells all ranks of which transport they are, with which settings, and how many sides of the run have seats.
+    pub(crate) fn begin(place: Place, transport: Name, settings: &Settings, sides: usize) -> io::Result<Self> {
         let folder = Folder::new().map_err(io::Error::other)?;
         let listener = UnixListener::bind_addr(&place.address()?)?;
         listener.set_nonblocking(true)?;
-        let told = format!("{}\n{}", folder.path().display(), seat::prepare(transport, settings)?);
+        let told = format!("{}\n{sides}\n{}", folder.path().display(), seat::prepare(transport, settings)?);
         let (came, over) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicBool::new(false)));
         let (theirs, stop) = (Arc::clone(&came), Arc::clone(&over));
         let meet = move || {
@@ -214,7 +209,7 @@ fn count(came: &Mutex<Vec<UnixStream>>) -> usize {
 }
 
 /// Whether a process of the same user is at the other end.
-fn is_ours(stream: &UnixStream) -> bool {
+pub(crate) fn is_ours(stream: &UnixStream) -> bool {
     socket_peercred(stream).is_ok_and(|peer| peer.uid == rustix::process::geteuid())
 }
 
@@ -226,93 +221,17 @@ fn tell(mut stream: UnixStream, told: &str) -> Option<UnixStream> {
     sent.ok().map(|()| stream)
 }
 
-/// A rank that measures: its conversation with the command, and the path that it is of.
-pub struct Ranked {
-    command: UnixStream,
-    folder: PathBuf,
-    seat: usize,
-    /// The transport.
-    pub name: String,
-    /// Its settings.
-    pub settings: Settings,
-}
-
 /// Whether this process is such a rank: it keeps to the CPUs that its launcher gave it.
 static PLACED: AtomicBool = AtomicBool::new(false);
+
+/// This process is such a rank.
+pub(crate) fn stays_placed() {
+    PLACED.store(true, Ordering::Relaxed);
+}
 
 /// Whether this process is a rank of a person's own launcher, which said on which CPUs it runs.
 pub(crate) fn is_placed() -> bool {
     PLACED.load(Ordering::Relaxed)
-}
-
-impl Ranked {
-    /// Finds the command, and hears what it measures.
-    ///
-    /// # Errors
-    /// There is no command in time, or it says nothing that is understood.
-    pub fn find(place: Place) -> io::Result<Self> {
-        let (address, until) = (place.address()?, Instant::now() + COMES);
-        let mut command = loop {
-            match UnixStream::connect_addr(&address) {
-                Ok(command) if is_ours(&command) => break command,
-                Ok(_) => {
-                    return Err(io::Error::other("another user's process stands where the command of rank 0 is to be"));
-                }
-                Err(_) if Instant::now() < until => std::thread::sleep(LOOK),
-                Err(e) => {
-                    let why = format!(
-                        "rank 0 of {} did not begin to measure within {} s: {e}",
-                        place.launcher,
-                        COMES.as_secs()
-                    );
-                    return Err(io::Error::other(why));
-                }
-            }
-        };
-        let mut told = Vec::new();
-        let mut byte = [0];
-        while command.read(&mut byte)? > 0 && byte[0] != 0 && (told.len() as u64) < LONGEST {
-            told.push(byte[0]);
-        }
-        let strange = || io::Error::other("rank 0 says nothing that is understood (all ranks run one version)");
-        let told = String::from_utf8(told).map_err(|_| strange())?;
-        let (folder, path) = told.split_once('\n').ok_or_else(strange)?;
-        let (name, settings) = seat::read(path)?;
-        Ok(Self { command, folder: folder.into(), seat: place.seat(), name, settings })
-    }
-
-    /// Takes its seat of each round and does what it is told there, until the command is over: `does` gets the name of a hidden command.
-    ///
-    /// # Errors
-    /// A seat can't be taken.
-    pub fn serve(&self, mut does: impl FnMut(&str)) -> io::Result<()> {
-        while let Some(taken) = self.next()? {
-            PLACED.store(true, Ordering::Relaxed);
-            does(&taken.hidden);
-            // Nobody is to find this process behind what the seat lent it.
-            let nothing = std::fs::File::options().read(true).write(true).open("/dev/null")?;
-            rustix::stdio::dup2_stdin(&nothing)?;
-            rustix::stdio::dup2_stdout(&nothing)?;
-            rustix::stdio::dup2_stderr(&nothing)?;
-            drop(taken);
-        }
-        Ok(())
-    }
-
-    /// The next seat; none once the command is over.
-    fn next(&self) -> io::Result<Option<seat::Taken>> {
-        loop {
-            if let Some(taken) = seat::take(&self.folder, self.seat)? {
-                return Ok(Some(taken));
-            }
-            // It says nothing more: what there is to read is its end.
-            let mut fds = [PollFd::from_borrowed_fd(self.command.as_fd(), PollFlags::IN | PollFlags::HUP)];
-            let look = Timespec { tv_sec: 0, tv_nsec: LOOK.as_nanos() as i64 };
-            if poll(&mut fds, Some(&look)).is_ok_and(|n| n > 0) {
-                return Ok(None);
-            }
-        }
-    }
 }
 
 #[cfg(test)]

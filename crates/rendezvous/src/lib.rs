@@ -17,7 +17,7 @@
 //! | `spread` | on which CPUs the threads of several flows run |
 //! | `watch` | notices the other side's end while the data connection is busy |
 //! | `seat` | processes that a launcher starts together (`mpirun`): each takes a seat |
-//! | `allocation` | ranks of a person's own launcher, which take such seats in each round |
+//! | `allocation` `ranked` | ranks of a person's own launcher, which take such seats in each round: the command's side, and a rank's own |
 //! | `started` `stopped` | what a started process reads first; whether a process is stopped |
 //! | `peer` `member` | hidden commands: a far side, and a near member with the near half of one connection |
 //! | `far` | gate and listener for strangers, the loop that attends to one near side, `serve` |
@@ -43,6 +43,7 @@ mod message;
 mod moments;
 mod near;
 mod peer;
+mod ranked;
 mod seat;
 mod secret;
 mod spread;
@@ -55,7 +56,7 @@ mod watch;
 mod zone;
 
 pub use agree::Difference;
-pub use allocation::{Place, Ranked};
+pub use allocation::Place;
 pub use error::{MeetError, Peer};
 pub use far::attendant::attendant;
 pub use far::serve::{ServeOptions, Served, serve};
@@ -68,5 +69,6 @@ pub use message::FarPin;
 pub use near::group::elsewhere::Nears;
 pub use near::meet::{Far, meet, meet_spread};
 pub use peer::peer;
+pub use ranked::Ranked;
 pub use seat::{prepared, rank, seat};
 pub use started::ENDS_AFTER_SSH;

@@ -13,7 +13,7 @@ use crate::far::path::Path;
 use crate::far::serve::bind;
 use crate::far::{Pin, Terms};
 use crate::message::{By, Speaker, Waiting};
-use crate::started::{self, LAST_RESORT, Started, say};
+use crate::started::{self, LAST_RESORT, Lent, Started, say};
 use crate::{MeetError, zone};
 
 /// Time for the near side to connect after it was told where.
@@ -22,7 +22,15 @@ const CONNECTS: Duration = Duration::from_secs(30);
 /// Serves the one measurement of the near side that started this process: reads a line from standard input, answers one
 /// line on standard output, and returns when the near side says goodbye, or with an error when it goes away.
 pub fn peer(stop: Arc<AtomicBool>) -> Result<(), MeetError> {
-    let started = Started::read()?;
+    does(Started::read()?, stop)
+}
+
+/// The same by streams that were lent.
+pub(crate) fn lent(lent: Lent, stop: Arc<AtomicBool>) -> Result<(), MeetError> {
+    does(Started::read_of(Some(lent))?, stop)
+}
+
+fn does(started: Started, stop: Arc<AtomicBool>) -> Result<(), MeetError> {
     match started.launch.by {
         By::Spawn => started.here(&stop, |channel, keys, terms| attend(channel, keys, terms, &mut Path::new(), &stop)),
         By::Ssh => elsewhere(
@@ -35,7 +43,7 @@ pub fn peer(stop: Arc<AtomicBool>) -> Result<(), MeetError> {
 
 /// For who came over ssh: it connects to the address that it reached, or to any, and is attended to.
 pub(crate) fn elsewhere(started: Started, attend: Box<Attend>, stop: Arc<AtomicBool>) -> Result<(), MeetError> {
-    let Started { launch, gate, identity } = started;
+    let Started { launch, gate, identity, .. } = started;
     started::ends_with_ssh(&stop)?;
     let at = if launch.anywhere { anywhere() } else { reached_at(std::env::var("SSH_CONNECTION").ok().as_deref())? };
     let listener = bind(at)?;

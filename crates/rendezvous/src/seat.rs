@@ -104,21 +104,23 @@ pub fn rank(folder: &Path) -> io::Error {
     }
 }
 
-/// A seat that was taken: it ends with this.
+/// A seat that was taken.
 pub(crate) struct Taken {
-    _seat: UnixStream,
+    /// It ends with this.
+    pub seat: UnixStream,
     /// The hidden command of this program that it is to be.
     pub hidden: String,
+    /// Its standard streams.
+    pub streams: [OwnedFd; 3],
 }
 
-/// Takes the seat of this number, with its standard streams; none where nobody waits there now.
+/// Takes the seat of this number; none where nobody waits there now.
 pub(crate) fn take(folder: &Path, number: usize) -> io::Result<Option<Taken>> {
     let Ok(seat) = UnixStream::connect(place(folder, number)) else { return Ok(None) };
     let Ok((told, streams)) = given(&seat) else { return Ok(None) };
     std::fs::write(process(folder, number), std::process::id().to_string())?;
-    lend(&streams)?;
     let last = told.split(|b| *b == 0).rfind(|word| !word.is_empty()).unwrap_or_default();
-    Ok(Some(Taken { _seat: seat, hidden: String::from_utf8_lossy(last).into_owned() }))
+    Ok(Some(Taken { seat, hidden: String::from_utf8_lossy(last).into_owned(), streams }))
 }
 
 /// Makes streams the standard ones.

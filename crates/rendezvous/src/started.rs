@@ -1,8 +1,9 @@
 //! A process that the command has started, here or over ssh. What to do comes over standard input, so that no list of processes shows the
 //! secret.
 
-use std::io::{BufRead, ErrorKind, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -26,16 +27,29 @@ pub(crate) struct Started {
     pub launch: Launch,
     pub gate: Gate,
     pub identity: Identity,
+    /// Where it was told so, if that was not on its standard streams.
+    lent: Option<Lent>,
+}
+
+/// What a process that does several things at once is told one of them by, as others are by standard input and output.
+pub(crate) struct Lent {
+    pub input: OwnedFd,
+    pub output: OwnedFd,
 }
 
 impl Started {
     /// Reads a line from standard input. An error too where it is of another version, which is told which one is here.
     pub(crate) fn read() -> Result<Self, MeetError> {
-        let launch = match read(&told(STRANGER)?)? {
+        Self::read_of(None)
+    }
+
+    /// The same from what was lent, where something was.
+    pub(crate) fn read_of(lent: Option<Lent>) -> Result<Self, MeetError> {
+        let launch = match read(&told_by(lent.as_ref(), STRANGER)?)? {
             Ok(launch) => launch,
             Err(speaker) => {
                 // Say who is here, so that the other side can name both versions too.
-                say(&Waiting { speaker: Speaker::here(), at: None, pin: String::new() })?;
+                say_to(lent.as_ref(), &Waiting { speaker: Speaker::here(), at: None, pin: String::new() })?;
                 speaker.agrees()?;
                 return Err(MeetError::Protocol("a line that this version does not know".into()));
             }
@@ -48,7 +62,7 @@ impl Started {
             HEXLOWER.decode(launch.secret.as_bytes()).ok().and_then(|bytes| bytes.try_into().ok()).ok_or_else(
                 || MeetError::Protocol("the secret on standard input is not 64 hexadecimal digits".into()),
             )?;
-        Ok(Self { launch, gate: Gate::new(Secret::of(secret), false), identity: Identity::fresh()? })
+        Ok(Self { launch, gate: Gate::new(Secret::of(secret), false), identity: Identity::fresh()?, lent })
     }
 
     /// For a command on this host: standard input is one of a pair of sockets whose other one only the command has, so nobody else can
@@ -68,9 +82,14 @@ impl Started {
             near_stopped: Some(parent_is_stopped),
         };
         let taking = MeetError::io("taking over standard input as the control connection");
-        let socket = std::io::stdin().as_fd().try_clone_to_owned().map_err(taking)?;
+        let stdin = std::io::stdin();
+        let input = self.lent.as_ref().map_or(stdin.as_fd(), |lent| lent.input.as_fd());
+        let socket = input.try_clone_to_owned().map_err(taking)?;
         let mut channel = Channel::far(socket, &self.identity, Arc::clone(stop))?;
-        say(&Waiting { speaker: Speaker::here(), at: None, pin: HEXLOWER.encode(&self.identity.pin) })?;
+        say_to(
+            self.lent.as_ref(),
+            &Waiting { speaker: Speaker::here(), at: None, pin: HEXLOWER.encode(&self.identity.pin) },
+        )?;
         let keys = self.gate.admit(&mut channel, &|| true)?;
         let outcome = attend(&mut channel, &keys, &terms);
         channel.shutdown();
@@ -117,8 +136,16 @@ fn parent_is_stopped() -> bool {
 
 /// The line on standard input that says what to do, or `most` bytes of it.
 pub(crate) fn told(most: usize) -> Result<String, MeetError> {
-    let stdin = std::io::stdin();
-    first_line(&mut stdin.lock(), stdin.as_fd(), most, TOLD)
+    told_by(None, most)
+}
+
+fn told_by(lent: Option<&Lent>, most: usize) -> Result<String, MeetError> {
+    let Some(lent) = lent else {
+        let stdin = std::io::stdin();
+        return first_line(&mut stdin.lock(), stdin.as_fd(), most, TOLD);
+    };
+    let input = lent.input.try_clone().map_err(MeetError::io("reading what to do"))?;
+    first_line(&mut BufReader::new(File::from(input)), lent.input.as_fd(), most, TOLD)
 }
 
 /// The first line of `input`, which has read nothing of `fd` yet, where it comes within this time.
@@ -168,17 +195,22 @@ pub(crate) fn read(line: &str) -> Result<Result<Launch, Speaker>, MeetError> {
 
 /// Writes a line to standard output.
 pub(crate) fn say(waiting: &Waiting) -> Result<(), MeetError> {
+    say_to(None, waiting)
+}
+
+fn say_to(lent: Option<&Lent>, waiting: &Waiting) -> Result<(), MeetError> {
     let mut line = serde_json::to_string(waiting).map_err(|e| MeetError::Protocol(e.to_string()))?;
     line.push('\n');
-    let mut out = std::io::stdout().lock();
-    out.write_all(line.as_bytes())
-        .and_then(|()| out.flush())
-        .map_err(MeetError::io("telling the near side where this one waits"))
+    let telling = MeetError::io("telling the near side where this one waits");
+    let Some(lent) = lent else {
+        let mut out = std::io::stdout().lock();
+        return out.write_all(line.as_bytes()).and_then(|()| out.flush()).map_err(telling);
+    };
+    lent.output.try_clone().and_then(|out| File::from(out).write_all(line.as_bytes())).map_err(telling)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io::BufReader;
     use std::os::unix::net::UnixStream;
 
     use super::*;

@@ -49,13 +49,7 @@ pub fn ranked() -> Result<Exit> {
     let stop = signals::peer_stop_flag()?;
     let ranked = Ranked::find(place)?;
     registry::named(&ranked.name)?.prepare(&ranked.settings)?;
-    ranked.serve(|hidden| {
-        let does = if hidden == "peer" { rendezvous::peer } else { rendezvous::member };
-        if let Err(e) = does(Arc::clone(&stop)) {
-            // What ended a round is told where that is read; the next one may go well.
-            out::tell(&format!("pipegauge: {e}"));
-        }
-    })?;
+    ranked.serve(&stop, |e| out::tell(&format!("pipegauge: {e}")))?;
     Ok(Exit::Ok)
 }
 

@@ -13,16 +13,16 @@ use transport::{Transport, registry};
 
 use crate::flags::RunFlags;
 
-/// Whether this command measures once, so that ranks that are there can be those of its path.
+/// Whether this command is one run, so that ranks that are there can be those of its path.
 static ONCE: AtomicBool = AtomicBool::new(false);
 
 /// For `run`: a rank other than 0 of a path that has ranks is no command, and becomes one that measures; an error is why it can't. None of what is to run.
 pub fn of_run(flags: &RunFlags) -> Option<anyhow::Error> {
-    ONCE.store(flags.vs.is_none(), Ordering::Relaxed);
+    ONCE.store(true, Ordering::Relaxed);
     let place = Place::here().filter(|place| place.rank > 0 && place.here)?;
     let name = |path: &String| path.split(':').next().unwrap_or_default().to_owned();
     let ranks = |name: String| registry::named(&name).is_ok_and(|t| !t.launch().is_empty());
-    let of_ranks = flags.vs.is_none() && flags.transports.iter().map(name).any(ranks);
+    let of_ranks = flags.transports.iter().map(name).any(ranks);
     of_ranks.then(|| {
         let e = Command::new("/proc/self/exe").arg0("pipegauge").arg("ranked").exec();
         anyhow::Error::from(e).context(format!("becoming rank {} of the path", place.rank))
@@ -42,9 +42,7 @@ fn possible(plan: &Plan, transport: &dyn Transport, place: Place, once: bool) ->
     let paths: Vec<usize> = (0..plan.paths.len()).filter(of_ranks).collect();
     let alone = format!("type the command without {launcher}: it starts its own processes");
     if !once {
-        bail!(
-            "{launcher} started this command, and its processes can be the ranks of one 'pipegauge run' without --vs; {alone}"
-        );
+        bail!("{launcher} started this command, and its processes can be the ranks of one 'pipegauge run'; {alone}");
     }
     if !place.here {
         bail!("{launcher} started processes on several hosts, and {name} is measured between those of one; {alone}");

@@ -422,6 +422,27 @@ fn ranks_of_the_users_own_launcher_are_those_of_the_path_in_every_round() {
     }
 }
 
+#[test]
+fn two_sides_of_a_run_take_turns_between_ranks_of_the_users_own_launcher() {
+    let dir = Scratch::new();
+    let Some((modules, names)) = modules(&dir) else { return };
+    for name in names {
+        let path = format!("{name}:wait=yield");
+        let args = ["run", &path, "--sizes", "64,4KiB", "--repeats", "20", "--vs", "--cache cold"];
+        let mut line = launched(&dir, &modules, name, "2", &[], &[&args[..], &COUNTED].concat());
+        let said = line.output().unwrap();
+        let err = String::from_utf8_lossy(&said.stderr);
+        assert!(matches!(said.status.code(), Some(0)), "{name}: {err}");
+        for side in ["a", "b"] {
+            let file = dir.path(&format!("x.{side}.run.jsonl"));
+            let run: Vec<_> = fs::read_to_string(&file).unwrap().lines().map(json).collect();
+            let count = |event| run.iter().filter(|line| line["event"] == event).count();
+            assert_eq!((count("point"), count("block")), (2, 3), "{name} {side}: {run:?}");
+            fs::remove_file(file).unwrap();
+        }
+    }
+}
+
 /// Slurm's variables with Hydra's world behind them.
 #[test]
 fn a_step_of_slurm_is_such_a_launcher_and_a_shell_may_stand_between() {
@@ -444,7 +465,7 @@ fn what_ranks_of_the_users_own_launcher_cannot_be_is_said() {
         (&[][..], "3", "takes 2 processes here"),
         (&["--pattern", "barrier"], "130", "as a path has at most 129 members"),
         (&["--pattern", "barrier", "--topology", "group", "--members", "130"], "130", "a group 2 to 129"),
-        (&["--vs", "--check"], "2", "without --vs"),
+        (&["--vs", "--near-under nice"], "2", "--near-under"),
         (&["--pattern", "barrier", "--topology", "group", "--members", "2,3"], "3", "one path"),
         (&["--near-under", "nice"], "2", "--near-under"),
     ] {

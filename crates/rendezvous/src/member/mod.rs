@@ -9,12 +9,20 @@ use std::sync::atomic::AtomicBool;
 use crate::MeetError;
 use crate::message::By;
 use crate::peer::elsewhere;
-use crate::started::Started;
+use crate::started::{Lent, Started};
 
 /// Does what the command that started this process says: reads a line from standard input, answers one line on standard output, and returns
 /// when it says goodbye, or with an error when it goes away.
 pub fn member(stop: Arc<AtomicBool>) -> Result<(), MeetError> {
-    let started = Started::read()?;
+    does(Started::read()?, stop)
+}
+
+/// The same by streams that were lent.
+pub(crate) fn lent(lent: Lent, stop: Arc<AtomicBool>) -> Result<(), MeetError> {
+    does(Started::read_of(Some(lent))?, stop)
+}
+
+fn does(started: Started, stop: Arc<AtomicBool>) -> Result<(), MeetError> {
     match started.launch.by {
         By::Spawn => started.here(&stop, |channel, _, terms| attend::attend(channel, terms, &stop)),
         By::Ssh => elsewhere(started, Box::new(|channel, _, terms, stop| attend::attend(channel, terms, stop)), stop),

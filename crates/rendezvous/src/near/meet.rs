@@ -17,6 +17,7 @@ use super::group::elsewhere::{Elsewhere, Nears};
 use super::launch::OWN;
 use super::meeting::{self, Meeting, Terms};
 use super::session::{Reach, RemoteSession};
+use super::world::World;
 use crate::message::FarPin;
 use crate::{Key, MeetError};
 
@@ -168,22 +169,24 @@ pub(crate) fn meet_all(
             (shared(meeting, plan)?, own)
         }
     };
-    let sessions = |plan: &&Plan| {
+    let worlds: Vec<Vec<World>> = two_ended.iter().map(|_| World::shared(plans.len())).collect();
+    let sessions = |(side, plan): (usize, &&Plan)| {
         let plan = Rc::new((*plan).clone());
-        let session = |path: &usize| -> Box<dyn Session> {
+        let session = |(path, worlds): (&usize, &Vec<World>)| -> Box<dyn Session> {
             let (path, plan, stop) = (*path, Rc::clone(&plan), Arc::clone(&stop));
             let apart = plan.paths[path].topology.has_members() || !plan.near_under.is_empty();
             match apart || of_a_module(&plan, path) || preload::asked(&plan.paths[path].settings).is_some() {
                 false => Box::new(RemoteSession::new(path, plan, stop, reach())),
                 true => Box::new(
                     GroupSession::new(path, plan, stop, reach(), others.clone(), program.to_path_buf())
-                        .spread_over(elsewhere.clone()),
+                        .spread_over(elsewhere.clone())
+                        .among(worlds[side].clone()),
                 ),
             }
         };
-        two_ended.iter().map(session).collect()
+        two_ended.iter().zip(&worlds).map(session).collect()
     };
-    Ok(plans.iter().map(sessions).collect())
+    Ok(plans.iter().enumerate().map(sessions).collect())
 }
 
 /// How a far side that serves is met anew, where the process that measured there was lost: another takes its place, in a moment.

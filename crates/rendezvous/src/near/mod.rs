@@ -13,3 +13,4 @@ pub(crate) mod ssh;
 mod talk;
 mod under;
 pub(crate) mod verdict;
+pub(crate) mod world;

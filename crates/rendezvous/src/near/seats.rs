@@ -26,8 +26,8 @@ pub(super) struct Seats {
 enum By {
     /// A launcher of this path's own, for one round. It and the folder end with this.
     Own { folder: Folder, launcher: Child, name: String, said: Option<LastWords> },
-    /// The launcher that started this command: its ranks stay.
-    Users(Rc<Ranks>),
+    /// The launcher that started this command: its ranks stay, and each side of the run has seats of its own from this one on.
+    Users { ranks: Rc<Ranks>, first: usize },
 }
 
 impl Seats {
@@ -48,20 +48,30 @@ impl Seats {
         Ok(Self { by: By::Own { folder, launcher, name, said }, of: n })
     }
 
-    /// Seats for all ranks of the launcher that started this command.
-    pub(super) fn of(ranks: &Rc<Ranks>) -> Self {
-        Self { by: By::Users(Rc::clone(ranks)), of: ranks.size() }
+    /// Seats for all ranks of the launcher that started this command, of this side of the run.
+    pub(super) fn of(ranks: Rc<Ranks>, side: usize) -> Self {
+        let of = ranks.size();
+        Self { by: By::Users { ranks, first: side * of }, of }
+    }
+
+    /// The number of the first seat.
+    fn first(&self) -> usize {
+        match self.by {
+            By::Own { .. } => 0,
+            By::Users { first, .. } => first,
+        }
     }
 
     fn folder(&self) -> &Path {
         match &self.by {
             By::Own { folder, .. } => folder.path(),
-            By::Users(ranks) => ranks.folder(),
+            By::Users { ranks, .. } => ranks.folder(),
         }
     }
 
     /// The words under which a process takes a seat.
     pub(super) fn under(&self, number: usize, wrapper: &[String]) -> Vec<String> {
+        let number = self.first() + number;
         let own = [own(), "seat".to_owned(), self.folder().display().to_string(), number.to_string()];
         own.into_iter().chain(wrapper.iter().cloned()).collect()
     }
@@ -71,9 +81,9 @@ impl Seats {
         let of = |number| std::fs::read_to_string(seat::process(self.folder(), number)).ok()?.parse().ok();
         let launcher = match &self.by {
             By::Own { launcher, .. } => Some(launcher.id()),
-            By::Users(_) => None,
+            By::Users { .. } => None,
         };
-        (0..self.of).filter_map(of).chain(launcher).collect()
+        (self.first()..self.first() + self.of).filter_map(of).chain(launcher).collect()
     }
 
     /// The same error with what the launcher says, where a process did not get ready.
@@ -85,7 +95,7 @@ impl Seats {
                 let said = said.as_ref().map(LastWords::text).filter(|said| !said.is_empty());
                 vec![ended, said.map(|said| format!("{name} said: {said}"))]
             }
-            By::Users(ranks) => vec![Some(ranks.told())],
+            By::Users { ranks, .. } => vec![Some(ranks.told())],
         };
         let all: Vec<String> = std::iter::once(found).chain(more.into_iter().flatten()).collect();
         MeetError::NotReady { what, program, found: all.join("; ") }

@@ -36,7 +36,7 @@ use super::flows::flows;
 use super::meeting::Meeting;
 use super::seats::Seats;
 use super::session::Reach;
-use crate::allocation::Ranks;
+use super::world::World;
 
 /// One path whose near halves are processes of their own.
 pub(crate) struct GroupSession {
@@ -54,7 +54,7 @@ pub(crate) struct GroupSession {
     capabilities: Capabilities,
     open: Option<Open>,
     /// Processes of the launcher that started this command, where it did: after what is open, which ends before them.
-    ranks: Option<Rc<Ranks>>,
+    world: World,
     cpu: Option<CpuWatch>,
     /// How the first process ended that did not end well when it was to: the path is told of it when it is over, and is measured until then.
     ended: Option<SessionError>,
@@ -81,7 +81,7 @@ impl GroupSession {
             reported: Reported::default(),
             capabilities,
             open: None,
-            ranks: None,
+            world: World::shared(1).remove(0),
             cpu: None,
             ended: None,
         }
@@ -90,6 +90,11 @@ impl GroupSession {
     /// The same with near processes on other hosts.
     pub(crate) fn spread_over(self, elsewhere: Option<Elsewhere>) -> Self {
         Self { elsewhere, ..self }
+    }
+
+    /// The same with ranks that other sides of the run have, too.
+    pub(crate) fn among(self, world: World) -> Self {
+        Self { world, ..self }
     }
 
     /// The open path is over. Its near processes on other hosts stay for the next round.

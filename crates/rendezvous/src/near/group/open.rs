@@ -13,7 +13,7 @@ use transport::{Proof, preload};
 use super::GroupSession;
 use super::blame::{Finding, Shape, What, Who};
 use super::member::{Member, Stands};
-use crate::allocation::{Place, Ranks};
+use crate::allocation::Place;
 use crate::member::message::{Dial, Endpoint};
 use crate::message::FarPin;
 use crate::near::control::Share;
@@ -137,7 +137,7 @@ impl GroupSession {
     }
 
     /// Seats for so many processes: of a launcher that is started for them, or of the one that started this command.
-    fn seats(&mut self, launch: &[String], n: usize) -> Result<Seats, SessionError> {
+    fn seats(&self, launch: &[String], n: usize) -> Result<Seats, SessionError> {
         let (transport, settings) = (self.path().transport, self.path().settings.clone());
         let Some(place) = Place::here() else { return Ok(Seats::begin(launch, n, transport, &settings)?) };
         if place.size as usize != n {
@@ -145,12 +145,8 @@ impl GroupSession {
             let why = format!("it takes {n} processes, and {launcher} started {size} (type {launcher} {counts} {n})");
             return Err(SessionError::Control(why));
         }
-        if self.ranks.is_none() {
-            let beginning = |source| MeetError::Launch { what: "rank 0", program: place.launcher.to_owned(), source };
-            self.ranks = Some(Rc::new(Ranks::begin(place, transport, &settings).map_err(beginning)?));
-        }
-        let of = |ranks: &Rc<Ranks>| Ok(Seats::of(ranks));
-        self.ranks.as_ref().map_or_else(|| Err(SessionError::Control("rank 0 has no ranks".to_owned())), of)
+        let beginning = |source| MeetError::Launch { what: "rank 0", program: place.launcher.to_owned(), source };
+        Ok(self.world.seats(place, transport, &settings).map_err(beginning)?)
     }
 
     /// Begins to start the near process of this number, or takes one that another host still has.

@@ -1,0 +1,135 @@
+//! `pipegauge ranked`, the hidden command: a rank of a person's own launcher that measures, in all rounds of all sides of a run.
+
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use transport::Settings;
+
+use crate::MeetError;
+use crate::allocation::{LOOK, Place, is_ours, stays_placed};
+use crate::seat::{self, Taken};
+use crate::started::Lent;
+
+/// How long a rank looks for the command.
+const COMES: Duration = Duration::from_secs(120);
+/// Most bytes of what a rank is told.
+const LONGEST: u64 = 64 << 10;
+
+/// A rank that measures: its conversation with the command, and the path that it is of.
+pub struct Ranked {
+    command: UnixStream,
+    folder: PathBuf,
+    place: Place,
+    /// How many sides of the run have seats.
+    sides: usize,
+    /// The transport.
+    pub name: String,
+    /// Its settings.
+    pub settings: Settings,
+}
+
+impl Ranked {
+    /// Finds the command, and hears what it measures.
+    ///
+    /// # Errors
+    /// There is no command in time, or it says nothing that is understood.
+    pub fn find(place: Place) -> io::Result<Self> {
+        let (address, until) = (place.address()?, Instant::now() + COMES);
+        let mut command = loop {
+            match UnixStream::connect_addr(&address) {
+                Ok(command) if is_ours(&command) => break command,
+                Ok(_) => {
+                    return Err(io::Error::other("another user's process stands where the command of rank 0 is to be"));
+                }
+                Err(_) if Instant::now() < until => std::thread::sleep(LOOK),
+                Err(e) => {
+                    let why = format!(
+                        "rank 0 of {} did not begin to measure within {} s: {e}",
+                        place.launcher,
+                        COMES.as_secs()
+                    );
+                    return Err(io::Error::other(why));
+                }
+            }
+        };
+        let mut told = Vec::new();
+        let mut byte = [0];
+        while command.read(&mut byte)? > 0 && byte[0] != 0 && (told.len() as u64) < LONGEST {
+            told.push(byte[0]);
+        }
+        let strange = || io::Error::other("rank 0 says nothing that is understood (all ranks run one version)");
+        let told = String::from_utf8(told).map_err(|_| strange())?;
+        let mut lines = told.splitn(3, '\n');
+        let mut line = || lines.next().ok_or_else(strange);
+        let (folder, sides, path) = (line()?, line()?.parse().map_err(|_| strange())?, line()?);
+        let (name, settings) = seat::read(path)?;
+        Ok(Self { command, folder: folder.into(), place, sides, name, settings })
+    }
+
+    /// Takes its seats of each round and does what it is told there, until the command is over. What ended a round is told where that is read, and
+    /// `tell` hears it: the next one may go well.
+    ///
+    /// # Errors
+    /// A seat can't be taken.
+    pub fn serve(&self, stop: &Arc<AtomicBool>, tell: impl Fn(&MeetError) + Sync) -> io::Result<()> {
+        stays_placed();
+        let nothing = std::fs::File::options().read(true).write(true).open("/dev/null")?;
+        rustix::stdio::dup2_stdin(&nothing)?;
+        rustix::stdio::dup2_stdout(&nothing)?;
+        std::thread::scope(|s| {
+            let side = |side| self.serve_side(side, stop, &tell);
+            let others: Vec<_> = (1..self.sides).map(|number| s.spawn(move || side(number))).collect();
+            let first = side(0);
+            let ended = |other: std::thread::ScopedJoinHandle<'_, io::Result<()>>| {
+                other.join().unwrap_or_else(|_| Err(io::Error::other("a side of the run ended badly")))
+            };
+            others.into_iter().map(ended).fold(first, Result::and)
+        })
+    }
+
+    /// The same for one side of the run.
+    fn serve_side(&self, side: usize, stop: &Arc<AtomicBool>, tell: &(dyn Fn(&MeetError) + Sync)) -> io::Result<()> {
+        let number = side * self.place.size as usize + self.place.seat();
+        while let Some(taken) = self.next(number)? {
+            let Taken { seat, hidden, streams: [input, output, error] } = taken;
+            // What a library says as it dies belongs to the round, where there is one at a time.
+            let alone = self.sides == 1;
+            if alone {
+                rustix::stdio::dup2_stderr(&error)?;
+            }
+            drop(error);
+            let lent = Lent { input, output };
+            let does = if hidden == "peer" { crate::peer::lent } else { crate::member::lent };
+            if let Err(e) = does(lent, Arc::clone(stop)) {
+                tell(&e);
+            }
+            if alone {
+                // Nobody is to find this process behind what the seat lent it.
+                rustix::stdio::dup2_stderr(std::fs::File::options().write(true).open("/dev/null")?)?;
+            }
+            drop(seat);
+        }
+        Ok(())
+    }
+
+    /// The next seat of this number; none once the command is over.
+    fn next(&self, number: usize) -> io::Result<Option<Taken>> {
+        loop {
+            if let Some(taken) = seat::take(&self.folder, number)? {
+                return Ok(Some(taken));
+            }
+            // It says nothing more: what there is to read is its end.
+            let mut fds = [PollFd::from_borrowed_fd(self.command.as_fd(), PollFlags::IN | PollFlags::HUP)];
+            let look = Timespec { tv_sec: 0, tv_nsec: LOOK.as_nanos() as i64 };
+            if poll(&mut fds, Some(&look)).is_ok_and(|n| n > 0) {
+                return Ok(None);
+            }
+        }
+    }
+}
