@@ -102,6 +102,16 @@ impl Place {
         (self.rank.checked_sub(1).unwrap_or(self.size - 1)) as usize
     }
 
+    /// Whether a process of rank 0 of this launcher is there.
+    pub(crate) fn first_lives(&self) -> bool {
+        let Ok(own) = launcher(self.variable, std::process::id()) else { return true };
+        let first = format!("{}=0", self.variable);
+        let pids =
+            std::fs::read_dir("/proc").into_iter().flatten().filter_map(|e| e.ok()?.file_name().to_str()?.parse().ok());
+        pids.filter(|pid| set(*pid, |one| one == first.as_bytes()))
+            .any(|pid| launcher(self.variable, pid).ok() == Some(own))
+    }
+
     /// Where the ranks of this launcher meet.
     pub(crate) fn address(&self) -> io::Result<SocketAddr> {
         let (pid, began) = launcher(self.variable, std::process::id())?;
@@ -114,13 +124,17 @@ fn launcher(variable: &str, mut pid: u32) -> io::Result<(u32, u64)> {
     loop {
         let parent = status(pid)?.0;
         let own = format!("{variable}=");
-        // What may not be read belongs to somebody else.
-        let environment = std::fs::read(format!("/proc/{parent}/environ")).unwrap_or_default();
-        if parent <= 1 || !environment.split(|b| *b == 0).any(|one| one.starts_with(own.as_bytes())) {
+        if parent <= 1 || !set(parent, |one| one.starts_with(own.as_bytes())) {
             return Ok((parent, status(parent).map_or(0, |(_, began)| began)));
         }
         pid = parent;
     }
+}
+
+/// Whether a process has such a variable in its environment. What may not be read belongs to somebody else.
+fn set(pid: u32, is: impl Fn(&[u8]) -> bool) -> bool {
+    let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    environment.split(|b| *b == 0).any(is)
 }
 
 /// The parent of a process, and when it began, in ticks since the system did (proc_pid_stat(5), fields 4 and 22).

@@ -18,6 +18,9 @@ use crate::started::Lent;
 
 /// How long a rank looks for the command.
 const COMES: Duration = Duration::from_secs(120);
+/// How long rank 0 may not have been started yet, and how often a rank looks whether it lives.
+const STARTS: Duration = Duration::from_secs(10);
+const LIVES: Duration = Duration::from_millis(200);
 /// Most bytes of what a rank is told.
 const LONGEST: u64 = 64 << 10;
 
@@ -35,19 +38,31 @@ pub struct Ranked {
 }
 
 impl Ranked {
-    /// Finds the command, and hears what it measures.
+    /// Finds the command, and hears what it measures; none where it ended before, having said why.
     ///
     /// # Errors
     /// There is no command in time, or it says nothing that is understood.
-    pub fn find(place: Place) -> io::Result<Self> {
-        let (address, until) = (place.address()?, Instant::now() + COMES);
+    pub fn find(place: Place) -> io::Result<Option<Self>> {
+        let (address, began) = (place.address()?, Instant::now());
+        let until = began + COMES;
+        let (mut seen, mut looked) = (false, began);
         let mut command = loop {
             match UnixStream::connect_addr(&address) {
                 Ok(command) if is_ours(&command) => break command,
                 Ok(_) => {
                     return Err(io::Error::other("another user's process stands where the command of rank 0 is to be"));
                 }
-                Err(_) if Instant::now() < until => std::thread::sleep(LOOK),
+                Err(_) if Instant::now() < until => {
+                    std::thread::sleep(LOOK);
+                    // Not each launcher ends the others with a rank that ends.
+                    if looked.elapsed() > LIVES {
+                        let lives = place.first_lives();
+                        if !lives && (seen || began.elapsed() > STARTS) {
+                            return Ok(None);
+                        }
+                        (seen, looked) = (seen || lives, Instant::now());
+                    }
+                }
                 Err(e) => {
                     let why = format!(
                         "rank 0 of {} did not begin to measure within {} s: {e}",
@@ -69,7 +84,7 @@ impl Ranked {
         let mut line = || lines.next().ok_or_else(strange);
         let (folder, sides, path) = (line()?, line()?.parse().map_err(|_| strange())?, line()?);
         let (name, settings) = seat::read(path)?;
-        Ok(Self { command, folder: folder.into(), place, sides, name, settings })
+        Ok(Some(Self { command, folder: folder.into(), place, sides, name, settings }))
     }
 
     /// Takes its seats of each round and does what it is told there, until the command is over. What ended a round is told where that is read, and

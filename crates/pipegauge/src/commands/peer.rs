@@ -47,7 +47,8 @@ pub fn ranked() -> Result<Exit> {
     let place =
         Place::here().context("this process is no rank of a launcher (this command is started by 'pipegauge run')")?;
     let stop = signals::peer_stop_flag()?;
-    let ranked = Ranked::find(place)?;
+    // Rank 0 has said why.
+    let Some(ranked) = Ranked::find(place)? else { return Ok(Exit::CouldNot) };
     registry::named(&ranked.name)?.prepare(&ranked.settings)?;
     ranked.serve(&stop, |e| out::tell(&format!("pipegauge: {e}")))?;
     Ok(Exit::Ok)

@@ -422,6 +422,23 @@ fn ranks_of_the_users_own_launcher_are_those_of_the_path_in_every_round() {
     }
 }
 
+/// Hydra lets the other ranks be when one ends.
+#[test]
+fn what_rank_0_refuses_ends_all_ranks_of_the_users_own_launcher() {
+    let dir = Scratch::new();
+    let Some((modules, names)) = modules(&dir) else { return };
+    for name in names {
+        let args = ["run", name, "--pattern", "barrier", "--topology", "group", "--members", "2"];
+        let began = std::time::Instant::now();
+        let said = launched(&dir, &modules, name, "3", &[], &[&args[..], &COUNTED].concat()).output().unwrap();
+        let err = String::from_utf8_lossy(&said.stderr);
+        assert!(!said.status.success() && err.contains("takes 2 processes here"), "{name}: {err}");
+        assert!(!err.contains("did not begin"), "{name}: {err}");
+        // A rank that knows of no end waits for two minutes.
+        assert!(began.elapsed().as_secs() < 100, "{name}: {:?}", began.elapsed());
+    }
+}
+
 #[test]
 fn two_sides_of_a_run_take_turns_between_ranks_of_the_users_own_launcher() {
     let dir = Scratch::new();
