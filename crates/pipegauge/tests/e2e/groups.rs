@@ -181,17 +181,19 @@ fn a_group_by_an_interface_other_than_the_loopback_one_loses_nothing() {
 fn the_loopback_interface_carries_groups_of_ipv6_once_it_has_the_route_that_the_error_names() {
     let dir = Scratch::new();
     let Some(mut shell) = isolated("sh") else { return };
-    let run = "\"$0\" run multicast:interface=lo,loss-timeout=5s -6";
+    let run = |path: &str| format!("rm -f x.run.jsonl; \"$0\" run {path} -6 {COUNTED}");
+    let (by_itself, asked) = (run("multicast:loss-timeout=5s"), run("multicast:interface=lo,loss-timeout=5s"));
     let script = format!(
-        "[ -e /proc/net/if_inet6 ] || exit 78; ip link set lo up; {run} {COUNTED} 2> said; cat said >&2; \
-         eval \"$(grep -o \"ip -6 route add [a-z0-9:/ ]*\" said)\" || exit 79; rm -f x.run.jsonl; {run} {COUNTED}"
+        "[ -e /proc/net/if_inet6 ] || exit 78; ip link set lo up; {by_itself} 2> said; cat said >&2; {asked}; \
+         eval \"$(grep -o \"ip -6 route add [a-z0-9:/ ]*\" said)\" || exit 79; {by_itself} && {asked}"
     );
     let out = shell.arg("-c").arg(script).arg(binary()).current_dir(dir.path(".")).output().unwrap();
     if out.status.code() == Some(78) {
         return skip("groups of IPv6: this kernel has none of it (/proc/net/if_inet6)");
     }
     let said = String::from_utf8_lossy(&out.stderr);
-    assert!(said.contains("Linux routes no group of IPv6 by it"), "{said}");
+    assert_eq!(said.matches("Linux routes no group of IPv6 by it ('ip -6 route add").count(), 2, "{said}");
+    assert_eq!(said.matches("ip -6 route add").count(), 2, "once each: {said}");
     assert!(matches!(out.status.code(), Some(0 | 1)), "{said}");
     let lines = events(&dir);
     let opened = lines.iter().find(|line| line["event"] == "path").unwrap();

@@ -29,9 +29,12 @@ impl Interface {
         };
         match &place.interface {
             None if place.within_an_interface() => Self::first(place, fd.as_fd()).map_err(|tried| {
-                let tried = if tried.is_empty() { "no interface has IPv6".to_owned() } else { tried.join("; ") };
+                let why = match tried.is_empty() {
+                    true => "no interface has an address of IPv6 ('ip -6 address' lists them)".to_owned(),
+                    false => tried.join("; "),
+                };
                 let doing = format!("looking for an interface that carries the group {}", place.group);
-                LinkError::io(doing, Error::new(ErrorKind::AddrNotAvailable, format!("{tried} ({})", on_loopback())))
+                LinkError::io(doing, Error::new(ErrorKind::AddrNotAvailable, why))
             }),
             named => {
                 let name = named.as_deref().unwrap_or(LOOPBACK);
