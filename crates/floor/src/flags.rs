@@ -17,6 +17,8 @@ Usage: pipegauge-floor {tcp|unix|shm} [--pattern {pingpong|stream}] [--size BYTE
   --spin      the same as --wait spin
   --pin       CPUs of the two processes (default: the first two allowed; none: the scheduler's choice)
   --congestion  TCP's congestion control (default: the system's)
+
+Over shm a block of 1 byte is copied as such, and longer ones by the C library's copy: the step from 1 byte to 2 has that call in it.
 ";
 
 /// What the arguments ask for.
