@@ -112,7 +112,7 @@ def quoted(text):
     out += ["Against other tools, both sides at like settings of the socket. Where the interval has 1 in it, that is parity. Each interval is that of its",
             "row alone: of twenty rows of parity one leaves out 1 by chance.",
             "All of them measure one path, so that no ratio is a merit of either: one away from 1 says that the two send, warm up or count",
-            "differently, or that the machine treated them so; which of these it is for `iperf3` and `nuttcp` here is not explained. Several flows against `iperf3 -P` and pairs of processes against nuttcp are not here:",
+            "differently, or that the machine treated them so. Several flows against `iperf3 -P` and pairs of processes against nuttcp are not here:",
             "threads and CPUs are not alike there ([bench/RESULTS.md](bench/RESULTS.md))."]
     # How far two programs of the same work lie apart here.
     apart = max((1 - in_time(r[2], r[4])[0] for r in floor), default=0)
@@ -132,7 +132,8 @@ def quoted(text):
     for r in parts.rows("CPU time of a byte, 128 KiB stream over TCP, all processes of both sides"):
         if len(r) == 4:
             out.append(f"| iperf3 -N | CPU time of a byte, 128 KiB writes, all processes of both sides from start to end ({r[1]}, iperf3: {r[0]}) | {r[2]} |")
-    words = []
+    away = [f"{r[0]}, {r[1]}" for r in parts.rows("TCP throughput, 128 KiB writes, against peers") if len(r) == 6 and not r[4].startswith("parity")]
+    words = [f"Not explained: why the throughput is away from parity against {'; '.join(away)}."] if away else []
     if curve := curve_in_words(parts.rows("A default curve, 1 B to 8 MiB over TCP loopback")):
         words.append(curve)
     # Runs spread over an hour, and runs one after another: both are told, the harder one first.

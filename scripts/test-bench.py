@@ -140,6 +140,9 @@ def only_pairs_at_like_settings_are_quoted():
     new += "| iperf3 -N | NODELAY, cubic, sustained | 60 Gbit/s | 61 Gbit/s | parity: 1.060 [0.910, 1.370] | 20 |\n"
     said = quote.quoted(new)
     assert "NODELAY, cubic, sustained" in said and "| parity: 1.060 [0.910, 1.370] |" in said, said
+    assert "Not explained" not in said, said
+    said = quote.quoted(new.replace("parity: 1.060 [0.910, 1.370]", "0.947 [0.943, 0.953]"))
+    assert "Not explained: why the throughput is away from parity against iperf3 -N, NODELAY, cubic, sustained." in said, said
 
 
 FLOOR = ("# Measured\n\n2 CPUs (X), Linux 6.18.\n\n## pipegauge against the floor\n\n2030-01-01 00:00.\n\n"
