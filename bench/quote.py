@@ -100,24 +100,24 @@ def quoted(text):
     out = []
     # Rows that don't say what was sent before the clock started were not measured at like settings: nothing of them is quoted.
     floor = [r for r in parts.rows("pipegauge against the floor") if len(r) == 6]
+    out += ["Each ratio and each cost is the median of those of interleaved pairs, with a bootstrap 95% interval. The two figures beside it are each side's",
+            "own median, and divide to another ratio.", ""]
     if floor:
-        out += ["What pipegauge costs over a bare program that makes the same system calls at the same settings of the socket (median of interleaved",
-                "pairs, bootstrap 95% interval; of streams, time a byte). A row says what each had sent when its clock started. A sustained stream is",
-                "timed at pipegauge's receiver and at the floor's sender. The floor can't be beaten: a figure below 0 is no lead, but tells how far",
-                "two programs of the same work lie apart. With bbr a connection over loopback carries bursts at one of two speeds, by how it began,",
-                "so that another bare program may have the other one.", "",
+        out += ["What pipegauge costs over a bare program that makes the same system calls at the same settings of the socket; of streams, time a byte. A",
+                "row says what each had sent when its clock started. A sustained stream is timed at pipegauge's receiver and at the floor's sender. The",
+                "floor is a bare program, not the fastest possible one: a figure below 0 is no lead, but tells how far two programs of the same work",
+                "lie apart.", "",
                 "| what | blocks before the clock | bare floor | pipegauge | cost over the floor |", "|---|---|---|---|---|"]
         out += [f"| {r[0]} | {r[1]} | {r[2]} | {r[3]} | {cost(r[2], r[4])} |" for r in floor] + [""]
-    out += ["Against other tools, both sides at like settings of the socket. A ratio is the median of those of interleaved pairs, with a bootstrap",
-            "95% interval; the medians in brackets are each side's own, and divide to another one. Where the interval has 1 in it, that is parity.",
-            "Each interval is that of its row alone: of twenty rows of parity one leaves out 1 by chance.",
+    out += ["Against other tools, both sides at like settings of the socket. Where the interval has 1 in it, that is parity. Each interval is that of its",
+            "row alone: of twenty rows of parity one leaves out 1 by chance.",
             "All of them measure one path, so that no ratio is a merit of either: one away from 1 says that the two send, warm up or count",
             "differently, or that the machine treated them so. Several flows against `iperf3 -P` and pairs of processes against nuttcp are not here:",
             "threads and CPUs are not alike there ([bench/RESULTS.md](bench/RESULTS.md))."]
-    # What can't be faster than the floor and reads so shows how far two programs lie apart by chance.
-    chance = max((1 - in_time(r[2], r[4])[0] for r in floor), default=0)
-    if chance > 0:
-        out.append(f"Here pipegauge took up to {chance:.1%} less time than the floor, which can't be beaten: a lower latency or a higher rate within that is no lead, either.")
+    # How far two programs of the same work lie apart here.
+    apart = max((1 - in_time(r[2], r[4])[0] for r in floor), default=0)
+    if apart > 0:
+        out.append(f"Here pipegauge took up to {apart:.1%} less time than the floor, which does the same work: a lower latency or a higher rate within that is no lead, either.")
     out += ["",
             "| against | what | ratio pipegauge / other |", "|---|---|---|"]
     for title, what in (("64 B TCP latency (RTT/2) against peers", "64 B TCP latency, RTT/2"),
@@ -132,7 +132,8 @@ def quoted(text):
     for r in parts.rows("CPU time of a byte, 128 KiB stream over TCP, all processes of both sides"):
         if len(r) == 4:
             out.append(f"| iperf3 -N | CPU time of a byte, 128 KiB writes, all processes of both sides from start to end ({r[1]}, iperf3: {r[0]}) | {r[2]} |")
-    words = []
+    away = [f"{r[0]}, {r[1]}" for r in parts.rows("TCP throughput, 128 KiB writes, against peers") if len(r) == 6 and not r[4].startswith("parity")]
+    words = [f"Not explained: why the throughput is away from parity against {'; '.join(away)}."] if away else []
     if curve := curve_in_words(parts.rows("A default curve, 1 B to 8 MiB over TCP loopback")):
         words.append(curve)
     # Runs spread over an hour, and runs one after another: both are told, the harder one first.

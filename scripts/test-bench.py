@@ -1,6 +1,7 @@
 """Tests of `make bench` without measuring: like settings on both sides of every pair, and no lead told where there is none.
 Closes with "N passed, N failed"."""
 
+import json
 import subprocess
 import sys
 import tempfile
@@ -139,6 +140,9 @@ def only_pairs_at_like_settings_are_quoted():
     new += "| iperf3 -N | NODELAY, cubic, sustained | 60 Gbit/s | 61 Gbit/s | parity: 1.060 [0.910, 1.370] | 20 |\n"
     said = quote.quoted(new)
     assert "NODELAY, cubic, sustained" in said and "| parity: 1.060 [0.910, 1.370] |" in said, said
+    assert "Not explained" not in said, said
+    said = quote.quoted(new.replace("parity: 1.060 [0.910, 1.370]", "0.947 [0.943, 0.953]"))
+    assert "Not explained: why the throughput is away from parity against iperf3 -N, NODELAY, cubic, sustained." in said, said
 
 
 FLOOR = ("# Measured\n\n2 CPUs (X), Linux 6.18.\n\n## pipegauge against the floor\n\n2030-01-01 00:00.\n\n"
@@ -162,7 +166,18 @@ def nothing_is_said_to_beat_the_bare_floor():
     # Of a throughput the cost is in time: a rate of 1.25 is a cost of -20%.
     assert cost["tcp, a burst of 40 blocks"] == "none seen (-20.0% [-37.5%, -9.1%])", cost
     assert cost["unix, stream of blocks"] == "+25.0% [+11.1%, +100.0%]", cost
-    assert "can't be beaten" in said
+    assert "not the fastest possible one" in said and "beaten" not in said, said
+
+
+def what_the_two_figures_of_a_row_are_is_said_above_both_tables():
+    said = floor_of(("tcp, 1 B round trip", "us", "1.100 [1.050, 1.200]"))
+    assert said.index("divide to another ratio") < said.index("| what | blocks") < said.index("| against |"), said
+    assert said.count("divide to another") == 1, said
+
+
+def nothing_is_said_of_a_congestion_control_that_no_row_has():
+    said = floor_of(("tcp, cubic, a burst of 40 blocks", "Gbit/s", "parity: 1.010 [0.970, 1.040]"))
+    assert "bbr" not in said, said
 
 
 def streams_count_in_how_far_chance_goes_below_the_floor():
@@ -206,6 +221,62 @@ def both_sides_send_as_many_blocks_before_the_clock():
     finally:
         bench.pipegauge, bench.run = real
     assert asked and all(command[command.index("--warmup") + 1] == "100" for command in asked), asked
+
+
+def the_floors_sockets_have_the_congestion_control_that_was_asked_for():
+    def floor(has):
+        """Its figure where it heeds what it is told, or has another congestion control all the same."""
+        def answer(command):
+            told = command[command.index("--congestion") + 1] if "--congestion" in command else "bbr"
+            return json.dumps({"bits_per_second": 1e9, "congestion": [told, has or told]})
+        return answer
+
+    stream = [{"event": "trial", "repeats": 100, "far": {"received": 101}, "warmup": True},
+              {"event": "trial", "repeats": 40, "far": {"received": 41, "bytes": 1, "seconds": 1}}]
+    real, system = (bench.pipegauge, bench.run), peers.system_congestion
+    bench.pipegauge, peers.system_congestion = lambda *_: stream, lambda *_: "bbr"
+    try:
+        for asked in (None, "cubic"):
+            bench.run = floor(None)
+            bench.against_floor("tcp", "stream", 131072, 40, False, asked)
+            bench.run = floor("reno")
+            try:
+                bench.against_floor("tcp", "stream", 131072, 40, False, asked)
+                raise AssertionError("unlike congestion controls were compared")
+            except RuntimeError as e:
+                assert "not at like settings" in str(e), e
+    finally:
+        (bench.pipegauge, bench.run), peers.system_congestion = real, system
+
+
+def a_row_of_the_floor_without_a_figure_leaves_the_others():
+    def measured(lacks):
+        def against_floor(path, pattern, size, repeats, spin, congestion=None):
+            if congestion == lacks:
+                raise RuntimeError("congestion control can't be had")
+            return [(1.0, 1.0)] * 12, 100
+        return against_floor
+
+    def lasting(path, *_):
+        if "cubic" in _:
+            raise RuntimeError("cubic can't be had")
+        return 40
+
+    tables, said = [], []
+    names = ("against_floor", "lasting", "table", "say")
+    real, system = [getattr(bench, name) for name in names], peers.system_congestion
+    bench.against_floor, bench.lasting = measured("cubic"), lasting
+    bench.table, bench.say, peers.system_congestion = lambda title, head, rows, note: tables.append(rows), said.append, lambda *_: "bbr"
+    try:
+        bench.part_floor()
+    finally:
+        for name, was in zip(names, real):
+            setattr(bench, name, was)
+        peers.system_congestion = system
+    (rows,) = tables
+    names = [row[0] for row in rows]
+    assert not any("cubic" in name for name in names) and any("bbr" in name for name in names) and names[-1].startswith("unix, stream"), names
+    assert len(said) == 2 and all("cubic" in line and "can't be had" in line for line in said), said
 
 
 CURVE = ("# Measured\n\n## A default curve, 1 B to 8 MiB over TCP loopback\n\n2030-01-01 00:00.\n\n|  | NetPIPE 3.7 | pipegauge |\n|---|---|---|\n"
@@ -398,6 +469,27 @@ def every_place_of_fast_sockets_has_like_flags_for_all_of_its_paths():
 def carriers_of_a_group_are_measured_alike_and_lose_alike():
     names = [carrier.path.split("label=")[1] for carrier in group.CARRIERS]
     assert len(set(names)) == len(names) and group.CARRIERS[0].of == "strata"
+    # As many rounds as an interval takes, and time for casts in each where the slowest path has been opened.
+    assert group.FEWEST == pairs.FEWEST_PAIRS <= group.ROUNDS
+    words = group.command(group.CARRIERS, group.LOADS[0], "x")
+    asked = float(words[words.index("--budget") + 1].rstrip("s"))
+    slowest = max(carrier.opens for carrier in group.CARRIERS)
+    assert asked / group.ROUNDS >= slowest + 0.5 and slowest >= 3, (asked, slowest)
+    assert group.budget(group.CARRIERS[:1]) < asked / 4, "without Corosync there is no such opening"
+
+
+def a_trial_of_a_few_casts_is_no_figure_of_a_group():
+    def trial(repeats, **more):
+        return {"event": "trial", "path": 1, "block": 3, "repeats": repeats, **more}
+    for load in group.LOADS:
+        assert load.casts * load.messages * group.MEMBERS >= 150, load
+        group.enough([trial(load.casts), trial(1, warmup=True), {"event": "run"}], load)
+        try:
+            group.enough([trial(load.casts), trial(3)], load)
+        except RuntimeError as e:
+            assert "made 3 casts in round 3" in str(e), e
+            continue
+        raise AssertionError("three casts were a figure")
     for load in group.LOADS:
         words = group.command(group.CARRIERS, load, "x")
         after = lambda flag: words[words.index(flag) + 1]
@@ -413,15 +505,17 @@ def figures_of_a_group_are_rates_or_times_of_rounds():
     def trial(path, block, seconds, **more):
         return {"event": "trial", "path": path, "block": block, "burst": 25, "repeats": 100, "seconds": seconds, "median": seconds / 100, **more}
 
-    events = [trial(0, b, 0.01) for b in range(6)] + [trial(1, b, 0.1) for b in range(6)] + [trial(1, 9, 1.0, warmup=True), trial(2, 0, 1.0, lost=100)]
+    rounds = range(pairs.FEWEST_PAIRS)
+    events = [trial(0, b, 0.01) for b in rounds] + [trial(1, b, 0.1) for b in rounds] + [trial(1, 9, 1.0, warmup=True), trial(2, 0, 1.0, lost=100)]
     ours, theirs, load = group.figures(events, 0, "group"), group.figures(events, 1, "group"), group.LOADS[0]
-    assert ours == dict.fromkeys(range(6), 750_000) and theirs == dict.fromkeys(range(6), 75_000)
+    assert ours == dict.fromkeys(rounds, 750_000) and theirs == dict.fromkeys(rounds, 75_000)
     assert group.figures(events, 2, "group") == {}, "a round that lost all has no rate"
     assert group.beside(ours, theirs, False)[0] == 10
     assert group.verdict(group.against_target(ours, load), 1) == "met" and group.verdict(group.against_target(theirs, load), 1) == "missed"
     times = group.figures(events, 1, "one-sender")
-    assert times == dict.fromkeys(range(6), 0.001) and group.beside(group.figures(events, 0, "one-sender"), times, True)[0] == 10
-    assert group.beside({0: 1}, {0: 1}, False) is None
+    assert times == dict.fromkeys(rounds, 0.001) and group.beside(group.figures(events, 0, "one-sender"), times, True)[0] == 10
+    few = dict.fromkeys(range(pairs.FEWEST_PAIRS - 1), 1)
+    assert group.beside(few, few, False) is None and group.against_target(few, load) is None
 
 
 def programs_have_like_commands_on_both_layers_and_their_figures_are_read():
@@ -465,7 +559,9 @@ for test in [both_sides_of_every_pair_have_like_settings, help_and_unknown_parts
              trials_of_throughput_are_sustained, figures_are_read_from_what_the_tools_print,
              pairs_take_turns_and_each_side_begins_as_often, a_pair_without_a_figure_is_made_again_but_not_for_ever,
              an_interval_with_one_in_it_is_parity_and_nothing_else_is, only_pairs_at_like_settings_are_quoted,
-             nothing_is_said_to_beat_the_bare_floor, streams_count_in_how_far_chance_goes_below_the_floor,
+             nothing_is_said_to_beat_the_bare_floor, what_the_two_figures_of_a_row_are_is_said_above_both_tables,
+             nothing_is_said_of_a_congestion_control_that_no_row_has, the_floors_sockets_have_the_congestion_control_that_was_asked_for,
+             a_row_of_the_floor_without_a_figure_leaves_the_others, a_trial_of_a_few_casts_is_no_figure_of_a_group, streams_count_in_how_far_chance_goes_below_the_floor,
              rows_of_the_floor_say_what_was_sent_before_the_clock_or_are_not_quoted, both_sides_send_as_many_blocks_before_the_clock,
              only_like_spreads_of_runs_are_quoted, the_spread_of_runs_is_that_of_the_sizes_that_all_have, cpu_time_is_that_of_a_whole_tree_of_processes,
              a_tools_processes_are_counted_with_what_they_started, sizes_are_told_beside_the_peers, foretold_ranges_are_told_in_words, only_verdicts_count_as_said_to_differ, both_sides_of_a_fabric_have_like_settings,

@@ -11,11 +11,14 @@ Usage: pipegauge-floor {tcp|unix|shm} [--pattern {pingpong|stream}] [--size BYTE
   --pattern   pingpong (default): seconds of a round trip; stream: bits per second one way
   --size      block size in bytes (default 64)
   --repeats   timed iterations (default: by size, some tenths of a second)
-  --warmup    iterations before the clock starts (default: a tenth of the repeats); a stream has them in pieces of the repeats
+  --warmup    iterations before the clock starts (default: a tenth of the repeats); a stream has them in pieces of at
+              most as many blocks as are timed, each answered; the rest comes first
   --wait      block (default): sleep in the kernel; spin: ask again and again. shm always spins
   --spin      the same as --wait spin
   --pin       CPUs of the two processes (default: the first two allowed; none: the scheduler's choice)
   --congestion  TCP's congestion control (default: the system's)
+
+Over shm a block of 1 byte is copied as such, and longer ones by the C library's copy: the step from 1 byte to 2 has that call in it.
 ";
 
 /// What the arguments ask for.
@@ -164,6 +167,16 @@ mod tests {
     }
 
     #[test]
+    fn a_congestion_control_is_of_the_near_side_alone() {
+        for line in ["tcp --congestion reno", "tcp --congestion=reno --spin"] {
+            let Asked::Near(plan) = parsed(line).unwrap() else { panic!("not near") };
+            assert_eq!(plan.congestion.as_deref(), Some("reno"), "{line}");
+            // It makes both sockets.
+            assert_eq!(parse(&far(&plan), &[]).unwrap(), Asked::Far(Plan { congestion: None, ..plan }));
+        }
+    }
+
+    #[test]
     fn wrong_arguments_are_named() {
         for (line, word) in [
             ("", "which path"),
@@ -177,6 +190,9 @@ mod tests {
             ("tcp --fast", "--fast"),
             ("shm --wait block", "only spins"),
             ("tcp --wait doze", "block, spin"),
+            ("shm --congestion reno", "shm has none"),
+            ("unix --congestion=reno", "unix has none"),
+            ("tcp --congestion", "needs a value"),
         ] {
             let message = parsed(line).unwrap_err().to_string();
             assert!(message.contains(word), "{line}: {message}");

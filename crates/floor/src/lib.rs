@@ -18,6 +18,7 @@
 //! | `error` | what can go wrong, in words |
 //! | `start` | the second process: start, hand over the path, pin, reap |
 //! | `socket` | TCP and UNIX stream |
+//! | `watch` | ends a receive that lasts too long |
 //! | `block` | page-aligned memory |
 //! | `memory` | shared memory: a cache line each way, a byte ring |
 
@@ -28,6 +29,7 @@ mod memory;
 mod plan;
 mod socket;
 mod start;
+mod watch;
 
 use std::process::ExitCode;
 

@@ -79,9 +79,8 @@ pub(crate) fn near(file: OwnedFd, control: BorrowedFd<'_>, plan: &Plan) -> Resul
     let memory = Memory::map(&file, control, plan)?;
     let block = &mut *Block::new(plan.size);
     match plan.pattern {
-        // A length that is known is no call of the C library's copy: of a byte's round trip that is a tenth.
-        Pattern::PingPong if plan.size == 1 => trips::<1>(&memory, block, plan),
-        Pattern::PingPong => trips::<0>(&memory, block, plan),
+        Pattern::PingPong if plan.size == 1 => trips::<true>(&memory, block, plan),
+        Pattern::PingPong => trips::<false>(&memory, block, plan),
         Pattern::Stream => {
             let mut writer = Writer { memory: &memory, put: 0, taken: 0 };
             let (mut start, mut turn) = (Instant::now(), 0u8);
@@ -103,8 +102,8 @@ pub(crate) fn far(file: OwnedFd, control: BorrowedFd<'_>, plan: &Plan) -> Result
     let memory = Memory::map(&file, control, plan)?;
     let block = &mut *Block::new(plan.size);
     match plan.pattern {
-        Pattern::PingPong if plan.size == 1 => echoes::<1>(&memory, block, plan)?,
-        Pattern::PingPong => echoes::<0>(&memory, block, plan)?,
+        Pattern::PingPong if plan.size == 1 => echoes::<true>(&memory, block, plan)?,
+        Pattern::PingPong => echoes::<false>(&memory, block, plan)?,
         Pattern::Stream => {
             let mut reader = Reader { memory: &memory, put: 0, taken: 0 };
             let mut turn = 0u8;
@@ -120,15 +119,15 @@ pub(crate) fn far(file: OwnedFd, control: BorrowedFd<'_>, plan: &Plan) -> Result
     Ok(())
 }
 
-/// The block, of `LEN` bytes where that is not 0.
+/// The block; of a lone byte the length is known here, so that it is copied as such. Longer blocks are copied by the C library.
 #[inline(always)]
-fn known<const LEN: usize>(block: &mut [u8]) -> &mut [u8] {
-    if LEN > 0 { &mut block[..LEN] } else { block }
+fn known<const BYTE: bool>(block: &mut [u8]) -> &mut [u8] {
+    if BYTE { &mut block[..1] } else { block }
 }
 
 /// Seconds of the timed round trips.
-fn trips<const LEN: usize>(memory: &Memory<'_>, block: &mut [u8], plan: &Plan) -> Result<f64, FloorError> {
-    let block = known::<LEN>(block);
+fn trips<const BYTE: bool>(memory: &Memory<'_>, block: &mut [u8], plan: &Plan) -> Result<f64, FloorError> {
+    let block = known::<BYTE>(block);
     let (mut start, mut turn) = (Instant::now(), 0u8);
     for trips in [plan.warmup, plan.repeats] {
         start = Instant::now();
@@ -141,8 +140,8 @@ fn trips<const LEN: usize>(memory: &Memory<'_>, block: &mut [u8], plan: &Plan) -
     Ok(start.elapsed().as_secs_f64())
 }
 
-fn echoes<const LEN: usize>(memory: &Memory<'_>, block: &mut [u8], plan: &Plan) -> Result<(), FloorError> {
-    let block = known::<LEN>(block);
+fn echoes<const BYTE: bool>(memory: &Memory<'_>, block: &mut [u8], plan: &Plan) -> Result<(), FloorError> {
+    let block = known::<BYTE>(block);
     let mut turn = 0u8;
     for _ in 0..plan.warmup + plan.repeats {
         turn = turn.wrapping_add(1);

@@ -91,12 +91,12 @@ impl Plan {
         }
     }
 
-    /// Blocks of a stream before each answer. The timed ones are the last; the warm-up comes in pieces of as many at most, so that what is
-    /// timed differs from it in nothing: a socket that has carried one long stream carries the next blocks in another way than
-    /// after bursts.
+    /// Blocks of a stream before each answer. The timed ones are the last; the warm-up comes in pieces of at most as many, each answered, the rest
+    /// first: a socket that has carried one long stream carries the next blocks in another way than after bursts. Without
+    /// a warm-up a piece of none comes first, since the far process must be there when the clock starts.
     pub(crate) fn answered(&self) -> impl Iterator<Item = u64> {
         let (whole, rest) = (self.warmup / self.repeats.max(1), self.warmup % self.repeats.max(1));
-        (rest > 0).then_some(rest).into_iter().chain((0..=whole).map(|_| self.repeats))
+        (rest > 0 || whole == 0).then_some(rest).into_iter().chain((0..=whole).map(|_| self.repeats))
     }
 }
 
@@ -108,6 +108,8 @@ pub struct Figure {
     /// Seconds for all timed iterations, on the near process's clock. In a stream, from the first send to the arrival of
     /// the byte that says that the last block was received.
     pub seconds: f64,
+    /// What congestion control the system says that the two sockets have, the near one first; none of other paths than TCP.
+    pub congestion: Option<[String; 2]>,
 }
 
 impl Figure {
@@ -129,13 +131,15 @@ impl Figure {
         let Plan { path, pattern, size, repeats, warmup, spin, pin, congestion: _ } = &self.plan;
         let rtt = *pattern == Pattern::PingPong;
         let pinned = pin.map_or("null".to_owned(), |(near, far)| format!("[{near},{far}]"));
+        let congestion =
+            self.congestion.as_ref().map_or("null".to_owned(), |[near, far]| format!(r#"["{near}","{far}"]"#));
         let half = if rtt {
             format!(r#","half_rtt_seconds":{:e}"#, self.seconds_per_iteration() / 2.0)
         } else {
             String::new()
         };
         format!(
-            r#"{{"path":"{}","pattern":"{}","size":{size},"repeats":{repeats},"warmup":{warmup},"spin":{spin},"pinned":{pinned},"seconds":{:e},"seconds_per_iteration":{:e},"rtt":{rtt}{half},"bits_per_second":{:e}}}"#,
+            r#"{{"path":"{}","pattern":"{}","size":{size},"repeats":{repeats},"warmup":{warmup},"spin":{spin},"pinned":{pinned},"congestion":{congestion},"seconds":{:e},"seconds_per_iteration":{:e},"rtt":{rtt}{half},"bits_per_second":{:e}}}"#,
             path.name(),
             pattern.name(),
             self.seconds,
@@ -153,7 +157,7 @@ mod tests {
     fn a_stream_is_warmed_up_in_pieces_of_what_is_timed() {
         let plan = |warmup, repeats| Plan { warmup, repeats, ..Plan::new(Path::Tcp, Pattern::Stream, 1) };
         for (warmup, repeats, pieces) in
-            [(0, 5, vec![5]), (4, 5, vec![4, 5]), (10, 5, vec![5; 3]), (11, 5, vec![1, 5, 5, 5])]
+            [(0, 5, vec![0, 5]), (4, 5, vec![4, 5]), (10, 5, vec![5; 3]), (11, 5, vec![1, 5, 5, 5])]
         {
             assert_eq!(plan(warmup, repeats).answered().collect::<Vec<_>>(), pieces);
         }
@@ -161,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_ping_pong_counts_both_ways_and_a_stream_one() {
-        let mut figure = Figure { plan: Plan::new(Path::Tcp, Pattern::PingPong, 1000), seconds: 2.0 };
+        let mut figure = Figure { plan: Plan::new(Path::Tcp, Pattern::PingPong, 1000), seconds: 2.0, congestion: None };
         figure.plan.repeats = 4;
         assert_eq!(figure.seconds_per_iteration(), 0.5);
         assert_eq!(figure.bits_per_second(), 32_000.0);
@@ -171,7 +175,7 @@ mod tests {
 
     #[test]
     fn json_labels_every_time() {
-        let mut figure = Figure { plan: Plan::new(Path::Shm, Pattern::PingPong, 8), seconds: 0.5 };
+        let mut figure = Figure { plan: Plan::new(Path::Shm, Pattern::PingPong, 8), seconds: 0.5, congestion: None };
         (figure.plan.repeats, figure.plan.pin) = (100, Some((0, 1)));
         let value: serde_json::Value = serde_json::from_str(&figure.json()).unwrap();
         assert_eq!(value["rtt"], true);

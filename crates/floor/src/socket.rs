@@ -8,10 +8,14 @@ use std::time::{Duration, Instant};
 use socket2::{Domain, SockAddr, Socket, Type};
 
 use crate::block::Block;
+use crate::watch::Watch;
 use crate::{FloorError, PATIENCE, Path, Pattern, Plan};
 
-/// A connected pair, made in one process so that no stranger can be at the other end.
-pub(crate) fn pair(plan: &Plan) -> Result<(OwnedFd, OwnedFd), FloorError> {
+const LIMIT: Duration = Duration::from_secs(PATIENCE);
+
+/// The ends of a connected pair, made in one process so that no stranger can be at the other end; and what congestion control the system says
+/// that they have, the near one first.
+pub(crate) fn pair(plan: &Plan) -> Result<(OwnedFd, OwnedFd, Option<[String; 2]>), FloorError> {
     let path = plan.path;
     let connected = if path == Path::Tcp {
         tcp_pair(plan.congestion.as_deref())
@@ -19,7 +23,14 @@ pub(crate) fn pair(plan: &Plan) -> Result<(OwnedFd, OwnedFd), FloorError> {
         Socket::pair(Domain::UNIX, Type::STREAM, None)
     };
     let (near, far) = connected.map_err(FloorError::io(format!("connecting two {} sockets", path.name())))?;
-    Ok((near.into(), far.into()))
+    let said = if path == Path::Tcp { Some([congestion(&near)?, congestion(&far)?]) } else { None };
+    Ok((near.into(), far.into(), said))
+}
+
+/// The name of a socket's congestion control.
+fn congestion(socket: &Socket) -> Result<String, FloorError> {
+    let name = socket.tcp_congestion().map_err(FloorError::io("asking for a congestion control"))?;
+    Ok(String::from_utf8_lossy(name.split(|b| *b == 0).next().unwrap_or_default()).into_owned())
 }
 
 fn tcp_pair(congestion: Option<&str>) -> io::Result<(Socket, Socket)> {
@@ -105,6 +116,8 @@ pub(crate) fn far(fd: OwnedFd, plan: &Plan) -> Result<(), FloorError> {
 }
 
 struct Line {
+    /// Ends a receive that lasts too long; none where the socket is asked again and again.
+    watch: Option<Watch>,
     socket: Socket,
     spin: bool,
 }
@@ -114,11 +127,19 @@ impl Line {
         let socket = Socket::from(fd);
         let set = || {
             socket.set_nonblocking(plan.spin)?;
-            socket.set_read_timeout(Some(Duration::from_secs(PATIENCE)))?;
-            socket.set_write_timeout(Some(Duration::from_secs(PATIENCE)))
+            socket.set_write_timeout(Some(LIMIT))
         };
         set().map_err(FloorError::io("setting up a socket"))?;
-        Ok(Self { socket, spin: plan.spin })
+        let watch = if plan.spin { None } else { Some(Watch::over(&socket, LIMIT)?) };
+        Ok(Self { watch, socket, spin: plan.spin })
+    }
+
+    #[inline(always)]
+    fn read(&mut self, block: &mut [u8]) -> io::Result<usize> {
+        match &self.watch {
+            Some(watch) => watch.during(|| (&self.socket).read(block)),
+            None => self.socket.read(block),
+        }
     }
 
     fn send(&mut self, mut block: &[u8]) -> Result<(), FloorError> {
@@ -135,7 +156,10 @@ impl Line {
     fn receive(&mut self, mut block: &mut [u8]) -> Result<(), FloorError> {
         let mut wait = Wait::default();
         while !block.is_empty() {
-            match self.socket.read(block) {
+            match self.read(block) {
+                Ok(0) if self.watch.as_ref().is_some_and(Watch::ended) => {
+                    return Err(FloorError::Stuck { doing: "receiving", seconds: PATIENCE });
+                }
                 Ok(0) => return Err(FloorError::Gone { doing: "receiving" }),
                 Ok(got) => block = &mut block[got..],
                 Err(e) => wait.after(e, self.spin, "receiving")?,
@@ -170,10 +194,51 @@ impl Wait {
                 }
                 Ok(())
             }
-            // A blocking socket says so when its time limit is over.
+            // A blocking socket says so when the time limit of its sends is over.
             ErrorKind::WouldBlock => Err(FloorError::Stuck { doing, seconds: PATIENCE }),
             ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => Err(FloorError::Gone { doing }),
             _ => Err(FloorError::io(doing)(error)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn receives_have_no_time_limit_of_the_sockets_own_and_end_all_the_same() {
+        for path in [Path::Tcp, Path::Unix] {
+            let (near, far, _) = pair(&Plan::new(path, Pattern::PingPong, 8)).unwrap();
+            let mut line = Line::new(near, &Plan::new(path, Pattern::PingPong, 8)).unwrap();
+            assert_eq!(line.socket.read_timeout().unwrap(), None, "its timer would be timed");
+            // The other side says nothing.
+            line.watch = Some(Watch::over(&line.socket, Duration::from_millis(50)).unwrap());
+            let error = line.receive(&mut [0; 8]).unwrap_err();
+            assert!(matches!(error, FloorError::Stuck { doing: "receiving", .. }), "{error}");
+            drop(far);
+        }
+    }
+
+    #[test]
+    fn many_short_receives_are_not_one_long_one() {
+        let plan = Plan::new(Path::Unix, Pattern::PingPong, 1);
+        let (near, far, _) = pair(&plan).unwrap();
+        let mut line = Line::new(near, &plan).unwrap();
+        line.watch = Some(Watch::over(&line.socket, Duration::from_millis(400)).unwrap());
+        let mut far = Socket::from(far);
+        let sender = std::thread::spawn(move || {
+            for _ in 0..40 {
+                std::thread::sleep(Duration::from_millis(20));
+                far.write_all(&[1]).unwrap();
+            }
+        });
+        for _ in 0..40 {
+            line.receive(&mut [0]).unwrap();
+        }
+        // Nor is a pause between two.
+        std::thread::sleep(Duration::from_millis(800));
+        assert!(!line.watch.as_ref().unwrap().ended());
+        sender.join().unwrap();
     }
 }

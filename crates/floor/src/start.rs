@@ -68,19 +68,19 @@ pub fn measure(program: &Program, plan: &Plan) -> Result<Figure, FloorError> {
     if !(1..=Plan::MOST).contains(&plan.size) || plan.repeats == 0 {
         return Err(FloorError::Usage(format!("a plan needs 1 to {} bytes and at least one repeat", Plan::MOST)));
     }
-    let seconds = std::thread::scope(|scope| {
+    let (seconds, congestion) = std::thread::scope(|scope| {
         let near = scope.spawn(|| near(program, plan));
         near.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })?;
-    Ok(Figure { plan: plan.clone(), seconds })
+    Ok(Figure { plan: plan.clone(), seconds, congestion })
 }
 
-fn near(program: &Program, plan: &Plan) -> Result<f64, FloorError> {
+fn near(program: &Program, plan: &Plan) -> Result<(f64, Option<[String; 2]>), FloorError> {
     // The far CPU first, only to learn here whether it may be used: the far process could not say so.
     pin(plan.pin.map(|p| p.1))?;
     pin(plan.pin.map(|p| p.0))?;
-    let (near_end, far_end) = match plan.path {
-        Path::Shm => memory::pair(plan)?,
+    let (near_end, far_end, congestion) = match plan.path {
+        Path::Shm => memory::pair(plan).map(|(near, far)| (near, far, None))?,
         Path::Tcp | Path::Unix => socket::pair(plan)?,
     };
     let (control, theirs) = UnixStream::pair().map_err(FloorError::io("making a control socket"))?;
@@ -88,10 +88,11 @@ fn near(program: &Program, plan: &Plan) -> Result<f64, FloorError> {
     hand_over(&control, &far_end)?;
     // The near side must not keep the far end open: its closing is how the death of the far process shows.
     drop(far_end);
-    match plan.path {
+    let seconds = match plan.path {
         Path::Shm => memory::near(near_end, control.as_fd(), plan),
         Path::Tcp | Path::Unix => socket::near(near_end, plan),
-    }
+    }?;
+    Ok((seconds, congestion))
 }
 
 /// The far process: its end of the path comes over standard input.

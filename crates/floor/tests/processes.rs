@@ -35,6 +35,61 @@ fn every_path_and_pattern_gives_a_figure() {
 }
 
 #[test]
+fn a_warm_up_of_many_pieces_is_answered_piece_by_piece() {
+    // More pieces than a byte can count.
+    for path in Path::ALL {
+        let mut plan = plan(path, Pattern::Stream, 64);
+        (plan.repeats, plan.warmup) = (5, 1_301);
+        floor::measure(&program(), &plan).unwrap_or_else(|e| panic!("{plan:?}: {e}"));
+    }
+}
+
+#[test]
+fn starting_the_far_process_is_not_timed_without_a_warm_up() {
+    // It runs by a shell that sleeps first.
+    let late = Program {
+        exe: "/bin/sh".into(),
+        prefix: ["-c", "sleep 0.3; exec \"$0\" \"$@\"", EXE].map(str::to_owned).into(),
+    };
+    for path in Path::ALL {
+        let mut plan = plan(path, Pattern::Stream, 64);
+        (plan.repeats, plan.warmup) = (5, 0);
+        let seconds = floor::measure(&late, &plan).unwrap().seconds;
+        assert!(seconds < 0.3, "{path:?}: {seconds} s");
+    }
+}
+
+/// Congestion controls that anybody may have.
+fn congestion_controls() -> Vec<String> {
+    let names = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control").unwrap();
+    names.split_whitespace().map(str::to_owned).collect()
+}
+
+#[test]
+fn both_sockets_have_the_congestion_control_that_was_named_and_the_figure_says_so() {
+    for name in congestion_controls() {
+        let mut plan = plan(Path::Tcp, Pattern::Stream, 64);
+        plan.congestion = Some(name.clone());
+        let figure = floor::measure(&program(), &plan).unwrap();
+        assert_eq!(figure.congestion, Some([name.clone(), name.clone()]));
+        let value: serde_json::Value = serde_json::from_str(&figure.json()).unwrap();
+        assert_eq!(value["congestion"], serde_json::json!([name, name]));
+    }
+    let system = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap().trim().to_owned();
+    let figure = floor::measure(&program(), &plan(Path::Tcp, Pattern::PingPong, 1)).unwrap();
+    assert_eq!(figure.congestion, Some([system.clone(), system]));
+    assert_eq!(floor::measure(&program(), &plan(Path::Unix, Pattern::PingPong, 1)).unwrap().congestion, None);
+}
+
+#[test]
+fn a_congestion_control_that_is_not_there_is_named() {
+    let output = Command::new(EXE).args(["tcp", "--congestion", "nosuch", "--repeats", "9"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("'nosuch'") && said.contains("tcp_available_congestion_control"), "{said}");
+}
+
+#[test]
 fn the_command_prints_one_json_line() {
     for (args, rtt) in
         [("unix --size 64 --repeats 20 --pin none", true), ("tcp --pattern stream --repeats 20 --spin", false)]

@@ -10,7 +10,7 @@ use crate::SessionError;
 use crate::amounts::{MIDDLING, rounds};
 use crate::event::Why;
 use crate::figures::Common;
-use crate::path::{LONGER, PathRun, Point};
+use crate::path::{LONG, LONGER, PathRun, Point};
 use crate::settled;
 use crate::teller::RunError;
 
@@ -56,9 +56,10 @@ const TIMED: f64 = 0.25;
 const LEAST_OPENINGS: f64 = 1.5;
 const FEWEST_ROUNDS: [f64; 2] = [5.0, 9.0];
 
-/// A trial that is to take longer than this, seconds, is worked up to: by warm-ups of so many times the iterations of the longest trial so far.
-const LONG_TRIAL: f64 = 0.1;
+/// A trial that is to be long is worked up to: by warm-ups of so many times the iterations of the longest trial so far, each at most a part of
+/// what is to come, so that all of them are less than a third of it. What is left is a trial of less than `STEP * PART` times the longest so far.
 const STEP: u64 = 10;
+const PART: u64 = 4;
 
 /// The round `block` of all `sides`, where `planned` were planned: fewer and longer ones where opening them would take most of the time.
 pub(crate) fn round(sides: &[PathRun<'_>], block: u32, planned: u32) -> Round {
@@ -263,20 +264,20 @@ impl PathRun<'_> {
 
     /// Iterations for a first long trial of a size: `repeats`, or fewer where longer and longer warm-ups find that they would take far longer
     /// than the typical iteration tells. Where other programs hold the CPUs, a side that spins waits for the other to get one, now and
-    /// then for as long as ten thousand round trips: trials of milliseconds hardly see it.
+    /// then for as long as ten thousand round trips: trials of milliseconds may all fall between two waits.
     fn tried(&mut self, size: u64, mut repeats: u64, block: u32) -> Result<u64, RunError> {
         let plan = self.plan;
         let asked = plan.repeats.is_some() || plan.rate.is_some() || plan.offered.is_some();
         let takes = repeats as f64 * self.estimate(size);
         // Members end a trial together when it takes too long.
-        if asked || plan.pattern.facts().together || takes <= LONG_TRIAL {
+        if asked || plan.pattern.facts().together || takes <= LONG {
             return Ok(repeats);
         }
         let made = |p: &Point| p.trials.iter().map(|t| t.report.repeats).max();
         let mut known = self.points.get(&size).and_then(made).unwrap_or(0);
         loop {
             known = known.max(1).saturating_mul(STEP);
-            if known >= repeats {
+            if known > repeats / PART {
                 return Ok(repeats);
             }
             self.trial(size, known, block, true)?;

@@ -20,8 +20,8 @@ use crate::settled::settled;
 use crate::teller::{RunError, Teller};
 use crate::{Load, Session, SessionError, TrialSpec, bucket, figures, judge, support, sustained};
 
-/// An iteration that takes longer than this is a trial of its own, seconds.
-const LONG: f64 = 0.02;
+/// What takes longer than this is long, seconds: such an iteration is a trial of its own, and the first such trial of a size is worked up to.
+pub(crate) const LONG: f64 = 0.02;
 /// Share of the budget that a trial may take which has as many iterations as its pattern asks for.
 const OF_BUDGET: f64 = 1.0 / 200.0;
 /// Most iterations of a trial.
@@ -30,8 +30,9 @@ const MOST: u64 = 1 << 22;
 const MOST_MEAN: f64 = 3.0;
 /// A single trial or opening counts as at most so many times the average.
 const MOST_BEYOND: f64 = 4.0;
-/// A trial takes at most so many times as long as it was to, if that can be foretold; one that its members can end together ends then, or
-/// after a share of the budget where that is longer.
+/// So many times as long as it was to take, a trial may take. A size's first long trial gets no more iterations than its warm-ups foretell for
+/// that; others are not held to it, but those that their members can end together: such a trial ends then, or after a share of the budget
+/// where that is longer.
 pub(crate) const LONGER: f64 = 4.0;
 const LONGEST: f64 = 0.05;
 /// Weight of the last trial in what an iteration takes on average.

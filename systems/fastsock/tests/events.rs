@@ -5,7 +5,7 @@ mod common;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use common::programs::{Server, WAYS, command, folder, installed, port, wait_for};
+use common::programs::{WAYS, command, folder, installed, serves};
 use common::{Built, built};
 
 fn own(file: &str) -> PathBuf {
@@ -30,8 +30,9 @@ fn python_echoes_by_asyncio_selectors_and_time_limits() {
     let script = script.to_str().unwrap();
     for kind in ["asyncio", "selectors"] {
         for (who, server, client) in WAYS {
-            let at = port().to_string();
-            let _server = Server(start(built, server, "python3", &[script, "server", kind, &at]));
+            let (_server, port) =
+                serves(|port| start(built, server, "python3", &[script, "server", kind, &port.to_string()]));
+            let at = port.to_string();
             for by in ["asyncio", "selectors", "timeout"] {
                 let got = command(built, client, "python3").args([script, "client", by, &at]).output().unwrap();
                 let expected = if server && client { "fast" } else { "kernel" };
@@ -51,11 +52,12 @@ fn redis_serves_many_clients_and_pipelines() {
     let folder = folder("redis");
     std::fs::write(folder.join("lines"), lines).unwrap();
     for (who, server, client) in WAYS {
-        let port = port();
+        let (_server, port) = serves(|port| {
+            let at = port.to_string();
+            let arguments = ["--port", &at, "--save", "", "--bind", "127.0.0.1", "--appendonly", "no"];
+            start(built, server, "redis-server", &arguments)
+        });
         let at = port.to_string();
-        let arguments = ["--port", &at, "--save", "", "--bind", "127.0.0.1", "--appendonly", "no"];
-        let _server = Server(start(built, server, "redis-server", &arguments));
-        wait_for(port);
         for more in [&["-c", "20", "-n", "5000"][..], &["-c", "5", "-n", "20000", "-P", "16"]] {
             let mut run = command(built, client, "redis-benchmark");
             let got = run.args(["-p", &at, "-q", "-e", "-t", "set,get,lpush,lrange_100"]).args(more).output().unwrap();
@@ -85,15 +87,12 @@ fn memcached_gives_back_what_it_was_given() {
         return;
     }
     for (who, server, client) in WAYS {
-        let port = port();
+        let (_server, port) = serves(|port| {
+            let at = port.to_string();
+            let arguments = ["-l", "127.0.0.1", "-p", &at, "-U", "0", "-u", "root", "-t", "2"];
+            start(built, server, "memcached", &arguments)
+        });
         let at = port.to_string();
-        let _server = Server(start(
-            built,
-            server,
-            "memcached",
-            &["-l", "127.0.0.1", "-p", &at, "-U", "0", "-u", "root", "-t", "2"],
-        ));
-        wait_for(port);
         let program = "
 import socket, sys
 conns = [socket.create_connection(('127.0.0.1', int(sys.argv[1]))) for _ in range(6)]
@@ -124,18 +123,21 @@ fn nginx_serves_files_and_goes_on_through_reloads() {
     // SAFETY: asks for a number.
     let user = if unsafe { libc::geteuid() } == 0 { "user root;" } else { "" };
     for (who, server, client) in WAYS {
-        let (port, here) = (port(), folder.display());
-        let config = format!(
+        let here = folder.display();
+        let config = |port: u16| {
+            format!(
             "{user} worker_processes 2; daemon off; pid {here}/pid; error_log {here}/errors;
             events {{ worker_connections 200; }}
             http {{ access_log off; sendfile off; keepalive_requests 100000; client_body_temp_path {here}/a; proxy_temp_path {here}/b;
             fastcgi_temp_path {here}/c; uwsgi_temp_path {here}/d; scgi_temp_path {here}/e;
             server {{ listen 127.0.0.1:{port}; root {here}; location /short {{ return 200 hello; }} }} }}"
-        );
-        std::fs::write(folder.join("conf"), config).unwrap();
+        )
+        };
         let conf = folder.join("conf");
-        let server = Server(start(built, server, "nginx", &["-c", conf.to_str().unwrap()]));
-        wait_for(port);
+        let (server, port) = serves(|port| {
+            std::fs::write(&conf, config(port)).unwrap();
+            start(built, server, "nginx", &["-c", conf.to_str().unwrap()])
+        });
         // Several files over one connection, while the configuration is read again and again.
         let url = format!("http://127.0.0.1:{port}/file");
         let short = format!("http://127.0.0.1:{port}/short");
@@ -177,8 +179,9 @@ fn java_echoes_by_selectors() {
     assert!(compiled.success());
     let path = folder.to_str().unwrap();
     for (who, server, client) in WAYS {
-        let at = port().to_string();
-        let _server = Server(start(built, server, "java", &["-cp", path, "Echo", "server", &at]));
+        let (_server, port) =
+            serves(|port| start(built, server, "java", &["-cp", path, "Echo", "server", &port.to_string()]));
+        let at = port.to_string();
         let got = command(built, client, "java").args(["-cp", path, "Echo", "client", &at]).output().unwrap();
         assert_eq!(text(&got), "3000000 bytes", "library: {who}");
     }
@@ -198,8 +201,8 @@ fn go_is_untouched() {
     assert!(made.unwrap().success());
     let program = program.to_str().unwrap();
     for (who, server, client) in WAYS {
-        let at = port().to_string();
-        let _server = Server(start(built, server, program, &["server", &at]));
+        let (_server, port) = serves(|port| start(built, server, program, &["server", &port.to_string()]));
+        let at = port.to_string();
         let got = command(built, client, program).args(["client", &at]).output().unwrap();
         assert_eq!(text(&got), "same", "library: {who}");
     }

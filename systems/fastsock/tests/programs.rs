@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use common::built;
-use common::programs::{Server, WAYS, command, installed, port, wait_for};
+use common::programs::{WAYS, command, installed, port, serves};
 
 #[test]
 fn a_web_server_in_python_gives_curl_the_whole_file() {
@@ -19,15 +19,11 @@ fn a_web_server_in_python_gives_curl_the_whole_file() {
     let bytes: Vec<u8> = (0..3_000_000_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     std::fs::write(folder.join("file"), &bytes).unwrap();
     for (who, server, client) in WAYS {
-        let port = port();
-        let at = port.to_string();
-        let child = command(built, server, "python3")
-            .args(["-m", "http.server", &at, "--bind", "127.0.0.1", "--directory"])
-            .arg(&folder)
-            .stdout(Stdio::null())
-            .spawn();
-        let _server = Server(child.unwrap());
-        wait_for(port);
+        let (_server, port) = serves(|port| {
+            let mut child = command(built, server, "python3");
+            child.args(["-m", "http.server", &port.to_string(), "--bind", "127.0.0.1", "--directory"]).arg(&folder);
+            child.stdout(Stdio::null()).spawn().unwrap()
+        });
         for _ in 0..3 {
             let url = format!("http://127.0.0.1:{port}/file");
             let got = command(built, client, "curl").args(["-s", "--max-time", "60", &url]).output().unwrap();
@@ -63,12 +59,12 @@ fn redis_answers() {
         return;
     }
     for (who, server, client) in WAYS {
-        let port = port();
+        let (_server, port) = serves(|port| {
+            let at = port.to_string();
+            let arguments = ["--port", &at, "--save", "", "--bind", "127.0.0.1", "--appendonly", "no"];
+            command(built, server, "redis-server").args(arguments).stdout(Stdio::null()).spawn().unwrap()
+        });
         let at = port.to_string();
-        let arguments = ["--port", &at, "--save", "", "--bind", "127.0.0.1", "--appendonly", "no"];
-        let child = command(built, server, "redis-server").args(arguments).stdout(Stdio::null()).spawn();
-        let _server = Server(child.unwrap());
-        wait_for(port);
         let value = "v".repeat(100_000);
         let ask = |words: &[&str]| {
             let got = command(built, client, "redis-cli").args(["-p", &at]).args(words).output().unwrap();

@@ -2,11 +2,31 @@
 
 mod common;
 
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use common::built;
-use common::programs::{WAYS, command, folder, installed, port, serves};
+use common::programs::{WAYS, command, folder, installed, listens, port, serves};
+
+#[test]
+fn a_stranger_on_its_port_is_not_taken_for_the_server() {
+    let mut stranger = None;
+    let (server, port) = serves(|port| {
+        let mut child = Command::new("python3");
+        child.stderr(Stdio::null());
+        // The first one's port is taken before it binds, and it takes its time to see that.
+        if stranger.is_none() {
+            stranger = Some(TcpListener::bind(("127.0.0.1", port)).unwrap());
+            return child.args(["-c", "import time; time.sleep(0.5)"]).spawn().unwrap();
+        }
+        // This one listens in a process that it began.
+        let listen = "import os, socket, sys, time\nif os.fork(): os.wait()\ns = socket.create_server(('127.0.0.1', int(sys.argv[1])))\ntime.sleep(10)";
+        child.args(["-c", listen, &port.to_string()]).spawn().unwrap()
+    });
+    let taken = stranger.unwrap().local_addr().unwrap().port();
+    assert!(port != taken && listens(server.0.id(), port) && !listens(server.0.id(), taken));
+}
 
 fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))

@@ -75,7 +75,7 @@ pub fn serves(mut start: impl FnMut(u16) -> Child) -> (Server, u16) {
     loop {
         let port = port();
         let mut server = Server(start(port));
-        while !listens(port) {
+        while !listens(server.0.id(), port) {
             if let Some(ended) = server.0.try_wait().unwrap() {
                 eprintln!("the server on port {port} ended before it listened: {ended}");
                 break;
@@ -90,14 +90,43 @@ pub fn serves(mut start: impl FnMut(u16) -> Child) -> (Server, u16) {
     }
 }
 
-/// Whether somebody listens.
-fn listens(port: u16) -> bool {
+/// Whether a process listens, or one that it began: a stranger that got the port first does not count.
+pub fn listens(process: u32, port: u16) -> bool {
+    let own = family(process);
+    listeners(port).iter().any(|inode| own.iter().any(|of| holds(*of, inode)))
+}
+
+/// A process and all that it began.
+fn family(process: u32) -> Vec<u32> {
+    let mut all = vec![process];
+    let mut next = 0;
+    while let Some(of) = all.get(next).copied() {
+        let tasks = std::fs::read_dir(format!("/proc/{of}/task")).into_iter().flatten().flatten();
+        let listed = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+        all.extend(
+            listed.flat_map(|line| line.split_whitespace().filter_map(|id| id.parse().ok()).collect::<Vec<u32>>()),
+        );
+        next += 1;
+    }
+    all
+}
+
+/// Whether a process has a socket open.
+fn holds(process: u32, inode: &str) -> bool {
+    let socket = format!("socket:[{inode}]");
+    let open = std::fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
+    open.filter_map(|fd| std::fs::read_link(fd.path()).ok()).any(|to| to.as_os_str() == socket.as_str())
+}
+
+/// The inodes of the sockets that listen on a port.
+fn listeners(port: u16) -> Vec<String> {
     let local = format!(":{port:04X} ");
-    // The local address is the second word of a line, the state (0A: listening) the fourth.
+    // The local address is the second word of a line, the state (0A: listening) the fourth, the inode the tenth.
     let of = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
-        words.get(3) == Some(&"0A") && words.get(1).is_some_and(|at| format!("{at} ").ends_with(&local))
+        let listens = words.get(3) == Some(&"0A") && words.get(1).is_some_and(|at| format!("{at} ").ends_with(&local));
+        words.get(9).filter(|_| listens).map(|inode| (*inode).to_owned())
     };
     let all = ["/proc/net/tcp", "/proc/net/tcp6"].map(|file| std::fs::read_to_string(file).unwrap_or_default());
-    all.iter().any(|text| text.lines().any(of))
+    all.iter().flat_map(|text| text.lines().filter_map(of)).collect()
 }

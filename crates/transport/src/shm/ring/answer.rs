@@ -3,9 +3,8 @@
 //! Both sides know what such a message must look like before it comes, and what the reply must look like too. So all of that
 //! is worked out before the wait ([`Turn::expect`]). What it changes is written down ([`Turn::settle`]) after the reply, while the
 //! peer is at work; without a reply, when the next operation begins. Between the message and its reply lie one comparison, the
-//! copies and, where slots are skipped, the store that frees them. With the book-keeping between them, a round trip of
-//! 1 byte took 14 ns of 114 more (`examples/shm_steps.rs` of `crates/measure`). Whatever is not as expected goes the
-//! general way.
+//! copies and, where slots are skipped, the store that frees them (what that saved: ARCHITECTURE.md). Whatever is not as
+//! expected goes the general way.
 
 use super::{Consumer, Held, Lane, Ordering, Producer, WARM_SLOTS};
 use crate::shm::place::{DATA, Place, SLOTS};
