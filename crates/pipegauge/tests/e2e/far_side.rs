@@ -267,8 +267,9 @@ fn a_process_without_room_for_a_descriptor_does_not_blame_its_peer() {
     // Few enough that somewhere on the way one is missing, whatever the process that started this one left open.
     for most in 8..16 {
         let mut command = std::process::Command::new("sh");
-        let line =
-            format!("ulimit -n {most}; exec \"$0\" run shm --sizes 64 --trials 1 --no-html -q -o {most}.run.jsonl");
+        let line = format!(
+            "ulimit -n {most}; exec \"$0\" run shm --sizes 64 --trials 1 --repeats 100 --no-html -q -o {most}.run.jsonl"
+        );
         command.arg("-c").arg(line).arg(super::support::binary());
         command.env(super::support::HISTORY.0, super::support::HISTORY.1);
         command.current_dir(dir.path("."));

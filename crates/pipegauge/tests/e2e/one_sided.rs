@@ -82,7 +82,7 @@ fn posted_sends_arrive_as_they_were_and_copies_are_told() {
         let dir = Scratch::new();
         let args = ["run", path, "--pattern", "post", "--sizes", "64,70000,1MiB", "--perturb", "0", "--trials", "2"];
         let rest =
-            ["--repeats", "300", "--budget", "60s", "--pin", "none", "--no-html", "--quiet", "-o", "x.run.jsonl"];
+            ["--repeats", "100", "--budget", "60s", "--pin", "none", "--no-html", "--quiet", "-o", "x.run.jsonl"];
         let said = dir.run(&[&args[..], &rest, more].concat());
         // Whether short streams meet is the machine's affair.
         let met = !never_at_once(&said.err);
