@@ -16,7 +16,7 @@ cargo build --workspace --features pipegauge/full --locked --quiet --target-dir 
 build=(cargo build --locked --quiet -p pipegauge-pure --lib --target wasm32-unknown-unknown --target-dir "$target/wasm")
 # Few figures are computed there: optimising these crates takes longer than all of them. The standard library is optimised, since without that
 # it links what none of these crates calls.
-for crate in stats model workload; do build+=(--config "profile.dev.package.pipegauge-$crate.opt-level=0"); done
+for crate in stats model; do build+=(--config "profile.dev.package.pipegauge-$crate.opt-level=0"); done
 build+=(--config profile.dev.debug=false)
 libs=$(rustc --print target-libdir --target wasm32-unknown-unknown 2>/dev/null)
 if ! ls "$libs"/libcore-*.rlib >/dev/null 2>&1; then

@@ -141,9 +141,9 @@ fi
 # Before the tests, which build the same command with all features, so that nothing is built twice for the parts behind them.
 # With an example the packages' dependencies have the features that they have in tests, so that most are built for both.
 bare() {
-  # Nothing is measured with it: the crate that takes longest to optimise is not.
+  # Little is measured with it, so that the crates here are not optimised.
   cargo build --locked --quiet --workspace --no-default-features --bin pipegauge --example figures \
-    --config profile.dev.package.pipegauge-measure.opt-level=0 &&
+    --config profile.dev.opt-level=0 --config profile.dev.package.pipegauge-measure.opt-level=0 &&
     scripts/test-bare.sh "$target/debug/pipegauge"
 }
 part "without features" bare
