@@ -126,7 +126,7 @@ def part_floor():
     if not rows:
         raise RuntimeError("no path has a figure")
     table("pipegauge against the floor", ["path", "blocks before the clock, each", "floor (median)", "pipegauge (median)", "ratio, paired [95%]", "pairs"], rows,
-          "The floor is `pipegauge-floor`: the same system calls with nothing around them. Both sides have the same settings of the socket, CPUs 0 and 1, and have sent "
+          "The floor is `pipegauge-floor`: the same system calls with nothing around them but, of a receive that blocks, two stores for a thread that ends one that lasts too long (pipegauge has such a thread, too). Both sides have the same settings of the socket, CPUs 0 and 1, and have sent "
           "as many blocks when the clock starts. Round trips and bursts then begin on an empty path and end with the answer. A sustained stream alone is timed "
           "differently: by pipegauge from one block's arrival to the last one's, at the receiver; by the floor from the first block that leaves to the receiver's answer, "
           "at the sender, which in about a second is longer by the way of a block and an answer. "

@@ -11,8 +11,8 @@ Usage: pipegauge-floor {tcp|unix|shm} [--pattern {pingpong|stream}] [--size BYTE
   --pattern   pingpong (default): seconds of a round trip; stream: bits per second one way
   --size      block size in bytes (default 64)
   --repeats   timed iterations (default: by size, some tenths of a second)
-  --warmup    iterations before the clock starts (default: a tenth of the repeats); a stream has them in pieces of at
-              most as many blocks as are timed, each answered; the rest comes first
+  --warmup    iterations before the clock starts (default: a tenth of the repeats); a ping-pong has one at least, a
+              stream has them in pieces of at most as many blocks as are timed, each answered; the rest comes first
   --wait      block (default): sleep in the kernel; spin: ask again and again. shm always spins
   --spin      the same as --wait spin
   --pin       CPUs of the two processes (default: the first two allowed; none: the scheduler's choice)

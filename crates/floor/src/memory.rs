@@ -129,7 +129,7 @@ fn known<const BYTE: bool>(block: &mut [u8]) -> &mut [u8] {
 fn trips<const BYTE: bool>(memory: &Memory<'_>, block: &mut [u8], plan: &Plan) -> Result<f64, FloorError> {
     let block = known::<BYTE>(block);
     let (mut start, mut turn) = (Instant::now(), 0u8);
-    for trips in [plan.warmup, plan.repeats] {
+    for trips in [plan.trips_before(), plan.repeats] {
         start = Instant::now();
         for _ in 0..trips {
             turn = turn.wrapping_add(1);
@@ -143,7 +143,7 @@ fn trips<const BYTE: bool>(memory: &Memory<'_>, block: &mut [u8], plan: &Plan) -
 fn echoes<const BYTE: bool>(memory: &Memory<'_>, block: &mut [u8], plan: &Plan) -> Result<(), FloorError> {
     let block = known::<BYTE>(block);
     let mut turn = 0u8;
-    for _ in 0..plan.warmup + plan.repeats {
+    for _ in 0..plan.trips_before() + plan.repeats {
         turn = turn.wrapping_add(1);
         memory.receive(0, turn, block)?;
         memory.send(1, turn, block);

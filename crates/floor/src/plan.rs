@@ -91,6 +91,11 @@ impl Plan {
         }
     }
 
+    /// Round trips of a ping-pong before the clock starts: one at least, so that the start of the far process is not timed.
+    pub(crate) fn trips_before(&self) -> u64 {
+        self.warmup.max(1)
+    }
+
     /// Blocks of a stream before each answer. The timed ones are the last; the warm-up comes in pieces of at most as many, each answered, the rest
     /// first: a socket that has carried one long stream carries the next blocks in another way than after bursts. Without
     /// a warm-up a piece of none comes first, since the far process must be there when the clock starts.

@@ -67,7 +67,7 @@ pub(crate) fn near(fd: OwnedFd, plan: &Plan) -> Result<f64, FloorError> {
     let block = &mut *Block::new(plan.size);
     match plan.pattern {
         Pattern::PingPong => {
-            for _ in 0..plan.warmup {
+            for _ in 0..plan.trips_before() {
                 line.send(block)?;
                 line.receive(block)?;
             }
@@ -98,7 +98,7 @@ pub(crate) fn far(fd: OwnedFd, plan: &Plan) -> Result<(), FloorError> {
     let block = &mut *Block::new(plan.size);
     match plan.pattern {
         Pattern::PingPong => {
-            for _ in 0..plan.warmup + plan.repeats {
+            for _ in 0..plan.trips_before() + plan.repeats {
                 line.receive(block)?;
                 line.send(block)?;
             }
@@ -213,6 +213,7 @@ mod tests {
             let mut line = Line::new(near, &Plan::new(path, Pattern::PingPong, 8)).unwrap();
             assert_eq!(line.socket.read_timeout().unwrap(), None, "its timer would be timed");
             // The other side says nothing.
+            assert!(line.watch.is_some(), "a receive that blocks is watched");
             line.watch = Some(Watch::over(&line.socket, Duration::from_millis(50)).unwrap());
             let error = line.receive(&mut [0; 8]).unwrap_err();
             assert!(matches!(error, FloorError::Stuck { doing: "receiving", .. }), "{error}");

@@ -51,11 +51,11 @@ fn starting_the_far_process_is_not_timed_without_a_warm_up() {
         exe: "/bin/sh".into(),
         prefix: ["-c", "sleep 0.3; exec \"$0\" \"$@\"", EXE].map(str::to_owned).into(),
     };
-    for path in Path::ALL {
-        let mut plan = plan(path, Pattern::Stream, 64);
+    for (path, pattern) in Path::ALL.into_iter().flat_map(|path| Pattern::ALL.map(|pattern| (path, pattern))) {
+        let mut plan = plan(path, pattern, 64);
         (plan.repeats, plan.warmup) = (5, 0);
         let seconds = floor::measure(&late, &plan).unwrap().seconds;
-        assert!(seconds < 0.3, "{path:?}: {seconds} s");
+        assert!(seconds < 0.3, "{path:?} {pattern:?}: {seconds} s");
     }
 }
 

@@ -30,9 +30,9 @@ const MOST: u64 = 1 << 22;
 const MOST_MEAN: f64 = 3.0;
 /// A single trial or opening counts as at most so many times the average.
 const MOST_BEYOND: f64 = 4.0;
-/// So many times as long as it was to take, a trial may take. A size's first long trial gets no more iterations than its warm-ups foretell for
-/// that; others are not held to it, but those that their members can end together: such a trial ends then, or after a share of the budget
-/// where that is longer.
+/// A trial may take so many times as long as it was to take. A size's first long trial gets as many iterations as its warm-ups foretell for
+/// that, at most. A trial that its members can end together ends then, or after a share of the budget where that is longer. No other trial
+/// is held to it.
 pub(crate) const LONGER: f64 = 4.0;
 const LONGEST: f64 = 0.05;
 /// Weight of the last trial in what an iteration takes on average.
