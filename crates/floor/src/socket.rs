@@ -220,26 +220,4 @@ mod tests {
             drop(far);
         }
     }
-
-    #[test]
-    fn many_short_receives_are_not_one_long_one() {
-        let plan = Plan::new(Path::Unix, Pattern::PingPong, 1);
-        let (near, far, _) = pair(&plan).unwrap();
-        let mut line = Line::new(near, &plan).unwrap();
-        line.watch = Some(Watch::over(&line.socket, Duration::from_millis(400)).unwrap());
-        let mut far = Socket::from(far);
-        let sender = std::thread::spawn(move || {
-            for _ in 0..40 {
-                std::thread::sleep(Duration::from_millis(20));
-                far.write_all(&[1]).unwrap();
-            }
-        });
-        for _ in 0..40 {
-            line.receive(&mut [0]).unwrap();
-        }
-        // Nor is a pause between two.
-        std::thread::sleep(Duration::from_millis(800));
-        assert!(!line.watch.as_ref().unwrap().ended());
-        sender.join().unwrap();
-    }
 }

@@ -73,17 +73,54 @@ impl Drop for Watch {
 }
 
 fn look(shared: &Shared, socket: &OwnedFd, patience: Duration) {
-    let (mut seen, mut since) = (0, Instant::now());
+    let start = Instant::now();
+    let mut seen = Seen::default();
     while !shared.over.load(Ordering::Acquire) {
         std::thread::park_timeout(patience / LOOKS);
-        let turn = shared.turn.load(Ordering::Acquire);
-        if turn != seen || turn.is_multiple_of(2) {
-            (seen, since) = (turn, Instant::now());
-        } else if since.elapsed() >= patience {
+        if seen.for_so_long(shared.turn.load(Ordering::Acquire), start.elapsed()) >= patience {
             shared.ended.store(true, Ordering::Release);
             // An error means that it is not connected any more, and that no receive waits.
             let _ = rustix::net::shutdown(socket, Shutdown::Both);
             return;
+        }
+    }
+}
+
+/// The turn that was seen last, and when it was seen first.
+#[derive(Default)]
+struct Seen {
+    turn: u64,
+    since: Duration,
+}
+
+impl Seen {
+    /// For how long one and the same receive has been seen; 0 between two.
+    fn for_so_long(&mut self, turn: u64, now: Duration) -> Duration {
+        if turn != self.turn || turn.is_multiple_of(2) {
+            *self = Self { turn, since: now };
+        }
+        now - self.since
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_receive_has_a_turn_of_its_own() {
+        let (near, _far) = std::os::unix::net::UnixStream::pair().unwrap();
+        let watch = Watch::over(&near, Duration::from_secs(600)).unwrap();
+        let turn = || watch.shared.turn.load(Ordering::Relaxed);
+        assert_eq!((turn(), watch.during(turn), turn(), watch.during(turn), turn()), (0, 1, 2, 3, 4));
+    }
+
+    #[test]
+    fn many_short_receives_are_not_one_long_one() {
+        let (mut seen, second) = (Seen::default(), Duration::from_secs(1));
+        let looks = [(0, 0), (1, 0), (1, 1), (1, 2), (3, 0), (4, 0), (4, 0), (5, 0), (5, 1)];
+        for (at, (turn, long)) in (0..).zip(looks) {
+            assert_eq!(seen.for_so_long(turn, second * at), second * long, "look {at} at turn {turn}");
         }
     }
 }
