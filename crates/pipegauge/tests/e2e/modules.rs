@@ -4,7 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::support::{HISTORY, Printed, Running, Said, Scratch, binary, json};
+use rustix::process::Signal;
+
+use super::processes::{all_end, children};
+use super::support::{HISTORY, Printed, Running, Said, Scratch, binary, json, until};
 
 /// The module in C that a new one begins with.
 const SKELETON: &str = include_str!("../../../../modules/new/c/module.c");
@@ -168,6 +171,19 @@ fn the_check_finds_what_is_wrong_and_goes_on() {
             "int code = exchange(link, NULL, 0, message, len, e);\n    ((char *)message)[len - 1] ^= len > 32;\n    return code;",
         )
     });
+}
+
+#[test]
+fn a_case_that_hangs_ends_with_its_check() {
+    let dir = Scratch::new();
+    let folder = made(&dir, "stuck", |s| {
+        changed(s, RECEIVE, &format!("for (volatile int on = 1; on;)\n        ;\n    {RECEIVE}"))
+    });
+    let check = Running::start(dir.command(&["module", "check", &folder.join("stuck.so").display().to_string()]));
+    let case = until("a case", || children(check.pid(), " try ").pop());
+    check.signal(Signal::KILL);
+    let _ = check.end();
+    all_end(&[case]);
 }
 
 #[test]

@@ -57,6 +57,12 @@ pub fn run(task: &[&str], file: &Path, more: &[&str], limit: Duration) -> Result
     if status.success() { Ok(out) } else { Err(ended(&shown, status, &err)) }
 }
 
+/// For the process that [`run`] started: it ends where the one that watches over it does, whatever its module is doing.
+pub fn ends_with_its_parent() {
+    // Where the system refuses, the time limit is left.
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+}
+
 /// How the process ended, in words: its own last ones, or the signal that ended it.
 fn ended(shown: &str, status: ExitStatus, err: &str) -> String {
     let last = err.lines().rev().find_map(|line| line.strip_prefix("pipegauge: "));

@@ -403,14 +403,14 @@ fn close(module: &'static dyn Transport) -> Result<()> {
     drop(far);
     said(
         "recv() after the peer closed",
-        near.recv(&mut [0; 10]),
+        near.recv(&mut room()[..10]),
         |e| matches!(e, LinkError::Closed { .. }),
         "PIPEGAUGE_CLOSED",
     )
 }
 
 fn death(module: &'static dyn Transport) -> Result<()> {
-    let came = after_its_end(module, |link| link.recv(&mut [0; 10]))?;
+    let came = after_its_end(module, |link| link.recv(&mut room()[..10]))?;
     said("recv() after the peer's process ended", came, |e| matches!(e, LinkError::Closed { .. }), "PIPEGAUGE_CLOSED")
 }
 
@@ -421,6 +421,12 @@ fn leaving(module: &'static dyn Transport) -> Result<()> {
         (0..MANY).try_for_each(|_| link.send(&block).and_then(|()| link.flush()))
     })?;
     said("send() after the peer's process ended", came, |e| matches!(e, LinkError::Closed { .. }), "PIPEGAUGE_CLOSED")
+}
+
+/// Memory for a few bytes, with more behind them: that a module writes there is found by the case of memory, and would change what this
+/// program does here.
+fn room() -> Box<[u8; 128]> {
+    Box::new([0; 128])
 }
 
 /// Sends of 64 KiB that fill whatever is between two processes.
@@ -510,7 +516,7 @@ fn in_time(what: &str, since: Instant, given: Duration) -> Result<()> {
 fn patience(module: &'static dyn Transport) -> Result<()> {
     let (mut near, _far) = pair(module, &Settings::default(), SHORT)?;
     let since = Instant::now();
-    let came = near.recv(&mut [0; 10]);
+    let came = near.recv(&mut room()[..10]);
     in_time("recv() with nothing to receive", since, SHORT)?;
     ensure!(since.elapsed() >= SHORT / 2, "recv() gave up after {:?}, and was to wait {SHORT:?}", since.elapsed());
     said("recv() with nothing to receive", came, |e| matches!(e, LinkError::Stalled { .. }), "PIPEGAUGE_STALLED")
@@ -520,7 +526,7 @@ fn stop(module: &'static dyn Transport) -> Result<()> {
     let (patience, stop) = patience_of(long());
     let mut acceptor = module.listen(&Settings::default(), HOME, &patience)?;
     let (mut near, _far) = joined(module, &Settings::default(), &mut acceptor, &patience)?;
-    stopping(&stop, "recv() while it is to stop", || near.recv(&mut [0; 10]))
+    stopping(&stop, "recv() while it is to stop", || near.recv(&mut room()[..10]))
 }
 
 /// Raises the flag while `waits` waits.
@@ -592,7 +598,7 @@ fn again(module: &'static dyn Transport) -> Result<()> {
     for i in 0..100 {
         let (mut near, mut far) =
             pair(module, &Settings::default(), long()).with_context(|| format!("connection {i}"))?;
-        both(|| Ok(near.send(&[1; 8]).and_then(|()| near.flush())?), || Ok(far.recv(&mut [0; 8])?))?;
+        both(|| Ok(near.send(&[1; 8]).and_then(|()| near.flush())?), || Ok(far.recv(&mut room()[..8])?))?;
     }
     // A library may close in a thread of its own: what is closed late is closed, what leaks stays.
     let began = Instant::now();
@@ -621,7 +627,7 @@ fn settings(module: &'static dyn Transport) -> Result<()> {
             let words = format!("{}={}", option.name, option.form.text(&value));
             match pair(module, &set, Duration::from_secs(5)) {
                 Ok((mut near, mut far)) => {
-                    both(|| Ok(near.send(&[1; 8]).and_then(|()| near.flush())?), || Ok(far.recv(&mut [0; 8])?))
+                    both(|| Ok(near.send(&[1; 8]).and_then(|()| near.flush())?), || Ok(far.recv(&mut room()[..8])?))
                         .with_context(|| words.clone())?
                 }
                 Err(e) => {

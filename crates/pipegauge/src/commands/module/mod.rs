@@ -21,9 +21,13 @@ pub fn module(flags: &ModuleFlags, json: bool) -> Result<Exit> {
         ModuleTask::Check { file } => check::check(file, json),
         ModuleTask::New { name, rust, directory } => new::new(name, *rust, directory),
         ModuleTask::Try { file, case, address, patience } => {
+            apart::ends_with_its_parent();
             cases::run(case, file, address.as_deref(), *patience).map(|()| Exit::Ok)
         }
-        ModuleTask::Describe { file, settings } => describe::tell(file, settings),
+        ModuleTask::Describe { file, settings } => {
+            apart::ends_with_its_parent();
+            describe::tell(file, settings)
+        }
     }
 }
 
