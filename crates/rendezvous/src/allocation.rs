@@ -102,20 +102,33 @@ impl Place {
         (self.rank.checked_sub(1).unwrap_or(self.size - 1)) as usize
     }
 
-    /// Whether a process of rank 0 of this launcher is there.
-    pub(crate) fn first_lives(&self) -> bool {
-        let Ok(own) = launcher(self.variable, std::process::id()) else { return true };
+    /// Whether no process of rank 0 of this launcher is there, as far as may be seen.
+    pub(crate) fn first_is_gone(&self) -> bool {
+        let Ok(own) = launcher(self.variable, std::process::id()) else { return false };
         let first = format!("{}=0", self.variable);
         let pids =
             std::fs::read_dir("/proc").into_iter().flatten().filter_map(|e| e.ok()?.file_name().to_str()?.parse().ok());
-        pids.filter(|pid| set(*pid, |one| one == first.as_bytes()))
-            .any(|pid| launcher(self.variable, pid).ok() == Some(own))
+        let may_be = |pid: u32| match says(environment(pid), |one| one == first.as_bytes()) {
+            Some(first) => first && launcher(self.variable, pid).ok() == Some(own),
+            // A program with capabilities of its own, say.
+            None => is_below(pid, own.0),
+        };
+        !pids.into_iter().any(may_be)
     }
 
     /// Where the ranks of this launcher meet.
     pub(crate) fn address(&self) -> io::Result<SocketAddr> {
+        self.named("ranks")
+    }
+
+    /// Where rank 0 shows that it lives.
+    pub(crate) fn first(&self) -> io::Result<SocketAddr> {
+        self.named("rank 0")
+    }
+
+    fn named(&self, what: &str) -> io::Result<SocketAddr> {
         let (pid, began) = launcher(self.variable, std::process::id())?;
-        SocketAddr::from_abstract_name(format!("pipegauge ranks of {pid} {began}"))
+        SocketAddr::from_abstract_name(format!("pipegauge {what} of {pid} {began}"))
     }
 }
 
@@ -133,8 +146,33 @@ fn launcher(variable: &str, mut pid: u32) -> io::Result<(u32, u64)> {
 
 /// Whether a process has such a variable in its environment. What may not be read belongs to somebody else.
 fn set(pid: u32, is: impl Fn(&[u8]) -> bool) -> bool {
-    let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    environment.split(|b| *b == 0).any(is)
+    says(environment(pid), is) == Some(true)
+}
+
+fn environment(pid: u32) -> io::Result<Vec<u8>> {
+    std::fs::read(format!("/proc/{pid}/environ"))
+}
+
+/// Whether an environment has such a variable; none where it may not be read. A process that is gone has none.
+fn says(environment: io::Result<Vec<u8>>, is: impl Fn(&[u8]) -> bool) -> Option<bool> {
+    match environment {
+        Ok(all) => Some(all.split(|b| *b == 0).any(is)),
+        Err(e) if e.kind() == io::ErrorKind::PermissionDenied => None,
+        Err(_) => Some(false),
+    }
+}
+
+/// Whether one process is another one's, at whatever distance.
+fn is_below(mut pid: u32, above: u32) -> bool {
+    while let Ok((parent, _)) = status(pid)
+        && parent > 0
+    {
+        if parent == above {
+            return true;
+        }
+        pid = parent;
+    }
+    false
 }
 
 /// The parent of a process, and when it began, in ticks since the system did (proc_pid_stat(5), fields 4 and 22).
@@ -289,6 +327,18 @@ mod tests {
     }
 
     #[test]
+    fn an_environment_that_may_not_be_read_is_no_sign_of_an_end() {
+        let is = |one: &[u8]| one == b"PMI_RANK=0";
+        assert_eq!(says(Ok(b"HOME=/\0PMI_RANK=0\0".to_vec()), is), Some(true));
+        assert_eq!(says(Ok(b"PMI_RANK=01\0".to_vec()), is), Some(false));
+        let refused = |errno: rustix::io::Errno| says(Err(errno.into()), is);
+        assert_eq!(refused(rustix::io::Errno::ACCESS), None);
+        assert_eq!(refused(rustix::io::Errno::PERM), None);
+        assert_eq!(refused(rustix::io::Errno::NOENT), Some(false), "it is gone");
+        assert_eq!(refused(rustix::io::Errno::SRCH), Some(false), "it is gone");
+    }
+
+    #[test]
     fn the_launcher_is_the_first_process_above_without_the_variable() {
         let own = std::process::id();
         let (parent, began) = launcher("PIPEGAUGE_NO_SUCH_VARIABLE", own).unwrap();
@@ -304,6 +354,7 @@ mod tests {
         io::BufRead::read_line(&mut io::BufReader::new(shell.stdout.take().unwrap()), &mut text).unwrap();
         let below: u32 = text.trim().parse().unwrap();
         assert_eq!(launcher("PIPEGAUGE_TEST_RANK", below).unwrap().0, own);
+        assert!(is_below(below, own) && is_below(shell.id(), own) && !is_below(own, below));
         for pid in [below, shell.id()] {
             let pid = rustix::process::Pid::from_raw(pid as i32).unwrap();
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);

@@ -17,7 +17,7 @@
 //! | `spread` | on which CPUs the threads of several flows run |
 //! | `watch` | notices the other side's end while the data connection is busy |
 //! | `seat` | processes that a launcher starts together (`mpirun`): each takes a seat |
-//! | `allocation` `ranked` | ranks of a person's own launcher, which take such seats in each round: the command's side, and a rank's own |
+//! | `allocation` `ranked` `first` | ranks of a person's own launcher, which take such seats in each round: the command's side, a rank's own, and how that sees rank 0 while it waits |
 //! | `started` `stopped` | what a started process reads first; whether a process is stopped |
 //! | `peer` `member` | hidden commands: a far side, and a near member with the near half of one connection |
 //! | `far` | gate and listener for strangers, the loop that attends to one near side, `serve` |
@@ -34,6 +34,7 @@ mod channel;
 mod course;
 mod error;
 mod far;
+mod first;
 mod frame;
 mod key;
 mod lead;
@@ -61,6 +62,7 @@ pub use error::{MeetError, Peer};
 pub use far::attendant::attendant;
 pub use far::serve::{ServeOptions, Served, serve};
 pub use far::serving::ServeEvent;
+pub use first::Shown;
 pub use key::{Key, KeyError};
 pub use lead::{Lead, Waits, led, ssh_host};
 pub use limits::{Limits, check};

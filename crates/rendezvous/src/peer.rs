@@ -50,7 +50,14 @@ pub(crate) fn elsewhere(started: Started, attend: Box<Attend>, stop: Arc<AtomicB
     let at = listener.local_addr().map_err(MeetError::io("asking for the address that is listened at"))?;
     say(&Waiting { speaker: Speaker::here(), at: Some(at), pin: HEXLOWER.encode(&identity.pin) })?;
     let pin = Pin::Choose;
-    let terms = Terms { limits: launch.limits, pin, last_resort: LAST_RESORT, listen_at: None, near_stopped: None };
+    let terms = Terms {
+        limits: launch.limits,
+        pin,
+        last_resort: LAST_RESORT,
+        listen_at: None,
+        near_stopped: None,
+        error: None,
+    };
     let mut outcome = Ok(());
     listener::run(Listener { socket: listener, identity, gate, terms, attend, stop }, Some(CONNECTS), &mut |seen| {
         let Happened::Ended(_, how) = seen else { return false };

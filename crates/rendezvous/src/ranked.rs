@@ -2,25 +2,23 @@
 
 use std::io::{self, Read};
 use std::os::fd::AsFd;
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{SocketAddr, UnixStream};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use transport::Settings;
 
 use crate::MeetError;
 use crate::allocation::{LOOK, Place, is_ours, stays_placed};
+use crate::first::{First, Life};
 use crate::seat::{self, Taken};
 use crate::started::Lent;
 
-/// How long a rank looks for the command.
+/// How long a rank waits for a command that it does not see.
 const COMES: Duration = Duration::from_secs(120);
-/// How long rank 0 may not have been started yet, and how often a rank looks whether it lives.
-const STARTS: Duration = Duration::from_secs(10);
-const LIVES: Duration = Duration::from_millis(200);
 /// Most bytes of what a rank is told.
 const LONGEST: u64 = 64 << 10;
 
@@ -38,41 +36,14 @@ pub struct Ranked {
 }
 
 impl Ranked {
-    /// Finds the command, and hears what it measures; none where it ended before, having said why.
+    /// Finds the command, and hears what it measures; none where rank 0 ended before.
     ///
     /// # Errors
     /// There is no command in time, or it says nothing that is understood.
     pub fn find(place: Place) -> io::Result<Option<Self>> {
-        let (address, began) = (place.address()?, Instant::now());
-        let until = began + COMES;
-        let (mut seen, mut looked) = (false, began);
-        let mut command = loop {
-            match UnixStream::connect_addr(&address) {
-                Ok(command) if is_ours(&command) => break command,
-                Ok(_) => {
-                    return Err(io::Error::other("another user's process stands where the command of rank 0 is to be"));
-                }
-                Err(_) if Instant::now() < until => {
-                    std::thread::sleep(LOOK);
-                    // Not each launcher ends the others with a rank that ends.
-                    if looked.elapsed() > LIVES {
-                        let lives = place.first_lives();
-                        if !lives && (seen || began.elapsed() > STARTS) {
-                            return Ok(None);
-                        }
-                        (seen, looked) = (seen || lives, Instant::now());
-                    }
-                }
-                Err(e) => {
-                    let why = format!(
-                        "rank 0 of {} did not begin to measure within {} s: {e}",
-                        place.launcher,
-                        COMES.as_secs()
-                    );
-                    return Err(io::Error::other(why));
-                }
-            }
-        };
+        let mut first = First::at(place.first()?);
+        let look = || first.look(|| place.first_is_gone());
+        let Some(mut command) = meet(&place.address()?, COMES, place.launcher, look)? else { return Ok(None) };
         let mut told = Vec::new();
         let mut byte = [0];
         while command.read(&mut byte)? > 0 && byte[0] != 0 && (told.len() as u64) < LONGEST {
@@ -118,8 +89,7 @@ impl Ranked {
             if alone {
                 rustix::stdio::dup2_stderr(&error)?;
             }
-            drop(error);
-            let lent = Lent { input, output };
+            let lent = Lent { input, output, error: Arc::new(error) };
             let does = if hidden == "peer" { crate::peer::lent } else { crate::member::lent };
             if let Err(e) = does(lent, Arc::clone(stop)) {
                 tell(&e);
@@ -146,5 +116,62 @@ impl Ranked {
                 return Ok(None);
             }
         }
+    }
+}
+
+/// The connection to the command, which begins to measure when the other paths let it; none where `look` finds that rank 0 ended.
+fn meet(
+    address: &SocketAddr,
+    comes: Duration,
+    launcher: &str,
+    mut look: impl FnMut() -> Life,
+) -> io::Result<Option<UnixStream>> {
+    loop {
+        let e = match UnixStream::connect_addr(address) {
+            Ok(command) if is_ours(&command) => return Ok(Some(command)),
+            Ok(_) => {
+                return Err(io::Error::other("another user's process stands where the command of rank 0 is to be"));
+            }
+            Err(e) => e,
+        };
+        match look() {
+            Life::Ended => return Ok(None),
+            Life::Unseen(time) if time > comes => {
+                let why = format!(
+                    "rank 0 of {launcher} did not begin to measure, and was not seen for {} s: {e}",
+                    comes.as_secs()
+                );
+                return Err(io::Error::other(why));
+            }
+            Life::Lives | Life::Unseen(_) => std::thread::sleep(LOOK),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::linux::net::SocketAddrExt;
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    #[test]
+    fn a_rank_waits_for_as_long_as_rank_0_lives_and_no_longer() {
+        let name = format!("pipegauge test of ranks that wait {}", std::process::id());
+        let at = SocketAddr::from_abstract_name(name).unwrap();
+        let comes = Duration::from_millis(1);
+        let (mut looks, mut listener) = (0, None);
+        let lives = || {
+            looks += 1;
+            if looks == 20 {
+                listener = Some(UnixListener::bind_addr(&at).unwrap());
+            }
+            Life::Lives
+        };
+        assert!(meet(&at, comes, "mpirun", lives).unwrap().is_some());
+        drop(listener);
+        assert!(meet(&at, comes, "mpirun", || Life::Ended).unwrap().is_none());
+        let e = meet(&at, comes, "mpirun", || Life::Unseen(comes * 2)).unwrap_err().to_string();
+        assert!(e.contains("rank 0 of mpirun did not begin"), "{e}");
     }
 }

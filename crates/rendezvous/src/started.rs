@@ -35,6 +35,8 @@ pub(crate) struct Started {
 pub(crate) struct Lent {
     pub input: OwnedFd,
     pub output: OwnedFd,
+    /// Where its last words go.
+    pub error: Arc<OwnedFd>,
 }
 
 impl Started {
@@ -80,6 +82,7 @@ impl Started {
             last_resort: LAST_RESORT,
             listen_at: self.launch.listen_at,
             near_stopped: Some(parent_is_stopped),
+            error: self.lent.as_ref().map(|lent| Arc::clone(&lent.error)),
         };
         let taking = MeetError::io("taking over standard input as the control connection");
         let stdin = std::io::stdin();

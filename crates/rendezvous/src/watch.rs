@@ -36,6 +36,19 @@ pub(crate) struct Rules {
     /// Tells whether the near side's process is stopped. One that stays so for longer than the patience is given up: its
     /// connection is cut. None where that can't be known.
     pub near_stopped: Option<fn() -> bool>,
+    /// Where words on the end of this process go, where that is not its standard error.
+    pub error: Option<Arc<OwnedFd>>,
+}
+
+impl Rules {
+    /// Says why this process is about to end, to whoever reads what it says at last.
+    fn say(&self, words: &str) {
+        let line = format!("pipegauge: {words}\n");
+        let _ = match &self.error {
+            Some(error) => rustix::io::write(error, line.as_bytes()).map(drop).map_err(Into::into),
+            None => std::io::stderr().write_all(line.as_bytes()),
+        };
+    }
 }
 
 /// Ticks between two looks at whether the near side is stopped.
@@ -178,7 +191,7 @@ fn watch(socket: &OwnedFd, wake: &OwnedFd, shared: &Shared, rules: &Rules) {
         if let Some(words) = hangs
             && !std::mem::replace(&mut hung, true)
         {
-            let _ = writeln!(std::io::stderr(), "pipegauge: {words}");
+            rules.say(&words);
             shared.halt.store(true, Ordering::Relaxed);
             if let Some(last_resort) = rules.last_resort {
                 // The module's own end may wait for what hangs.
@@ -194,9 +207,7 @@ fn watch(socket: &OwnedFd, wake: &OwnedFd, shared: &Shared, rules: &Rules) {
         halted = count(halted, epoch, armed && shared.halt.load(Ordering::Relaxed));
         if halted.1 == DEAF {
             if let Some(call) = transport::module::pending().first() {
-                let what = call.what;
-                let _ =
-                    writeln!(std::io::stderr(), "pipegauge: the module's {what} does not come back, and was asked to");
+                rules.say(&format!("the module's {} does not come back, and was asked to", call.what));
             }
             let _ = shutdown(socket, Shutdown::Both);
             if let Some(last_resort) = rules.last_resort {
@@ -332,7 +343,13 @@ mod tests {
     }
 
     fn rules() -> Rules {
-        Rules { stop: Arc::new(AtomicBool::new(false)), until: None, last_resort: None, near_stopped: None }
+        Rules {
+            stop: Arc::new(AtomicBool::new(false)),
+            until: None,
+            last_resort: None,
+            near_stopped: None,
+            error: None,
+        }
     }
 
     fn raised(watch: &Watch) -> bool {
@@ -358,6 +375,17 @@ mod tests {
         until_raised(&watch);
         watch.arm(0);
         assert!(raised(&watch), "a connection does not come back");
+    }
+
+    #[test]
+    fn what_a_process_says_at_last_goes_where_its_side_of_the_run_reads_it() {
+        let (read, write) = rustix::pipe::pipe().unwrap();
+        let rules = Rules { error: Some(Arc::new(write)), ..rules() };
+        rules.say("the module's recv() hangs");
+        drop(rules);
+        let mut all = String::new();
+        std::fs::File::from(read).read_to_string(&mut all).unwrap();
+        assert_eq!(all, "pipegauge: the module's recv() hangs\n");
     }
 
     #[test]

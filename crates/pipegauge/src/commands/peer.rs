@@ -47,8 +47,13 @@ pub fn ranked() -> Result<Exit> {
     let place =
         Place::here().context("this process is no rank of a launcher (this command is started by 'pipegauge run')")?;
     let stop = signals::peer_stop_flag()?;
-    // Rank 0 has said why.
-    let Some(ranked) = Ranked::find(place)? else { return Ok(Exit::CouldNot) };
+    let Some(ranked) = Ranked::find(place)? else {
+        // Rank 0 may have been killed and have said nothing. One rank says so for all.
+        if place.rank == 1 {
+            out::tell(&format!("pipegauge: rank 0 of {} ended before it began to measure", place.launcher));
+        }
+        return Ok(Exit::CouldNot);
+    };
     registry::named(&ranked.name)?.prepare(&ranked.settings)?;
     ranked.serve(&stop, |e| out::tell(&format!("pipegauge: {e}")))?;
     Ok(Exit::Ok)

@@ -8,7 +8,7 @@ use rendezvous::{Far, Place};
 use transport::{Ends, Name, Settings, preload, registry};
 use units::Bytes;
 
-use super::{load, ranks, score, soak};
+use super::{load, ranks, score, soak, stays};
 use crate::flags::RunFlags;
 
 /// Longest budget or patience that is taken, seconds: beyond a week it is a slip of the pen.
@@ -201,6 +201,10 @@ fn carries(path: &PathPlan, plan: &Plan, flags: &RunFlags, far: &Far) -> Result<
         bail!(
             "{name} works only between processes of one host; leave out --peer, or measure a transport that reaches another host (pipegauge list)"
         );
+    }
+    let apart = flags.common.peer_address.is_some() && !(plan.near_under.is_empty() && plan.peer_under.is_empty());
+    if apart && stays::stays(transport, &path.settings) {
+        bail!("{name}: with --peer-address the far side is elsewhere, and {}", stays::remedy_here(transport));
     }
     measure::support::check(plan, path, &can)?;
     let connections = path.flows.saturating_mul(if plan.both { 2 } else { 1 });

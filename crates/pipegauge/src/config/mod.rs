@@ -18,6 +18,7 @@ pub mod retyped;
 mod score;
 pub mod sides;
 mod soak;
+mod stays;
 pub mod sweep;
 #[cfg(test)]
 mod typed;

@@ -3,12 +3,13 @@
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, bail};
 use measure::Topology;
-use measure::event::Plan;
-use rendezvous::Place;
+use measure::event::{PathPlan, Plan};
+use rendezvous::{Place, Shown};
 use transport::{Transport, registry};
 
 use crate::flags::RunFlags;
@@ -16,14 +17,22 @@ use crate::flags::RunFlags;
 /// Whether this command is one run, so that ranks that are there can be those of its path.
 static ONCE: AtomicBool = AtomicBool::new(false);
 
-/// For `run`: a rank other than 0 of a path that has ranks is no command, and becomes one that measures; an error is why it can't. None of what is to run.
+/// That this command, which is rank 0, lives: until it ends.
+static SHOWN: OnceLock<Option<Shown>> = OnceLock::new();
+
+/// For `run`: a rank other than 0 of a path that has ranks is no command, and becomes one that measures; an error is why it can't. None
+/// where this process is to run as a command.
 pub fn of_run(flags: &RunFlags) -> Option<anyhow::Error> {
     ONCE.store(true, Ordering::Relaxed);
-    let place = Place::here().filter(|place| place.rank > 0 && place.here)?;
+    let place = Place::here().filter(|place| place.here)?;
     let name = |path: &String| path.split(':').next().unwrap_or_default().to_owned();
     let ranks = |name: String| registry::named(&name).is_ok_and(|t| !t.launch().is_empty());
     let of_ranks = flags.transports.iter().map(name).any(ranks);
-    of_ranks.then(|| {
+    if of_ranks && place.rank == 0 {
+        // Where another command of this rank shows it already, that is enough.
+        SHOWN.get_or_init(|| Shown::at(&place).ok());
+    }
+    (of_ranks && place.rank > 0).then(|| {
         let e = Command::new("/proc/self/exe").arg0("pipegauge").arg("ranked").exec();
         anyhow::Error::from(e).context(format!("becoming rank {} of the path", place.rank))
     })
@@ -33,6 +42,25 @@ pub fn of_run(flags: &RunFlags) -> Option<anyhow::Error> {
 pub fn check(plan: &Plan, transport: &dyn Transport, here: Option<Place>) -> Result<()> {
     let Some(place) = here.filter(|_| !transport.launch().is_empty()) else { return Ok(()) };
     possible(plan, transport, place, ONCE.load(Ordering::Relaxed))
+}
+
+/// Refuses two sides of a run of which each rank would judge the other side's calls: a rank is one process for both.
+pub fn sides(first: &Plan, second: &Plan, here: Option<Place>) -> Result<(), String> {
+    let of_ranks = |path: &PathPlan| registry::find(path.transport).is_some_and(|t| !t.launch().is_empty());
+    match here.filter(|_| first.paths.iter().chain(&second.paths).any(of_ranks)) {
+        Some(place) => one_patience(first, second, place),
+        None => Ok(()),
+    }
+}
+
+fn one_patience(first: &Plan, second: &Plan, Place { launcher, .. }: Place) -> Result<(), String> {
+    if first.patience == second.patience {
+        return Ok(());
+    }
+    Err(format!(
+        "{launcher} started this command, and each of its ranks serves both sides, of which the less patient would give up for the other: \
+         --patience is one for both; give it outside of --vs"
+    ))
 }
 
 fn possible(plan: &Plan, transport: &dyn Transport, place: Place, once: bool) -> Result<()> {
@@ -76,17 +104,15 @@ fn members(collective: bool, size: u32, Place { launcher, counts, .. }: Place) -
     let (least, most) = Topology::Group.bounds();
     match collective {
         true if (least..=most).contains(&size) => format!(", or --topology group --members {size}"),
-        true => format!(
+        true if size > most => format!(
             ", or {launcher} {counts} {most} with --topology group --members {most}, as a path has at most {most} members"
         ),
-        false => String::new(),
+        _ => String::new(),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use measure::event::PathPlan;
-
     use super::*;
 
     /// A transport of ranks.
@@ -134,12 +160,24 @@ mod tests {
     }
 
     #[test]
+    fn two_sides_that_share_ranks_have_one_patience() {
+        let two = place(&[("PMI_RANK", "0"), ("PMI_SIZE", "2")]).unwrap();
+        let plan = Plan { paths: vec![PathPlan::from(transport::tcp::NAME)], ..Plan::default() };
+        let other = Plan { patience: plan.patience * 2.0, ..plan.clone() };
+        assert_eq!(one_patience(&plan, &plan, two), Ok(()));
+        let e = one_patience(&plan, &other, two).unwrap_err();
+        assert!(e.contains("mpiexec") && e.contains("give it outside of --vs"), "{e}");
+        assert_eq!(sides(&plan, &other, Some(two)), Ok(()), "no ranks are measured between");
+    }
+
+    #[test]
     fn what_to_type_fits_the_number_that_was_started_and_the_most_that_a_path_has() {
         let two = place(&[("PMI_RANK", "0"), ("PMI_SIZE", "2")]).unwrap();
         for (collective, size, says) in [
             (true, 5, ", or --topology group --members 5"),
             (true, 129, ", or --topology group --members 129"),
             (true, 130, ", or mpiexec -n 129 with --topology group --members 129, as a path has at most 129 members"),
+            (true, 1, ""),
             (false, 5, ""),
         ] {
             assert_eq!(members(collective, size, two), says);

@@ -6,13 +6,13 @@ use std::time::SystemTime;
 use anyhow::{Context, Result, anyhow, bail};
 use measure::event::{PathPlan, Plan, Schedule};
 use measure::{figures, sizes};
-use rendezvous::Far;
+use rendezvous::{Far, Place};
 use report::compare::Basis;
 use transport::registry;
 use units::Seconds;
 
 use super::words::split;
-use super::{RunConfig, command_line, far, names, paths};
+use super::{RunConfig, command_line, far, names, paths, ranks};
 use crate::flags::{Cli, RunFlags};
 
 /// The two sides of a run.
@@ -136,6 +136,7 @@ fn comparable(first: &RunConfig, second: &RunConfig) -> Result<(), String> {
     if beyond(a) == beyond(b) {
         return Err("it changes nothing: both sides are the same; name a flag that has another value there".to_owned());
     }
+    ranks::sides(a, b, Place::here())?;
     let shared = [
         // The ends are those of --sizes where it is given.
         ("--sizes", a.sizes != b.sizes),

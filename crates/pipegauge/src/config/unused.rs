@@ -7,7 +7,7 @@ use transport::options::{FAMILY, LOSS_TIMEOUT};
 use transport::settings::LOSS;
 use transport::{Ends, Settings, Transport, registry};
 
-use super::paths;
+use super::{paths, stays};
 use crate::flags::RunFlags;
 
 /// Says the first flag that was typed and that nothing of this run listens to.
@@ -50,6 +50,10 @@ pub fn check(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
     let to_an_address =
         |path: &PathPlan| registry::find(path.transport).is_some_and(|t| goes_to_an_address(t, &path.settings));
     if flags.common.peer_address.is_some() && !plan.paths.iter().any(to_an_address) {
+        let here = |path: &PathPlan| registry::find(path.transport).filter(|t| stays::stays(*t, &path.settings));
+        if let Some(group) = plan.paths.iter().find_map(here) {
+            bail!("--peer-address changes nothing here: {}", stays::remedy_here(group));
+        }
         said("--peer-address", registry::all().filter(|t| goes_to_an_address(*t, &Settings::default())))?;
     }
     if flags.common.remote_program.is_some() && flags.common.near.is_empty() && !matches!(far, Far::Ssh { .. }) {

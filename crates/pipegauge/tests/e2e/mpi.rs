@@ -8,7 +8,7 @@ use rustix::process::Signal;
 
 use super::processes::{command_line, send};
 use super::support::{
-    HISTORY, LONG, Printed, Running, Scratch, alone, binary, installed, json, never_at_once, skip, until,
+    HISTORY, LONG, Printed, Running, Said, Scratch, alone, binary, installed, json, never_at_once, skip, until,
 };
 
 /// The modules that can be made here, in a folder; none, having said why, where there is no MPI.
@@ -434,9 +434,32 @@ fn what_rank_0_refuses_ends_all_ranks_of_the_users_own_launcher() {
         let err = String::from_utf8_lossy(&said.stderr);
         assert!(!said.status.success() && err.contains("takes 2 processes here"), "{name}: {err}");
         assert!(!err.contains("did not begin"), "{name}: {err}");
-        // A rank that knows of no end waits for two minutes.
-        assert!(began.elapsed().as_secs() < 100, "{name}: {:?}", began.elapsed());
+        // A rank that knows of no end waits for two minutes; one that did not see rank 0 at all looks for it after ten seconds.
+        assert!(began.elapsed().as_secs() < 40, "{name}: {:?}", began.elapsed());
     }
+}
+
+/// The launcher is this test: no rank is ended with another one.
+#[test]
+fn a_rank_says_that_rank_0_was_killed_while_it_measured_another_path() {
+    let dir = Scratch::new();
+    let Some((modules, names)) = modules(&dir) else { return };
+    let args = [&["run", "shm", names[0], "-o", "x.run.jsonl"][..], &LONG].concat();
+    let rank = |rank: &str| {
+        let mut line = command(&dir, &modules, &args);
+        line.env("PMI_RANK", rank).env("PMI_SIZE", "2");
+        Running::start(line)
+    };
+    let (first, other) = (rank("0"), rank("1"));
+    until("a trial", || {
+        fs::read_to_string(dir.path("x.run.jsonl")).is_ok_and(|text| text.contains(r#""event":"trial""#)).then_some(())
+    });
+    first.signal(Signal::KILL);
+    drop(first);
+    let began = std::time::Instant::now();
+    let Said { status, err, .. } = other.end();
+    assert!(status.code() == Some(2) && err.contains("rank 0 of mpiexec ended before it began to measure"), "{err}");
+    assert!(began.elapsed().as_secs() < 40, "{:?}", began.elapsed());
 }
 
 #[test]

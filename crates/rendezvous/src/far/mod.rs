@@ -9,6 +9,7 @@ pub(crate) mod serve;
 pub(crate) mod serving;
 
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -58,7 +59,7 @@ pub(crate) trait Work {
 }
 
 /// What a far side allows, on which CPU it runs, and how it ends at the latest.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Terms {
     pub limits: Limits,
     pub pin: Pin,
@@ -68,13 +69,15 @@ pub(crate) struct Terms {
     pub listen_at: Option<IpAddr>,
     /// Tells whether the near side's process is stopped; none where this side can't see it.
     pub near_stopped: Option<fn() -> bool>,
+    /// Where words on the end of this process go, where that is not its standard error.
+    pub error: Option<Arc<OwnedFd>>,
 }
 
 impl Terms {
     /// By which the control connection is watched until the time for a measurement ends.
     pub fn rules(&self, stop: &Arc<AtomicBool>, until: Instant) -> Rules {
         let (last_resort, near_stopped) = (self.last_resort, self.near_stopped);
-        Rules { stop: Arc::clone(stop), until: Some(until), last_resort, near_stopped }
+        Rules { stop: Arc::clone(stop), until: Some(until), last_resort, near_stopped, error: self.error.clone() }
     }
 }
 

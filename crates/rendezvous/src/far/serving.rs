@@ -68,7 +68,7 @@ pub(crate) fn attend_all<W: Work + 'static>(
 ) -> Result<(), MeetError> {
     let Serving { socket, identity, secret, keep, limits } = serving;
     let gate = Gate::new(secret, keep);
-    let terms = Terms { limits, pin: Pin::Choose, last_resort, listen_at: None, near_stopped: None };
+    let terms = Terms { limits, pin: Pin::Choose, last_resort, listen_at: None, near_stopped: None, error: None };
     let attend: Box<Attend> =
         Box::new(move |channel, keys, terms, stop| attend(channel, keys, terms, &mut work(), stop));
     let (mut only, mut broken_off) = (Ok(()), false);

@@ -90,7 +90,7 @@ impl Control {
         let losses = seconds(LOSSES * timeouts.reduce(f64::max).unwrap_or(LOSS), Duration::ZERO);
         let watch = Watch::over(
             channel.socket(),
-            Rules { stop: Arc::clone(stop), until: None, last_resort: None, near_stopped: None },
+            Rules { stop: Arc::clone(stop), until: None, last_resort: None, near_stopped: None, error: None },
         )?;
         Ok(Self {
             talk: Talk::over(channel, patience),

@@ -134,7 +134,7 @@ pub(crate) fn meet_all(
     }
     let most = plans.iter().map(|plan| far_processes(plan)).max().unwrap_or(1);
     let terms = Terms { pin: None, far_pin: pin, plan, stop: &stop, environment: true, rank: 0, at: None, among: 1 };
-    let reached = |at: &Option<String>| at.as_deref().map(|host| address(host, family(plan))).transpose();
+    let reached = |at: &Option<String>| at.as_deref().map(|host| address(host, plan)).transpose();
     let mut others = Vec::new();
     let (reach, program): (Box<dyn Fn() -> Reach>, &Path) = match far {
         Far::Local { program, at } => {
@@ -239,18 +239,27 @@ fn two_ended(transport: Name) -> bool {
 
 /// The IP version of the control connection: that of the paths, where they have one and the same.
 fn family(plan: &Plan) -> Option<Family> {
-    let of = |path: &PathPlan| path.transport.transport().ok()?.family(&path.settings);
-    let mut asked = plan.paths.iter().filter_map(of);
+    asks(plan).map(|(family, _)| family)
+}
+
+/// The same with the first path that has it.
+fn asks(plan: &Plan) -> Option<(Family, &PathPlan)> {
+    let of = |path: &'_ PathPlan| path.transport.transport().ok()?.family(&path.settings);
+    let mut asked = plan.paths.iter().filter_map(|path| Some((of(path)?, path)));
     let first = asked.next()?;
-    asked.all(|other| other == first).then_some(first)
+    asked.all(|other| other.0 == first.0).then_some(first)
 }
 
 /// The address of a far side that is reached elsewhere than where it was started.
-fn address(host: &str, family: Option<Family>) -> Result<IpAddr, MeetError> {
-    let found = resolve(host, 0, family, host)?;
+fn address(host: &str, plan: &Plan) -> Result<IpAddr, MeetError> {
+    let asks = asks(plan);
+    let found = resolve(host, 0, asks.map(|(family, _)| family), host)?;
+    let version = asks.map_or_else(String::new, |(family, path)| {
+        format!(" of {}, by which {} goes", if family == Family::V6 { "IPv6" } else { "IPv4" }, path.name())
+    });
     found.first().map(SocketAddr::ip).ok_or_else(|| MeetError::Unreachable {
         peer: host.to_owned(),
-        why: "the name has no address of the IP version asked for".to_owned(),
+        why: format!("the name has no address{version}"),
         advice: "give another with --peer-address",
     })
 }
@@ -267,4 +276,25 @@ fn resolve(host: &str, port: u16, family: Option<Family>, name: &str) -> Result<
         Some(Family::V6) => a.is_ipv6(),
     };
     Ok(found.filter(wanted).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use transport::{Settings, multicast, tcp};
+
+    use super::*;
+
+    #[test]
+    fn an_address_of_the_wrong_ip_version_is_told_with_the_path_that_needs_the_other() {
+        let link = Settings::default().with("interface", "eth0").with("ttl", "1").with("address", "ff02::5047");
+        let group = PathPlan { settings: link, ..PathPlan::from(multicast::NAME) };
+        let plan = Plan { paths: vec![PathPlan::from(tcp::NAME), group], ..Plan::default() };
+        let e = address("192.0.2.1", &plan).unwrap_err().to_string();
+        assert!(e.contains("no address of IPv6, by which multicast") && e.contains("--peer-address"), "{e}");
+        // A group that stays on this host needs nothing of where others go.
+        let stays = Settings::default().with("family", Family::V6);
+        let group = PathPlan { settings: stays, ..PathPlan::from(multicast::NAME) };
+        let plan = Plan { paths: vec![group, PathPlan::from(tcp::NAME)], ..Plan::default() };
+        assert_eq!(address("192.0.2.1", &plan).unwrap().to_string(), "192.0.2.1");
+    }
 }

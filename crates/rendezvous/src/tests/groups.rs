@@ -29,12 +29,12 @@ fn plans(receivers: u32) -> impl Iterator<Item = Plan> {
     std::iter::once(plan_of(receivers)).chain(over_v6(receivers)).chain(over_strata(receivers))
 }
 
-/// A plan of a group of IPv6; none, having said why, where the kernel lists no route for one that is none that rejects.
+/// A plan of a group of IPv6; none, having said why, where the transport finds that no interface carries one.
 fn over_v6(receivers: u32) -> Option<Plan> {
-    let routes = std::fs::read_to_string("/proc/net/ipv6_route").unwrap_or_default();
-    let flags = |line: &str| u32::from_str_radix(line.split_whitespace().nth(8)?, 16).ok();
-    if !routes.lines().any(|line| line.starts_with("ff00") && flags(line).is_some_and(|flags| flags & 0x200 == 0)) {
-        eprintln!("skipped: no groups of IPv6: no interface of this host has a route for them (/proc/net/ipv6_route)");
+    let asked = Settings::default().with("family", transport::Family::V6);
+    let door = multicast::TRANSPORT.listen(&asked, ([127, 0, 0, 1], 0).into(), &Patience::default());
+    if let Err(e) = door {
+        eprintln!("skipped: no groups of IPv6: {e}");
         return None;
     }
     let mut asked = plan_of(receivers);

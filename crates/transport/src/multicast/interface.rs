@@ -28,7 +28,7 @@ impl Interface {
             LinkError::io(format!("sending to the group {} by interface '{name}'", place.group), e)
         };
         match &place.interface {
-            None if place.within_an_interface() => Self::first(place, fd.as_fd()).map_err(|tried| {
+            None if place.chooses() => Self::first(place, fd.as_fd()).map_err(|tried| {
                 let why = match tried.is_empty() {
                     true => "no interface has an address of IPv6 ('ip -6 address' lists them)".to_owned(),
                     false => tried.join("; "),
@@ -41,6 +41,22 @@ impl Interface {
                 Self::named(place, fd.as_fd(), name).map_err(|why| refuse(name, why))
             }
         }
+    }
+
+    /// The one of this index, which the near member chose.
+    pub fn at(place: &Place, index: u32) -> Result<Self, LinkError> {
+        place.agrees()?;
+        let fd = ip::socket(&any(place.family()), SocketType::DGRAM)?;
+        netdevice::index_to_name(&fd, index)
+            .map_err(|e| e.to_string())
+            .and_then(|name| Self::named(place, fd.as_fd(), &name))
+            .map_err(|why| {
+                let doing = format!(
+                    "sending to the group {} by the interface of number {index}, which the near member chose",
+                    place.group
+                );
+                LinkError::io(doing, Error::new(ErrorKind::AddrNotAvailable, why))
+            })
     }
 
     /// The first that carries a group which stays within whichever interface it is; what keeps each from it where none does.

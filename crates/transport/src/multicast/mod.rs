@@ -3,7 +3,8 @@
 //! A member has two sockets: one that has joined the group, and one of its own, by which it casts, and gets answers that are for it alone. Each message is a
 //! datagram with a header of [16 bytes](HEADER_BYTES) before it: the sender's rank, the number of the message, and a proof that a member of this group sent it (`header`). A datagram
 //! without such a proof (another program on the same group and port, a stranger, a replay of an earlier run) is dropped and counted; a copy of one of this
-//! run comes from another address than its member's, or has a number that was here before. The key of the proof is drawn for each connection and travels with the near side's own proof (`meeting`).
+//! run has a number that was here before, or comes from another address than its member's once one cast of that was delivered; where the first one was lost to a
+//! receiver, a copy by the member's port passes for it, as members need not cast by the address that they met at (a group of a link is sent to from a link-local one). The key of the proof is drawn for each connection and travels with the near side's own proof (`meeting`).
 //!
 //! Neither arrival nor order is certain: what is missing, late or double is counted for each sender by its numbers, as UDP's datagrams are.
 //!
@@ -23,7 +24,7 @@ mod meeting;
 mod place;
 mod sockets;
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 
 use rustix::net::SocketType;
 
@@ -68,7 +69,7 @@ static OPTIONS: [OptionSpec; 8] = [
     plain(
         "interface",
         Form::Text("an interface's name ('ip link' lists them)", interface),
-        "lo; of groups within one (ff01:: and ff11::) the first that can",
+        "lo; of groups within one (scope 1, ff?1::) the first that can",
         "the interface that carries the group",
     ),
     plain(
@@ -124,11 +125,11 @@ impl Transport for Groups {
     fn family(&self, settings: &Settings) -> Option<Family> {
         let place = Place::of(settings);
         // Members of a group that stays on this host meet there, wherever other paths go.
-        if place.stays() { settings.family() } else { Some(place.family()) }
+        (!place.stays()).then(|| place.family())
     }
     fn listen(&self, settings: &Settings, at: SocketAddr, patience: &Patience) -> Result<Acceptor, LinkError> {
         let made = Made::new(&ip::WAITS, settings, patience)?;
-        Ok(Box::new(Door::new(ip::beside(at, &of_its_version(settings))?, made)?))
+        Ok(Box::new(Door::new(meets(settings, at, ip::beside)?, made)?))
     }
     fn dial(
         &self,
@@ -151,14 +152,23 @@ impl Transport for Groups {
 }
 
 fn host(settings: &Settings, doors: &[(Address, SocketAddr)], patience: &Patience) -> Result<Host, LinkError> {
-    let at = |(address, peer): &(Address, SocketAddr)| ip::door(address, *peer, &of_its_version(settings));
+    let at = |(address, peer): &(Address, SocketAddr)| meets(settings, *peer, |at, of| ip::door(address, at, of));
     let doors = doors.iter().map(at).collect::<Result<_, _>>()?;
     Ok(Host { doors, made: Made::new(&ip::WAITS, settings, patience)? })
 }
 
-/// Members meet over the IP version of their group.
-fn of_its_version(settings: &Settings) -> Settings {
-    Settings::default().with("family", Place::of(settings).family())
+/// Where members meet, over the IP version of their group: within this host if it stays there, else as `find` says, beside `at`.
+fn meets(
+    settings: &Settings,
+    at: SocketAddr,
+    find: impl FnOnce(SocketAddr, &Settings) -> Result<SocketAddr, LinkError>,
+) -> Result<SocketAddr, LinkError> {
+    let place = Place::of(settings);
+    let at = if place.stays() { SocketAddr::new(Ipv4Addr::LOCALHOST.into(), at.port()) } else { at };
+    find(at, &Settings::default().with("family", place.family())).map_err(|e| match e {
+        LinkError::Io { .. } => place.elsewhere(at.ip()),
+        other => other,
+    })
 }
 
 fn capabilities(place: &Place) -> Capabilities {
@@ -171,5 +181,29 @@ fn capabilities(place: &Place) -> Capabilities {
         group: true,
         waits: ip::WAITS.to_vec(),
         ..Capabilities::plain()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(set: &[(&str, &str)], at: &str) -> Result<String, String> {
+        let settings = set.iter().fold(Settings::default(), |all, (option, value)| all.with(option, *value));
+        let met = meets(&settings, at.parse().unwrap(), ip::beside);
+        met.map(|at| at.to_string()).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn members_meet_in_this_host_where_their_group_stays_there_and_else_over_its_ip_version() {
+        assert_eq!(said(&[("family", "6")], "192.0.2.1:7").as_deref(), Ok("[::1]:0"));
+        assert_eq!(said(&[], "192.0.2.1:7").as_deref(), Ok("127.0.0.1:0"));
+        assert_eq!(TRANSPORT.family(&Settings::default().with("family", "6")), None);
+        let link = [("interface", "eth0"), ("ttl", "1")];
+        assert_eq!(said(&link, "192.0.2.1:7").as_deref(), Ok("192.0.2.1:0"));
+        let six = [("interface", "eth0"), ("ttl", "1"), ("address", "ff02::5047")];
+        assert_eq!(said(&six, "[2001:db8::1]:7").as_deref(), Ok("[2001:db8::1]:0"));
+        let e = said(&six, "192.0.2.1:7").unwrap_err();
+        assert!(e.contains("ff02::5047") && e.contains("of IPv6 with --peer-address") && !e.contains("-4/-6"), "{e}");
     }
 }

@@ -53,7 +53,6 @@ impl Place {
     /// Refuses a group of another IP version than was asked for.
     pub fn agrees(&self) -> Result<(), LinkError> {
         let Some(asked) = self.asked.filter(|asked| *asked != self.family()) else { return Ok(()) };
-        let words = |family| if family == Family::V6 { "IPv6" } else { "IPv4" };
         let (asked, of) = (words(asked), words(self.family()));
         let e = std::io::Error::new(
             std::io::ErrorKind::AddrNotAvailable,
@@ -79,6 +78,23 @@ impl Place {
         matches!(self.group, IpAddr::V6(ip) if scope(&ip) == 1)
     }
 
+    /// Whether the system chooses the interface.
+    pub fn chooses(&self) -> bool {
+        self.interface.is_none() && self.within_an_interface()
+    }
+
+    /// Refuses an address of another IP version than the group's, which members were to meet at.
+    pub fn elsewhere(&self, at: IpAddr) -> LinkError {
+        let (of, other) = (words(self.family()), words(if at.is_ipv6() { Family::V6 } else { Family::V4 }));
+        let e = std::io::Error::new(
+            std::io::ErrorKind::AddrNotAvailable,
+            format!(
+                "it is of {of}: give an address of {of} with --peer-address, or multicast:address= a group of {other}"
+            ),
+        );
+        LinkError::io(format!("meeting at {at} for the group {}", self.group), e)
+    }
+
     /// Where the group is at `port`, by the interface of this index.
     pub fn at(&self, port: u16, index: u32) -> SocketAddr {
         match self.group {
@@ -86,6 +102,10 @@ impl Place {
             IpAddr::V6(ip) => SocketAddrV6::new(ip, port, 0, index).into(),
         }
     }
+}
+
+fn words(family: Family) -> &'static str {
+    if family == Family::V6 { "IPv6" } else { "IPv4" }
 }
 
 /// Largest message of a group of this IP version.

@@ -74,20 +74,16 @@ pub fn over_ip() -> impl Iterator<Item = Name> {
         .filter(|kind| here(kind.transport().unwrap()))
 }
 
-/// Whether an interface of this host carries groups of IPv6: the kernel's list has a route for them that is none that rejects.
+/// Whether an interface of this host carries groups of IPv6, as the transport finds.
 pub fn groups_over_v6() -> bool {
-    let routes = std::fs::read_to_string("/proc/net/ipv6_route").unwrap_or_default();
-    let is_route = |line: &str| {
-        // Destination, its prefix, source, its prefix, next hop, metric, two counts, flags, device.
-        let fields: Vec<&str> = line.split_whitespace().collect();
-        let flags = fields.get(8).and_then(|flags| u32::from_str_radix(flags, 16).ok());
-        fields[0].starts_with("ff00") && fields.get(1) == Some(&"08") && flags.is_some_and(|flags| flags & 0x200 == 0)
-    };
-    let found = routes.lines().any(is_route);
-    if !found {
-        eprintln!("skipped: no groups of IPv6: no interface of this host has a route for them (/proc/net/ipv6_route)");
+    let asked = settings().with("family", Family::V6);
+    match bind(multicast::NAME, &asked, ([127, 0, 0, 1], 0).into(), &Patience::default()) {
+        Ok(_) => true,
+        Err(e) => {
+            eprintln!("skipped: no groups of IPv6: {e}");
+            false
+        }
     }
-    found
 }
 
 /// Whether a transport can be had here; one that can't is skipped with its reason.

@@ -2,9 +2,10 @@
 
 use anyhow::{Result, bail};
 use measure::event::PathPlan;
-use transport::{Ends, Transport};
+use transport::Transport;
 
 use crate::config::lab::{LINK, Lab};
+use crate::config::stays;
 use crate::config::unused::goes_to_an_address;
 
 /// The flags of the run of this path; an error says why nothing of it would go over the link. `at` is where the second host is reached.
@@ -17,8 +18,9 @@ pub fn flags(path: &PathPlan, transport: &dyn Transport, at: String) -> Result<V
     }
     let has = |option: &str| transport.options().iter().any(|o| o.name == option);
     if !transport.launch().is_empty() && has("interface") {
-        // Its processes are told of each other by their launcher, and of the link here.
-        if path.settings.text("interface").is_some_and(|interface| interface != "lo") {
+        // Its processes are told of each other by their launcher, and of the link here; only what goes over TCP has an interface.
+        let over_tcp = !has("over") || path.settings.text("over") == Some("tcp");
+        if over_tcp && path.settings.text("interface").is_some_and(|interface| interface != "lo") {
             return Ok(flags);
         }
         let over = if has("over") { "over=tcp," } else { "" };
@@ -26,11 +28,8 @@ pub fn flags(path: &PathPlan, transport: &dyn Transport, at: String) -> Result<V
             "the messages of {name} go within the host unless it is told the laboratory's link: write {name}:{over}interface={LINK}"
         );
     }
-    if transport.options().iter().any(|o| o.name == "ttl") && transport.ends() == Ends::Two {
-        bail!(
-            "the messages of {name} stay in their host unless it is told the laboratory's link and how far they go: write {name}:interface={LINK},ttl=1 \
-             (of IPv6 with address=ff02::5047, too)"
-        );
+    if stays::stays(transport, &path.settings) {
+        bail!("{}", stays::remedy(transport, "the laboratory's link", LINK));
     }
     bail!(
         "{name} has no far side in a second host, and a laboratory's link would carry nothing of it: leave out --lab, or name a transport that has one, \
@@ -71,6 +70,29 @@ mod tests {
         }
     }
 
+    /// A transport of which messages take hops, and which is no group.
+    struct Hops;
+
+    static TTL: [OptionSpec; 1] = [OptionSpec { name: "ttl", ..options::SOCKBUF }];
+
+    impl Transport for Hops {
+        fn name(&self) -> transport::Name {
+            tcp::NAME
+        }
+        fn summary(&self) -> &'static str {
+            "hops"
+        }
+        fn spoken(&self) -> &'static [&'static str] {
+            &["hops"]
+        }
+        fn capabilities(&self, _: &Settings) -> Capabilities {
+            Capabilities::plain()
+        }
+        fn options(&self) -> &'static [OptionSpec] {
+            &TTL
+        }
+    }
+
     fn said(transport: &dyn Transport, set: &[(&str, &str)]) -> Result<String, String> {
         let settings = set.iter().fold(Settings::default(), |all, (option, value)| all.with(option, *value));
         let path = PathPlan { settings, ..PathPlan::from(transport.name()) };
@@ -88,6 +110,9 @@ mod tests {
         for (transport, set, says) in [
             (&Launched as &dyn Transport, &[][..], "write tcp:over=tcp,interface=eth0"),
             (&Launched, &[("interface", "lo")], "write tcp:over=tcp,interface=eth0"),
+            (&Launched, &[("interface", "eth0")], "write tcp:over=tcp,interface=eth0"),
+            (&Launched, &[("over", "shm"), ("interface", "eth0")], "write tcp:over=tcp,interface=eth0"),
+            (&Hops, &[], "leave out --lab"),
             (group, &[], "write multicast:interface=eth0,ttl=1"),
             (unix, &[], "leave out --lab"),
         ] {
