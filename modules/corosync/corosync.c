@@ -11,6 +11,7 @@
 
 #include <corosync/corotypes.h>
 #include <corosync/cpg.h>
+#include <pthread.h>
 
 #include "daemons.h"
 
@@ -91,6 +92,29 @@ static int pumped(pipegauge_link *link, int wait, error *e)
     return PIPEGAUGE_OK;
 }
 
+/* ---- Clients. ---- */
+
+/* The library keeps its clients in a table of the process that it does not lock: two that come or go at once break each other's. */
+static pthread_mutex_t clients = PTHREAD_MUTEX_INITIALIZER;
+
+static cs_error_t new_client(pipegauge_link *link)
+{
+    cpg_callbacks_t calls = {.cpg_deliver_fn = delivered, .cpg_confchg_fn = changed};
+    /* A wait for the lock would be one that nothing can stop. */
+    if (pthread_mutex_trylock(&clients) != 0)
+        return CS_ERR_TRY_AGAIN;
+    const cs_error_t came = cpg_initialize(&link->client, &calls);
+    pthread_mutex_unlock(&clients);
+    return came;
+}
+
+static void end_client(pipegauge_link *link)
+{
+    pthread_mutex_lock(&clients);
+    cpg_finalize(link->client);
+    pthread_mutex_unlock(&clients);
+}
+
 /* ---- Joining. ---- */
 
 static void close_link(pipegauge_link *link)
@@ -98,7 +122,7 @@ static void close_link(pipegauge_link *link)
     if (!link)
         return;
     if (link->client_fd >= 0)
-        cpg_finalize(link->client);
+        end_client(link);
     end_daemons(&link->daemons);
     end_group(&link->group);
     close(link->fd);
@@ -126,13 +150,12 @@ static int link_over(int fd, int accepted, struct wanted wanted, const terms *te
 /* Becomes a client of its daemon. */
 static int connect_client(pipegauge_link *link, pid_t daemons, error *e)
 {
-    cpg_callbacks_t calls = {.cpg_deliver_fn = delivered, .cpg_confchg_fn = changed};
     int home, code = enter(daemons, link->group.rank, &home, e);
     if (code != PIPEGAUGE_OK)
         return code;
     cs_error_t came;
     const struct timespec slice = {0, 5000000};
-    for (double since = 0; (came = cpg_initialize(&link->client, &calls)) == CS_ERR_TRY_AGAIN; nanosleep(&slice, NULL))
+    for (double since = 0; (came = new_client(link)) == CS_ERR_TRY_AGAIN; nanosleep(&slice, NULL))
         if ((code = goes_on(&since, link->terms)) != PIPEGAUGE_OK)
             break;
     const int home_code = come_home(home, e);
@@ -144,7 +167,7 @@ static int connect_client(pipegauge_link *link, pid_t daemons, error *e)
     came = cpg_fd_get(link->client, &link->client_fd);
     if (came != CS_OK) {
         link->client_fd = -1;
-        cpg_finalize(link->client);
+        end_client(link);
         return failed_in_corosync(e, "asking for the client's socket", came);
     }
     return PIPEGAUGE_OK;

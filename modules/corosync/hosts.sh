@@ -6,10 +6,19 @@
 members=$1 transport=$2 loss=$3
 shift 3
 most=600 # looks at the daemons, 50 ms apart, before it gives up
+leaving=40 # looks at daemons that were told to end, 50 ms apart
 daemons=
 
 end() {
   for daemon in $daemons; do kill "$daemon"; done 2>/dev/null
+  # A daemon that gets no turn in time is ended without order.
+  for look in $(seq "$leaving"); do
+    left=
+    for daemon in $daemons; do kill -0 "$daemon" 2>/dev/null && left=1; done
+    [ "$left" ] || break
+    sleep 0.05
+  done
+  for daemon in $daemons; do kill -KILL "$daemon"; done 2>/dev/null
   wait
   # What a daemon leaves: its flight recorder, and rings of members that went with it.
   for daemon in $daemons; do rm -rf /dev/shm/qb-corosync-"$daemon"-* /dev/shm/qb-"$daemon"-*; done
@@ -85,7 +94,7 @@ for look in $(seq "$most"); do
   for daemon in $daemons; do
     i=$((i + 1))
     kill -0 "$daemon" 2>/dev/null || failed "Corosync $i ended: $(grep -m 1 -i error "$here/said.$i" || tail -n 1 "$here/said.$i")"
-    grep -q "Sync members\[$members\]" "$here/said.$i" && formed=$((formed + 1))
+    grep -qs "Sync members\[$members\]" "$here/said.$i" && formed=$((formed + 1))
   done
   [ "$formed" = "$members" ] && break
   sleep 0.05

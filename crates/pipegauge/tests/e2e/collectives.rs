@@ -58,7 +58,7 @@ fn checked(run: impl Fn(&[&str]) -> Said, dir: &Scratch, path: &str, pattern: &s
 fn a_module_with_collectives_passes_the_check_and_every_pattern_is_measured_as_any_other() {
     let dir = Scratch::new();
     let modules = star(&dir, str::to_owned);
-    let said = with(&dir, &modules, &["module", "check", "modules/star.so"]);
+    let said = with(&dir, &modules, &["module", "check", "modules/star.so", "--patience", "60"]);
     assert!(said.code() == 0 && said.out.contains("17 right, 0 wrong"), "{said}");
     for pattern in PATTERNS {
         let run = checked(|args| with(&dir, &modules, args), &dir, "star", pattern, &[]);
@@ -197,6 +197,28 @@ fn a_collective_that_does_something_else_is_found_under_check() {
     assert!(said.code() != 0 && said.err.contains("wrong"), "{said}");
     let said = with(&dir, &modules, &["module", "check", "modules/star.so"]);
     assert!(said.code() != 0 && said.out.contains("got a wrong sum"), "{said}");
+}
+
+#[test]
+fn a_check_names_the_member_that_failed_before_those_that_it_stopped() {
+    let dir = Scratch::new();
+    let refused = "    if (rank == 0)
+        while (!pipegauge_stopped(links[0]->terms))
+            ;
+    if (rank != 1)
+        return PIPEGAUGE_INTERRUPTED;
+    snprintf(e->text, sizeof e->text, \"rank 1 is not wanted\");
+    return PIPEGAUGE_SYSTEM;
+";
+    let modules = star(&dir, |text| {
+        changed(
+            text,
+            "    (void)e;\n    struct star *star = calloc",
+            &format!("{refused}    struct star *star = calloc"),
+        )
+    });
+    let said = with(&dir, &modules, &["module", "check", "modules/star.so", "--json"]);
+    assert!(said.code() != 0 && said.out.contains("rank 1 is not wanted"), "{said}");
 }
 
 #[test]

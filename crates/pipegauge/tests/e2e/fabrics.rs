@@ -75,7 +75,7 @@ fn they_pass_the_check_of_modules() {
     let (modules, names) = modules(&dir);
     for name in names {
         let file = modules.join(format!("{name}.so")).display().to_string();
-        let said = command(&dir, &modules, &["module", "check", &file]).output().unwrap();
+        let said = command(&dir, &modules, &["module", "check", &file, "--patience", "60"]).output().unwrap();
         let out = String::from_utf8_lossy(&said.stdout).into_owned();
         assert!(said.status.success() && out.contains("19 right, 0 wrong"), "{name}: {out}");
     }

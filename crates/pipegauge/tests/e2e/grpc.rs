@@ -38,7 +38,8 @@ fn it_passes_the_check_of_modules() {
     let dir = Scratch::new();
     let Some(modules) = module(&dir) else { return };
     let file = modules.join("grpc.so");
-    let said = command(&dir, &modules, &["module", "check", file.to_str().unwrap()]).output().unwrap();
+    let said =
+        command(&dir, &modules, &["module", "check", file.to_str().unwrap(), "--patience", "60"]).output().unwrap();
     let out = String::from_utf8_lossy(&said.stdout).into_owned();
     assert!(said.status.success() && out.contains("17 right, 0 wrong"), "{out}");
 }

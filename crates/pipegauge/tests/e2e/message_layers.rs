@@ -26,7 +26,10 @@ fn modules(dir: &Scratch) -> Vec<(&'static str, PathBuf)> {
 fn they_pass_the_check_of_modules() {
     let dir = Scratch::new();
     for (name, file) in modules(&dir) {
-        let said = command(&dir, &dir.path("modules"), &["module", "check", file.to_str().unwrap()]).output().unwrap();
+        let said =
+            command(&dir, &dir.path("modules"), &["module", "check", file.to_str().unwrap(), "--patience", "60"])
+                .output()
+                .unwrap();
         let out = String::from_utf8_lossy(&said.stdout).into_owned();
         assert!(said.status.success() && out.contains("17 right, 0 wrong"), "{name}: {out}");
     }

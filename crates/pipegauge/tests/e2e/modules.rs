@@ -58,7 +58,7 @@ fn a_new_module_in_c_compiles_passes_the_check_and_is_measured_like_any_other() 
     assert_eq!(said.code(), 0, "{said}");
     let made = Command::new("make").arg("-C").arg(dir.path("mine")).output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    let said = dir.run(&["module", "check", "mine/mine.so"]);
+    let said = dir.run(&["module", "check", "mine/mine.so", "--patience", "60"]);
     assert!(said.code() == 0 && said.out.contains("16 right, 0 wrong, 5 not tried"), "{said}");
 
     let folder = dir.path("mine");
@@ -109,7 +109,7 @@ fn a_new_module_in_rust_compiles_and_passes_the_check() {
     let err = String::from_utf8_lossy(&done.stderr);
     assert!(done.status.success() && !err.contains("warning"), "{err}");
     fs::copy(dir.path("target/release/libmodule.so"), dir.path("rusty/rusty.so")).unwrap();
-    let said = dir.run(&["module", "check", "rusty/rusty.so"]);
+    let said = dir.run(&["module", "check", "rusty/rusty.so", "--patience", "60"]);
     assert!(said.code() == 0 && said.out.contains("16 right, 0 wrong"), "{said}");
 }
 

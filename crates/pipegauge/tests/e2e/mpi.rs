@@ -537,7 +537,7 @@ fn a_launched_module_is_judged_by_what_one_process_can_show() {
     // Of MPICH some cases hang until the check gives up.
     for name in names.into_iter().filter(|name| *name == "openmpi") {
         let file = modules.join(format!("{name}.so")).display().to_string();
-        let said = command(&dir, &modules, &["module", "check", &file]).output().unwrap();
+        let said = command(&dir, &modules, &["module", "check", &file, "--patience", "60"]).output().unwrap();
         let out = String::from_utf8_lossy(&said.stdout).into_owned();
         assert!(said.status.success() && out.contains("17 right, 0 wrong, 4 not tried"), "{name}: {out}");
     }

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use rendezvous::Far;
 
+use crate::exit::Exit;
+
 /// Longest time that a module is given to load and to say what it is.
 pub const LOADS: Duration = Duration::from_secs(10);
-/// Longest time of a case that is tried: more than the waits in any of them together.
-pub const CASE: Duration = Duration::from_secs(120);
 /// How often the process is looked at.
 const LOOK: Duration = Duration::from_millis(2);
 /// How long what a process that has ended said may take to be read: it lies in the pipe, but a process that the module left behind may
@@ -26,7 +26,7 @@ const MOST: u64 = 1 << 20;
 pub fn run(task: &[&str], file: &Path, more: &[&str], limit: Duration) -> Result<String, String> {
     let shown = units::received::clean(&file.display().to_string(), 200);
     let failed = |what: String| format!("{shown}: {what}");
-    let mut process = Command::new(Far::own())
+    let mut process = watched()
         .args(task)
         .arg(file)
         .args(more)
@@ -57,10 +57,25 @@ pub fn run(task: &[&str], file: &Path, more: &[&str], limit: Duration) -> Result
     if status.success() { Ok(out) } else { Err(ended(&shown, status, &err)) }
 }
 
-/// For the process that [`run`] started: it ends where the one that watches over it does, whatever its module is doing.
-pub fn ends_with_its_parent() {
+/// Tells a process who started it.
+const WATCHER: &str = "PIPEGAUGE_WATCHER";
+
+/// This program again, as a process that [`ends_with_its_watcher`].
+pub fn watched() -> Command {
+    let mut command = Command::new(Far::own());
+    command.env(WATCHER, std::process::id().to_string());
+    command
+}
+
+/// For a process that is [`watched`]: it ends where the one that started it does, whatever its module is doing.
+pub fn ends_with_its_watcher() {
     // Where the system refuses, the time limit is left.
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+    // It may have ended before that.
+    let parent = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
+    if std::env::var(WATCHER).is_ok_and(|watcher| watcher != parent.to_string()) {
+        std::process::exit(Exit::CouldNot.code().into());
+    }
 }
 
 /// How the process ended, in words: its own last ones, or the signal that ended it.

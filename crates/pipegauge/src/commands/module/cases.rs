@@ -1,13 +1,12 @@
 //! What the module interface asks of a module, tried: each case is a function that says what is wrong. A process of its own runs each.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use rendezvous::Far;
 use transport::options::Form;
 use transport::{
     Acceptor, Address, AnyLink, Capabilities, Delivered, Link, LinkError, Order, Patience, Proof, Semantics, Settings,
@@ -151,10 +150,8 @@ fn always(_: &Capabilities) -> bool {
     true
 }
 
-/// Patience that no case is to use up on a busy machine.
-pub const LONG: Duration = Duration::from_secs(10);
-/// The same once a case waited for all of it in vain: others may do so, too.
-pub const BRIEF: Duration = Duration::from_secs(3);
+/// Patience that no case is to use up, where the check says none.
+const LONG: Duration = Duration::from_secs(10);
 /// Patience that is to be used up.
 const SHORT: Duration = Duration::from_millis(600);
 /// Longest time until what is to end has ended, beyond what it was given.
@@ -441,7 +438,7 @@ fn after_its_end<T>(
     let mut acceptor = module.listen(&Settings::default(), HOME, &patience).context("listen()")?;
     let Some(file) = module.source() else { bail!("it has no file") };
     let address = acceptor.address();
-    let mut peer = Command::new(Far::own())
+    let mut peer = super::apart::watched()
         .args(["module", "try"])
         .arg(file)
         .args(["die", "--address", address.text()?])
@@ -720,8 +717,19 @@ fn group(module: &'static dyn Transport) -> Result<Vec<AnyLink>> {
         let first = told(module.gather(&plain, &endpoints, &proofs, &patience), "join() of rank 0");
         let others = joins.into_iter().map(|join| join.join().unwrap_or_else(|_| Err(anyhow!("joining panicked"))));
         let others: Vec<Result<AnyLink>> = others.collect();
-        std::iter::once(first).chain(others).collect()
+        all(std::iter::once(first).chain(others))
     })
+}
+
+/// All of a group in the order of their ranks, or the first failure that is a cause: members that are stopped because another one failed
+/// say less than that one.
+fn all<T>(done: impl Iterator<Item = Result<T>>) -> Result<Vec<T>> {
+    let (done, mut failed): (Vec<_>, Vec<_>) = done.partition(Result::is_ok);
+    failed.sort_by_key(|e| {
+        let cause = e.as_ref().err().and_then(|e| e.downcast_ref());
+        matches!(cause, Some(LinkError::Interrupted | LinkError::Closed { .. }))
+    });
+    failed.into_iter().chain(done).collect()
 }
 
 fn together(module: &'static dyn Transport) -> Result<()> {
@@ -772,14 +780,7 @@ fn parts<T: Send>(members: Vec<AnyLink>, part: impl Fn(AnyLink, u64) -> Result<T
     std::thread::scope(|s| {
         let parts = (0..).zip(members).map(|(rank, member)| s.spawn(move || told(part(member, rank))));
         let parts: Vec<_> = parts.collect();
-        let done = parts.into_iter().map(|part| part.join().unwrap_or_else(|_| Err(anyhow!("a member panicked"))));
-        let (done, mut failed): (Vec<_>, Vec<_>) = done.partition(Result::is_ok);
-        // Members that are stopped because another one failed say less than that one.
-        failed.sort_by_key(|e| {
-            let cause = e.as_ref().err().and_then(|e| e.downcast_ref());
-            matches!(cause, Some(LinkError::Interrupted | LinkError::Closed { .. }))
-        });
-        failed.into_iter().chain(done).collect()
+        all(parts.into_iter().map(|part| part.join().unwrap_or_else(|_| Err(anyhow!("a member panicked")))))
     })
 }
 

@@ -15,15 +15,20 @@ use crate::out;
 /// First cases that are about nothing but messages that arrive.
 const BASIC: usize = 2;
 
+/// More than the waits in any case together, each as long as the patience.
+const WAITS: u32 = 12;
+/// A case that waited for all of the patience in vain leaves the others this part of it: they may do so, too.
+const REST: f64 = 0.3;
+
 /// What came of a case that is tried in a process of its own, and whether it took its whole patience.
 fn attempt(case: &str, file: &Path, patience: Duration) -> (Result<(), String>, bool) {
     let (since, given) = (Instant::now(), patience.as_secs_f64().to_string());
-    let done = apart::run(&["module", "try"], file, &[case, "--patience", &given], apart::CASE);
+    let done = apart::run(&["module", "try"], file, &[case, "--patience", &given], patience * WAITS);
     (done.map(drop), since.elapsed() >= patience)
 }
 
 /// Tries everything that the interface asks of a module, and says what is wrong.
-pub fn check(file: &Path, json: bool) -> Result<Exit> {
+pub fn check(file: &Path, patience: Duration, json: bool) -> Result<Exit> {
     let module = describe::described(file).map_err(anyhow::Error::msg)?;
     let can = module.capabilities(&Default::default());
     if let Err(why) = module.availability() {
@@ -35,7 +40,7 @@ pub fn check(file: &Path, json: bool) -> Result<Exit> {
     }
     let mut tried = Vec::new();
     // A module that loses what it is given has each case wait: the first for long, so that a busy machine breaks none.
-    let mut patience = cases::LONG;
+    let (whole, mut patience) = (patience, patience);
     // How many of the first cases failed so: they only send and receive, so that none after them tells more where nothing arrives.
     let mut in_vain = 0;
     for case in &CASES {
@@ -57,7 +62,7 @@ pub fn check(file: &Path, json: bool) -> Result<Exit> {
                 },
                 (Err(why), waited) => {
                     if waited {
-                        patience = cases::BRIEF;
+                        patience = whole.mul_f64(REST);
                         in_vain += usize::from(in_vain == tried.len());
                     }
                     Outcome::Failed { why }

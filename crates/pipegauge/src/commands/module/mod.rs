@@ -7,6 +7,7 @@ pub mod describe;
 mod new;
 
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::Result;
 use transport::module;
@@ -18,14 +19,14 @@ use crate::flags::{ModuleFlags, ModuleTask};
 /// Does what was asked of a module.
 pub fn module(flags: &ModuleFlags, json: bool) -> Result<Exit> {
     match &flags.what {
-        ModuleTask::Check { file } => check::check(file, json),
+        ModuleTask::Check { file, patience } => check::check(file, Duration::from_secs((*patience).into()), json),
         ModuleTask::New { name, rust, directory } => new::new(name, *rust, directory),
         ModuleTask::Try { file, case, address, patience } => {
-            apart::ends_with_its_parent();
+            apart::ends_with_its_watcher();
             cases::run(case, file, address.as_deref(), *patience).map(|()| Exit::Ok)
         }
         ModuleTask::Describe { file, settings } => {
-            apart::ends_with_its_parent();
+            apart::ends_with_its_watcher();
             describe::tell(file, settings)
         }
     }
