@@ -309,8 +309,8 @@ fn a_killed_rank_ends_its_path_and_nothing_stays_behind() {
     let dir = Scratch::new();
     let Some((modules, names)) = modules(&dir) else { return };
     for name in names {
-        let file = format!("{name}.run.jsonl");
-        let mut run = Running::start(command(&dir, &modules, &[&["run", name, "-o", &file][..], &LONG].concat()));
+        let (path, file) = (format!("{name}:wait=yield"), format!("{name}.run.jsonl"));
+        let mut run = Running::start(command(&dir, &modules, &[&["run", &path, "-o", &file][..], &LONG].concat()));
         let trial =
             || fs::read_to_string(dir.path(&file)).is_ok_and(|text| text.contains(r#""event":"trial""#)).then_some(());
         until("a trial", trial);
@@ -335,8 +335,8 @@ fn a_killed_command_leaves_no_rank_and_no_launcher() {
     let dir = Scratch::new();
     let Some((modules, names)) = modules(&dir) else { return };
     for name in names {
-        let file = format!("{name}.run.jsonl");
-        let run = Running::start(command(&dir, &modules, &[&["run", name, "-o", &file][..], &LONG].concat()));
+        let (path, file) = (format!("{name}:wait=yield"), format!("{name}.run.jsonl"));
+        let run = Running::start(command(&dir, &modules, &[&["run", &path, "-o", &file][..], &LONG].concat()));
         until("a trial", || {
             fs::read_to_string(dir.path(&file)).is_ok_and(|text| text.contains(r#""event":"trial""#)).then_some(())
         });
@@ -480,6 +480,44 @@ fn two_sides_of_a_run_take_turns_between_ranks_of_the_users_own_launcher() {
             assert_eq!((count("point"), count("block")), (2, 3), "{name} {side}: {run:?}");
             fs::remove_file(file).unwrap();
         }
+    }
+}
+
+/// Processes that work in a test's directory.
+fn within(dir: &Scratch) -> Vec<u32> {
+    let here = fs::canonicalize(dir.path(".")).unwrap();
+    let is_here = |pid: &u32| fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == here);
+    named("").into_iter().filter(is_here).collect()
+}
+
+fn is_rank_1(pid: u32) -> bool {
+    let words = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    let mut words = words.split(|byte| *byte == 0);
+    words.any(|word| [&b"PMI_RANK=1"[..], b"OMPI_COMM_WORLD_RANK=1"].contains(&word))
+}
+
+#[test]
+fn a_rank_that_is_killed_ends_both_sides_of_a_run() {
+    let dir = Scratch::new();
+    let Some((modules, names)) = modules(&dir) else { return };
+    for name in names {
+        let (path, file) = (format!("{name}:wait=yield"), format!("{name}.run.jsonl"));
+        let args = ["run", &path, "--vs", "--cache cold", "-o", &file];
+        let run = Running::start(launched(&dir, &modules, name, "2", &[], &[&args[..], &LONG].concat()));
+        until("a trial", || {
+            let text = fs::read_to_string(dir.path(&format!("{name}.b.run.jsonl")));
+            text.is_ok_and(|text| text.contains(r#""event":"trial""#)).then_some(())
+        });
+        let ranks: Vec<u32> = within(&dir).into_iter().filter(|pid| is_rank_1(*pid)).collect();
+        assert!(!ranks.is_empty(), "{name}: rank 1 was not found");
+        let began = std::time::Instant::now();
+        for rank in ranks {
+            send(rank, Signal::KILL);
+        }
+        let said = run.end();
+        assert!(said.code() != 0 && !said.err.is_empty(), "{name}: {said}");
+        assert!(began.elapsed().as_secs() < 60, "{name}: {:?}", began.elapsed());
+        until("no process of the run", || within(&dir).is_empty().then_some(()));
     }
 }
 

@@ -145,7 +145,10 @@ fn real_paths_slowed_down_are_estimated_by_what_their_runs_know() {
         }
     }
     let said = dir.run(&["scale", "slow.run.jsonl", "--against", "fast.run.jsonl", "--path", "tcp"]);
-    assert!(said.out.contains("tcp: A lies") && !said.out.contains("unix"), "{said}");
+    // A busy machine may have time for fewer rounds than an interval takes.
+    let judged =
+        ["tcp: A lies", "tcp: whether A lies in E's interval is not known"].iter().any(|w| said.out.contains(w));
+    assert!(judged && !said.out.contains("unix"), "{said}");
 }
 
 #[test]
