@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds every Rust test of the workspace once and runs the test programs, two at a time.
+"""Builds every Rust test of the workspace once and runs the test programs, some at a time.
 
 `cargo test` runs one program after the other: while the last test of one goes on, and while a test waits for time to pass, a CPU is idle.
 Of this repository's programs that is a good part. cargo-nextest does the same for single tests; building it takes longer than it saves.
@@ -19,8 +19,11 @@ import time
 
 # Seconds that a program may take: several times what the longest needs on a busy machine.
 LIMIT = 1800
-# Tests of real processes mostly wait for each other: twice as many at once as elsewhere use the CPUs.
-WAITING = {"e2e"}
+# Test programs that run at once: three, as those of real processes mostly wait.
+AT_ONCE = 3
+# Modules of the end-to-end tests whose tests follow each other (`alone` in support.rs): they run beside the rest, since one that waits for
+# its turn would keep another test from a thread.
+ALONE = ["collectives::", "corosync::", "fabrics::", "mpi::", "ranks_apart::"]
 # Programs that take longest begin first, so that none of them goes on alone at the end.
 LONGEST = ["e2e", "known_truth", "truth", "repeats", "shapes", "scale", "between", "breaks"]
 
@@ -43,17 +46,27 @@ def build(flags):
     return programs
 
 
-def run(program):
-    """What a program printed, its exit code, and how many seconds it took."""
+def parts(program):
+    """A program as the parts that run by themselves: (name, path, folder, its arguments, threads or none for one a CPU)."""
+    if program[0] != "e2e":
+        return [(*program, (), None)]
     name, path, folder = program
+    # Real processes mostly wait for each other.
+    rest = (f"{name}, the rest", path, folder, tuple(f"--skip={module}" for module in ALONE), 2 * len(os.sched_getaffinity(0)))
+    return [rest, (f"{name}, one at a time", path, folder, tuple(ALONE), 1)]
+
+
+def run(part):
+    """What a part printed, its exit code, and how many seconds it took."""
+    name, path, folder, args, threads = part
     began = time.monotonic()
     # What cargo sets for the programs that it starts.
     env = dict(os.environ, CARGO_MANIFEST_DIR=folder)
-    if name in WAITING:
-        env.setdefault("RUST_TEST_THREADS", str(2 * len(os.sched_getaffinity(0))))
+    if threads:
+        env.setdefault("RUST_TEST_THREADS", str(threads))
     try:
         ended = subprocess.run(
-            [path, "--quiet", "--show-output"], cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            [path, "--quiet", "--show-output", *args], cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, timeout=LIMIT,
         )
         output, code = ended.stdout, ended.returncode
@@ -68,16 +81,16 @@ def main():
     order = {name: at for at, name in enumerate(LONGEST)}
     queue = sorted(programs, key=lambda p: order.get(p[0], len(LONGEST)))
     failed = []
-    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
-        told = {program: pool.submit(run, program) for program in queue}
-        for program in programs:
-            output, code, seconds = told[program].result()
-            print(f"---- {os.path.basename(program[2])}: {program[0]} ({seconds:.1f} s)\n{output}", flush=True)
+    with concurrent.futures.ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+        told = {part: pool.submit(run, part) for program in queue for part in parts(program)}
+        for part in (part for program in programs for part in parts(program)):
+            output, code, seconds = told[part].result()
+            print(f"---- {os.path.basename(part[2])}: {part[0]} ({seconds:.1f} s)\n{output}", flush=True)
             # A program that broke off has no closing line, and would not be counted at all.
             if code != 0 and "test result: " not in output:
-                print(f"test result: FAILED. 0 passed; 1 failed; {program[0]} ended with {code}", flush=True)
+                print(f"test result: FAILED. 0 passed; 1 failed; {part[0]} ended with {code}", flush=True)
             if code != 0:
-                failed.append(program[0])
+                failed.append(part[0])
     docs = subprocess.run(["cargo", "test", "--workspace", *flags, "--doc", "--quiet", "--", "--show-output"])
     if failed:
         print("failed: " + ", ".join(failed))

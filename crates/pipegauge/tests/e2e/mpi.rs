@@ -92,7 +92,7 @@ fn both_are_measured_in_one_run_without_a_launcher_being_typed() {
     let run = fs::read_to_string(dir.path("x.run.jsonl")).unwrap();
     let points: Vec<_> = run.lines().filter(|line| line.contains(r#""event":"point""#)).map(json).collect();
     assert_eq!(points.len(), 7 * (1 + names.len()), "{run}");
-    let synchronous: Vec<String> = names.iter().map(|name| format!("{name}:mode=synchronous")).collect();
+    let synchronous: Vec<String> = names.iter().map(|name| format!("{name}:mode=synchronous,wait=yield")).collect();
     let synchronous: Vec<&str> = synchronous.iter().map(String::as_str).collect();
     for (pattern, file) in [("stream", "s.run.jsonl"), ("bidirectional", "b.run.jsonl"), ("burst", "u.run.jsonl")] {
         let counted = [
@@ -157,9 +157,9 @@ fn all_measured(run: &[serde_json::Value], paths: usize) {
 fn what_is_put_and_got_is_there_in_both_kinds_of_windows() {
     let dir = Scratch::new();
     let Some((modules, names)) = modules(&dir) else { return };
-    let mut paths: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    let mut paths: Vec<String> = names.iter().map(|name| format!("{name}:wait=yield")).collect();
     for name in &names {
-        let path = format!("{name}:window=dynamic");
+        let path = format!("{name}:window=dynamic,wait=yield");
         let line = ["run", &path, "--pattern", "put", "--sizes", "64", "--no-html", "-q", "-o", "try.run.jsonl"];
         let said =
             command(&dir, &modules, &[&line[..], &["--trials", "1", "--repeats", "5"]].concat()).output().unwrap();
@@ -200,7 +200,8 @@ fn pairs_of_ranks_have_memory_of_their_own() {
     let Some((modules, names)) = modules(&dir) else { return };
     for name in names {
         let more = ["--pattern", "put", "--pairs", "2", "--sizes", "4KiB", "--repeats", "500", "--pin", "none"];
-        let line = [&["run", name][..], &COUNTED, &more].concat();
+        let path = format!("{name}:wait=yield");
+        let line = [&["run", &path][..], &COUNTED, &more].concat();
         let _ = fs::remove_file(dir.path("x.run.jsonl"));
         let said = command(&dir, &modules, &line).output().unwrap();
         let err = Printed(String::from_utf8_lossy(&said.stderr).into_owned());
@@ -213,7 +214,7 @@ fn pairs_of_ranks_have_memory_of_their_own() {
 fn posted_sends_and_receives_that_are_kept_posted_arrive_as_they_were() {
     let dir = Scratch::new();
     let Some((modules, names)) = modules(&dir) else { return };
-    let with = |options: &str| names.iter().map(|name| format!("{name}{options}")).collect::<Vec<_>>();
+    let with = |options: &str| names.iter().map(|name| format!("{name}:wait=yield{options}")).collect::<Vec<_>>();
     for more in [&[][..], &["--reverse"]] {
         let args =
             [&["--pattern", "post", "--sizes", "1,4097,1MiB", "--repeats", "20", "--pin", "none"][..], more].concat();
@@ -221,11 +222,11 @@ fn posted_sends_and_receives_that_are_kept_posted_arrive_as_they_were() {
         all_measured(&run, names.len());
     }
     for (pattern, options) in [
-        ("ping-pong", ":ahead=4,ahead-size=16MiB"),
-        ("bidirectional", ":ahead=4,ahead-size=16MiB"),
-        ("stream", ":ahead=1,ahead-size=16MiB,mode=synchronous"),
-        ("request", ":ahead=4,ahead-size=16MiB"),
-        ("post", ":ahead=2,ahead-size=16MiB"),
+        ("ping-pong", ",ahead=4,ahead-size=16MiB"),
+        ("bidirectional", ",ahead=4,ahead-size=16MiB"),
+        ("stream", ",ahead=1,ahead-size=16MiB,mode=synchronous"),
+        ("request", ",ahead=4,ahead-size=16MiB"),
+        ("post", ",ahead=2,ahead-size=16MiB"),
     ] {
         let args = ["--pattern", pattern, "--sizes", "1,4097,16MiB", "--repeats", "3", "--pin", "none"];
         let run = counted(&dir, &modules, &with(options), &args);
@@ -234,7 +235,7 @@ fn posted_sends_and_receives_that_are_kept_posted_arrive_as_they_were() {
         assert_eq!(opened["near_effective"]["options"]["ahead-size"], "16777216", "{opened}");
     }
     // A message that is larger than what is kept posted is none of this path's.
-    let run = counted(&dir, &modules, &with(":ahead=2,ahead-size=4KiB"), &["--sizes", "4KiB,4097", "--repeats", "3"]);
+    let run = counted(&dir, &modules, &with(",ahead=2,ahead-size=4KiB"), &["--sizes", "4KiB,4097", "--repeats", "3"]);
     all_measured(&run, names.len());
     assert!(run.iter().all(|line| line["event"] != "point" || line["size"] == 4096), "{run:?}");
     for (options, why) in [("ahead=257", "0 to 256"), ("ahead=64,ahead-size=64MiB", "1 GiB")] {
