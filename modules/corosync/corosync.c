@@ -123,7 +123,7 @@ static void close_link(pipegauge_link *link)
         return;
     if (link->client_fd >= 0)
         end_client(link);
-    end_daemons(&link->daemons);
+    end_daemons(&link->daemons, link->terms);
     end_group(&link->group);
     close(link->fd);
     free(link);

@@ -12,7 +12,7 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
-/* How long hosts.sh may take to end, seconds: its daemons have 2 s, the rest is for a busy machine. It removes their files. */
+/* How long hosts.sh is waited for as it ends, seconds: less than who waits for this process gives it. It tidies up by itself, waited for or not. */
 #define ENDING 20.0
 
 /* The text of hosts.sh. */
@@ -51,23 +51,16 @@ static int daemons_ready(struct daemons *daemons, const terms *terms, error *e)
     return strcmp(said, "ready") == 0 ? PIPEGAUGE_OK : failed_with(e, "starting Corosync's daemons", have ? said : "hosts.sh ended");
 }
 
-static void end_daemons(struct daemons *daemons)
+static void end_daemons(struct daemons *daemons, const terms *terms)
 {
     if (daemons->pid <= 0)
         return;
     close(daemons->in);
     close(daemons->out);
-    const double until = now() + ENDING;
+    const double wait = terms->patience / 2, until = now() + (wait < ENDING ? wait : ENDING);
     const struct timespec slice = {0, 5000000};
-    while (waitpid(daemons->pid, NULL, WNOHANG) == 0) {
-        if (now() > until) {
-            /* Its daemons have asked for their end with it. */
-            kill(daemons->pid, SIGKILL);
-            waitpid(daemons->pid, NULL, 0);
-            break;
-        }
+    while (waitpid(daemons->pid, NULL, WNOHANG) == 0 && now() < until)
         nanosleep(&slice, NULL);
-    }
     daemons->pid = 0;
 }
 

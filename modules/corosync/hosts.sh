@@ -12,13 +12,15 @@ daemons=
 end() {
   for daemon in $daemons; do kill "$daemon"; done 2>/dev/null
   # A daemon that gets no turn in time is ended without order.
+  left=$daemons
   for look in $(seq "$leaving"); do
-    left=
-    for daemon in $daemons; do kill -0 "$daemon" 2>/dev/null && left=1; done
+    still=
+    for daemon in $left; do kill -0 "$daemon" 2>/dev/null && still="$still $daemon"; done
+    left=$still
     [ "$left" ] || break
     sleep 0.05
   done
-  for daemon in $daemons; do kill -KILL "$daemon"; done 2>/dev/null
+  for daemon in $left; do kill -KILL "$daemon"; done 2>/dev/null
   wait
   # What a daemon leaves: its flight recorder, and rings of members that went with it.
   for daemon in $daemons; do rm -rf /dev/shm/qb-corosync-"$daemon"-* /dev/shm/qb-"$daemon"-*; done

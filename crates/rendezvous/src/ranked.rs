@@ -138,7 +138,8 @@ fn meet(
             Life::Ended => return Ok(None),
             Life::Unseen(time) if time > comes => {
                 let why = format!(
-                    "rank 0 of {launcher} did not begin to measure, and was not seen for {} s: {e}",
+                    "rank 0 of {launcher} did not begin to measure, and was not seen for {} s: {e} (all ranks run the same command line, in one network \
+                     namespace of one host)",
                     comes.as_secs()
                 );
                 return Err(io::Error::other(why));

@@ -6,7 +6,7 @@
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -40,15 +40,26 @@ pub(crate) struct Rules {
     pub error: Option<Arc<OwnedFd>>,
 }
 
+/// Where words on the end of this process go, of all its watches: each side of the run that it measures for reads its own.
+static ERRORS: Mutex<Vec<Weak<OwnedFd>>> = Mutex::new(Vec::new());
+
 impl Rules {
-    /// Says why this process is about to end, to whoever reads what it says at last.
+    /// Says why this process is about to end, to whoever reads what it says at last: any of its sides may be held by what ends it.
     fn say(&self, words: &str) {
         let line = format!("pipegauge: {words}\n");
-        let _ = match &self.error {
-            Some(error) => rustix::io::write(error, line.as_bytes()).map(drop).map_err(Into::into),
-            None => std::io::stderr().write_all(line.as_bytes()),
-        };
+        let mut errors: Vec<_> = errors().iter().filter_map(Weak::upgrade).collect();
+        errors.extend(self.error.clone().filter(|own| !errors.iter().any(|error| Arc::ptr_eq(error, own))));
+        if errors.is_empty() {
+            let _ = std::io::stderr().write_all(line.as_bytes());
+        }
+        for error in errors {
+            let _ = rustix::io::write(error, line.as_bytes());
+        }
     }
+}
+
+fn errors() -> MutexGuard<'static, Vec<Weak<OwnedFd>>> {
+    ERRORS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Ticks between two looks at whether the near side is stopped.
@@ -109,6 +120,11 @@ impl Watch {
             patience: AtomicU32::new(ticks(PATIENCE)),
             given_up: AtomicBool::new(false),
         });
+        if let Some(error) = &rules.error {
+            let mut errors = errors();
+            errors.retain(|other| other.strong_count() > 0);
+            errors.push(Arc::downgrade(error));
+        }
         let (theirs, their_wake) = (Arc::clone(&shared), Arc::clone(&wake));
         let thread = std::thread::Builder::new()
             .name("control-watch".into())
@@ -386,6 +402,19 @@ mod tests {
         let mut all = String::new();
         std::fs::File::from(read).read_to_string(&mut all).unwrap();
         assert_eq!(all, "pipegauge: the module's recv() hangs\n");
+    }
+
+    #[test]
+    fn what_ends_a_process_is_said_to_all_its_sides() {
+        let (_near, far) = pair();
+        let (read, write) = rustix::pipe::pipe().unwrap();
+        let watch = Watch::over(&far, Rules { error: Some(Arc::new(write)), ..rules() }).unwrap();
+        let (_other, of_another) = rustix::pipe::pipe().unwrap();
+        Rules { error: Some(Arc::new(of_another)), ..rules() }.say("the module's get() hangs");
+        drop(watch);
+        let mut all = String::new();
+        std::fs::File::from(read).read_to_string(&mut all).unwrap();
+        assert!(all.contains("pipegauge: the module's get() hangs\n"), "{all}");
     }
 
     #[test]

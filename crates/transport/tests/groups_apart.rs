@@ -106,7 +106,7 @@ impl Two {
     fn addresses(&self) -> impl Iterator<Item = [IpAddr; 2]> {
         let six = self.within(0, &format!("ip -6 addr show dev {CABLE} | grep -q {}", V6[0]));
         if !six {
-            eprintln!("skipped: groups of IPv6: this kernel gives the cable no address of it");
+            eprintln!("not tried: groups of IPv6: this kernel gives the cable no address of it");
         }
         [V4, V6].into_iter().take(if six { 2 } else { 1 }).map(|ends| ends.map(|ip| ip.parse().unwrap()))
     }

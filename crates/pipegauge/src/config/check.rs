@@ -204,7 +204,11 @@ fn carries(path: &PathPlan, plan: &Plan, flags: &RunFlags, far: &Far) -> Result<
     }
     let apart = flags.common.peer_address.is_some() && !(plan.near_under.is_empty() && plan.peer_under.is_empty());
     if apart && stays::stays(transport, &path.settings) {
-        bail!("{name}: with --peer-address the far side is elsewhere, and {}", stays::remedy_here(transport));
+        let under = if plan.peer_under.is_empty() { "--near-under" } else { "--peer-under" };
+        bail!(
+            "{name}: with --peer-address and {under} the two sides may be in two hosts, and {}",
+            stays::remedy_here(transport)
+        );
     }
     measure::support::check(plan, path, &can)?;
     let connections = path.flows.saturating_mul(if plan.both { 2 } else { 1 });

@@ -19,8 +19,8 @@ pub enum ModuleTask {
     Check {
         /// Its file, NAME.so
         file: PathBuf,
-        /// Seconds without progress until a case is wrong, 1 to 600: more for a busy machine
-        #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=600))]
+        /// Seconds without progress until a case is wrong, 3 to 600: more for a busy machine
+        #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u16).range(3..=600))]
         patience: u16,
     },
     /// Write a module that compiles, passes the check and measures, to be turned into your own

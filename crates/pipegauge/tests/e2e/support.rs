@@ -2,33 +2,36 @@
 
 use std::cell::RefCell;
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use rustix::process::Signal;
 use tempfile::TempDir;
 
 /// Longest wait for anything. Far above what is needed: reaching it is the failure.
 pub const LIMIT: Duration = Duration::from_secs(90);
 
-/// Until this test is over, no other that calls this runs: sides that spin hold a CPU each, and two such tests at once leave none for
-/// processes that have to get ready in time.
+/// Until this test is over, no other that calls this runs, in this process or in another one of these tests: sides that spin hold a CPU
+/// each, and two such tests at once leave none for processes that have to get ready in time.
 pub fn alone() {
-    static ONE: Mutex<()> = Mutex::new(());
     thread_local! {
         // Each test has a thread of its own; where all share one, they follow each other anyway.
-        static HELD: RefCell<Option<MutexGuard<'static, ()>>> = const { RefCell::new(None) };
+        static HELD: RefCell<Option<File>> = const { RefCell::new(None) };
     }
     HELD.with_borrow_mut(|held| {
-        if held.is_none() {
-            *held = Some(ONE.lock().unwrap_or_else(PoisonError::into_inner));
-        }
+        held.get_or_insert_with(|| {
+            let file = File::create(Path::new(env!("CARGO_TARGET_TMPDIR")).join("alone.lock")).unwrap();
+            while flock(&file, FlockOperation::LockExclusive) == Err(Errno::INTR) {}
+            file
+        });
     });
 }
 

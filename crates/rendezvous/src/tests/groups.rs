@@ -34,7 +34,7 @@ fn over_v6(receivers: u32) -> Option<Plan> {
     let asked = Settings::default().with("family", transport::Family::V6);
     let door = multicast::TRANSPORT.listen(&asked, ([127, 0, 0, 1], 0).into(), &Patience::default());
     if let Err(e) = door {
-        eprintln!("skipped: no groups of IPv6: {e}");
+        eprintln!("not tried: no groups of IPv6: {e}");
         return None;
     }
     let mut asked = plan_of(receivers);

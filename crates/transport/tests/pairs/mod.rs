@@ -80,7 +80,7 @@ pub fn groups_over_v6() -> bool {
     match bind(multicast::NAME, &asked, ([127, 0, 0, 1], 0).into(), &Patience::default()) {
         Ok(_) => true,
         Err(e) => {
-            eprintln!("skipped: no groups of IPv6: {e}");
+            eprintln!("not tried: no groups of IPv6: {e}");
             false
         }
     }

@@ -17,13 +17,15 @@ const BASIC: usize = 2;
 
 /// More than the waits in any case together, each as long as the patience.
 const WAITS: u32 = 12;
+/// Longest time of a case in which something moves all the time, whatever the patience.
+const MOVES: Duration = Duration::from_secs(120);
 /// A case that waited for all of the patience in vain leaves the others this part of it: they may do so, too.
 const REST: f64 = 0.3;
 
 /// What came of a case that is tried in a process of its own, and whether it took its whole patience.
 fn attempt(case: &str, file: &Path, patience: Duration) -> (Result<(), String>, bool) {
     let (since, given) = (Instant::now(), patience.as_secs_f64().to_string());
-    let done = apart::run(&["module", "try"], file, &[case, "--patience", &given], patience * WAITS);
+    let done = apart::run(&["module", "try"], file, &[case, "--patience", &given], (patience * WAITS).max(MOVES));
     (done.map(drop), since.elapsed() >= patience)
 }
 
@@ -60,8 +62,9 @@ pub fn check(file: &Path, patience: Duration, json: bool) -> Result<Exit> {
                 (Err(why), _) if launched => Outcome::Skipped {
                     why: format!("not judged: one process sends to itself here, and its launcher makes two: {why}"),
                 },
-                (Err(why), waited) => {
+                (Err(mut why), waited) => {
                     if waited {
+                        why += " (--patience gives it more time)";
                         patience = whole.mul_f64(REST);
                         in_vain += usize::from(in_vain == tried.len());
                     }

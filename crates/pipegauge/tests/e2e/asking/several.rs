@@ -138,7 +138,8 @@ fn one_path_overtakes_another_where_the_models_cross() {
 #[test]
 fn flows_at_once_are_answered_by_the_paths_that_have_them() {
     let dir = Scratch::new();
-    let flags = ["--flows", "1,2", "--sizes", "64,4KiB", "--budget", "1s", "--no-html", "--quiet", "-o", "a.run.jsonl"];
+    let flags = ["--flows", "1,2", "--sizes", "64,4KiB", "--budget", "60s", "--trials", "4", "--repeats", "50"];
+    let flags = [&flags[..], &["--no-html", "--quiet", "-o", "a.run.jsonl"]].concat();
     let said = dir.run(&[&["run", "unix"][..], &flags].concat());
     assert!(said.measured(), "{said}");
     let said = dir.run(&["ask", "a.run.jsonl", "throughput at 4 KiB with 2 connections"]);
