@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use rustix::process::Signal;
 
-use super::processes::command_line;
+use super::processes::{a_trial, command_line};
 use super::support::{LONG, Running, SHORT, Scratch, installed, json, skip, until};
 
 /// The program that connects standard input and output to a broker, as a word of a shell.
@@ -112,9 +112,7 @@ fn a_broker_that_is_not_there_or_goes_away_fails_its_path_with_the_reason() {
         let path = broker.path("");
         let mark = broker.at.clone();
         let run = Running::start(dir.command(&[&["run", &path, "-o", &file][..], &LONG].concat()));
-        until("a trial", || {
-            fs::read_to_string(dir.path(&file)).is_ok_and(|text| text.contains(r#""event":"trial""#)).then_some(())
-        });
+        a_trial(&dir.path(&file));
         broker.server.signal(Signal::KILL);
         let said = run.end();
         // Where a round began just then, it finds no broker.

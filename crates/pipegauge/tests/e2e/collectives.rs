@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::modules::{changed, made, with};
 use super::mpi::{command, modules as there, named};
-use super::processes::{children, command_line, send, under_way};
+use super::processes::{a_trial, children, command_line, send, under_way};
 use super::support::{LONG, Running, Said, Scratch, json, until};
 
 const STAR: &str = include_str!("collectives/star.c");
@@ -263,10 +263,7 @@ fn a_member_that_ends_is_named_and_ends_its_path() {
 
 /// Kills far members of a run until it ends.
 fn ends_when_killed(dir: &Scratch, run: &mut Running) {
-    until("a trial", || {
-        let text = std::fs::read_to_string(dir.path("x.run.jsonl"));
-        text.is_ok_and(|text| text.contains(r#""event":"trial""#)).then_some(())
-    });
+    a_trial(&dir.path("x.run.jsonl"));
     let mark = format!("/proc/{}/exe peer", run.pid());
     until("the run's end", || {
         for far in named(&mark).into_iter().filter(|pid| !command_line(*pid).contains("seat")) {

@@ -7,7 +7,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use super::mpi::{built, command, named};
-use super::processes::{command_line, send};
+use super::processes::{a_trial, command_line, send};
 use super::support::{LONG, Running, Scratch, alone, json, never_at_once, skip, until};
 
 /// The modules that can be made here, in a folder; says why of one that can't.
@@ -202,9 +202,7 @@ fn a_killed_peer_ends_its_path_and_nothing_stays_behind() {
         let _ = fs::remove_file(dir.path("x.run.jsonl"));
         let mut run =
             Running::start(command(&dir, &modules, &[&["run", path, "-o", "x.run.jsonl"][..], &LONG].concat()));
-        until("a trial", || {
-            fs::read_to_string(dir.path("x.run.jsonl")).is_ok_and(|t| t.contains(r#""event":"trial""#)).then_some(())
-        });
+        a_trial(&dir.path("x.run.jsonl"));
         let files: Vec<String> = children(run.pid()).iter().map(|pid| format!("{pid}:")).collect();
         // One that is killed as its round is over anyway ends nothing, so the next one is killed, too.
         until("the run's end", || {

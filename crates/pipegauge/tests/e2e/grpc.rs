@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::mpi::{built, command};
-use super::processes::{far_processes, send};
+use super::processes::{a_trial, far_processes, send};
 use super::support::{LONG, Running, Scratch, json, skip, until};
 
 /// The folder with the module; none, having said why, where its library is missing.
@@ -92,10 +92,7 @@ fn a_peer_that_is_killed_ends_the_run_in_words_and_in_time() {
         let _ = fs::remove_file(dir.path("k.run.jsonl"));
         let line = [&["run", path, "--pattern", pattern, "-o", "k.run.jsonl"][..], &LONG].concat();
         let mut run = Running::start(command(&dir, &modules, &line));
-        until("a trial", || {
-            let text = fs::read_to_string(dir.path("k.run.jsonl"));
-            text.is_ok_and(|text| text.contains(r#""event":"trial""#)).then_some(())
-        });
+        a_trial(&dir.path("k.run.jsonl"));
         let since = Instant::now();
         // One that is killed as its round is over anyway ends nothing, so the next one is killed, too.
         until("the run's end", || {

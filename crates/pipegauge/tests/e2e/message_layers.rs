@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rustix::process::Signal;
 
 use super::mpi::{built, command};
-use super::processes::{far_processes, send};
+use super::processes::{a_trial, far_processes, send};
 use super::support::{LONG, Running, Scratch, json, skip, until};
 
 /// The modules that can be made here, each with its file; says why of one that can't.
@@ -118,9 +118,7 @@ fn a_subscriber_that_is_killed_ends_its_path() {
     }
     let line = [&["run", "zeromq:sockets=pubsub", "--pattern", "stream", "-o", "k.run.jsonl"][..], &LONG].concat();
     let mut run = Running::start(command(&dir, &dir.path("modules"), &line));
-    until("a trial", || {
-        fs::read_to_string(dir.path("k.run.jsonl")).is_ok_and(|text| text.contains(r#""event":"trial""#)).then_some(())
-    });
+    a_trial(&dir.path("k.run.jsonl"));
     // One that is killed as its round is over anyway ends nothing, so the next one is killed, too.
     until("the run's end", || {
         far_processes(run.pid()).iter().for_each(|far| send(far.pid, Signal::KILL));

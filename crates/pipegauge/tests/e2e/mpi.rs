@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use rustix::process::Signal;
 
-use super::processes::{command_line, send};
+use super::processes::{a_trial, command_line, send};
 use super::support::{
     HISTORY, LONG, Printed, Running, Said, Scratch, alone, binary, installed, json, never_at_once, skip, until,
 };
@@ -312,9 +312,7 @@ fn a_killed_rank_ends_its_path_and_nothing_stays_behind() {
     for name in names {
         let (path, file) = (format!("{name}:wait=yield"), format!("{name}.run.jsonl"));
         let mut run = Running::start(command(&dir, &modules, &[&["run", &path, "-o", &file][..], &LONG].concat()));
-        let trial =
-            || fs::read_to_string(dir.path(&file)).is_ok_and(|text| text.contains(r#""event":"trial""#)).then_some(());
-        until("a trial", trial);
+        a_trial(&dir.path(&file));
         // The far process of this run: it is told apart by the command that started it. One that is killed as its round is over anyway
         // ends nothing, so the next one is killed, too.
         let mark = format!("/proc/{}/exe peer", run.pid());
@@ -338,9 +336,7 @@ fn a_killed_command_leaves_no_rank_and_no_launcher() {
     for name in names {
         let (path, file) = (format!("{name}:wait=yield"), format!("{name}.run.jsonl"));
         let run = Running::start(command(&dir, &modules, &[&["run", &path, "-o", &file][..], &LONG].concat()));
-        until("a trial", || {
-            fs::read_to_string(dir.path(&file)).is_ok_and(|text| text.contains(r#""event":"trial""#)).then_some(())
-        });
+        a_trial(&dir.path(&file));
         let mark = format!("/proc/{}/exe", run.pid());
         run.signal(Signal::KILL);
         drop(run);
@@ -452,9 +448,7 @@ fn a_rank_says_that_rank_0_was_killed_while_it_measured_another_path() {
         Running::start(line)
     };
     let (first, other) = (rank("0"), rank("1"));
-    until("a trial", || {
-        fs::read_to_string(dir.path("x.run.jsonl")).is_ok_and(|text| text.contains(r#""event":"trial""#)).then_some(())
-    });
+    a_trial(&dir.path("x.run.jsonl"));
     first.signal(Signal::KILL);
     drop(first);
     let began = std::time::Instant::now();
@@ -505,10 +499,7 @@ fn a_rank_that_is_killed_ends_both_sides_of_a_run() {
         let (path, file) = (format!("{name}:wait=yield"), format!("{name}.run.jsonl"));
         let args = ["run", &path, "--vs", "--cache cold", "-o", &file];
         let run = Running::start(launched(&dir, &modules, name, "2", &[], &[&args[..], &LONG].concat()));
-        until("a trial", || {
-            let text = fs::read_to_string(dir.path(&format!("{name}.b.run.jsonl")));
-            text.is_ok_and(|text| text.contains(r#""event":"trial""#)).then_some(())
-        });
+        a_trial(&dir.path(&format!("{name}.b.run.jsonl")));
         let ranks: Vec<u32> = within(&dir).into_iter().filter(|pid| is_rank_1(*pid)).collect();
         assert!(!ranks.is_empty(), "{name}: rank 1 was not found");
         let began = std::time::Instant::now();

@@ -81,6 +81,12 @@ pub fn under_way(run: &mut Running, file: &Path) -> Process {
     until("a far process", || far_processes(run.pid()).into_iter().next())
 }
 
+/// Waits until the run file at `file` has a trial, be it of the survey.
+pub fn a_trial(file: &Path) {
+    let is_there = || std::fs::read_to_string(file).is_ok_and(|text| text.contains(r#""event":"trial""#));
+    until("a trial", || is_there().then_some(()));
+}
+
 /// Waits until the run file at `file` has a trial of its first block. (The survey before it is over in a moment, and its
 /// far process with it.)
 pub fn trial_in(run: &mut Running, file: &Path) {
