@@ -43,7 +43,7 @@ impl fmt::Debug for Endpoint {
     }
 }
 
-/// Family (4 or 6), address, port.
+/// Family (4 or 6), address, port. The interface of a link-local IPv6 address means nothing elsewhere, so that no member is bound to one.
 pub fn write_addr(addr: &Addr, to: &mut Writer) {
     match addr.ip() {
         IpAddr::V4(ip) => {

@@ -23,6 +23,8 @@ pub struct Config {
     pub flush: Duration,
     /// How often unanswered control messages are repeated; sooner at first, after an eighth of it.
     pub retry: Duration,
+    /// How long a member that leaves waits until the others have what it cast. Then it leaves, and says how much they may not have.
+    pub drain: Duration,
     /// How often MERGE looks for other views.
     pub probe: Duration,
     /// Casts of one sender that a receiver holds at most beyond a gap.
@@ -43,6 +45,8 @@ pub struct Config {
     pub contacts: Vec<crate::Addr>,
     /// The view, for stacks without MBRSHIP: all members, each born 0.
     pub fixed: Vec<crate::Addr>,
+    /// Where casts go over a carrier that multicasts, so that COM can tell members of another address apart. [`crate::udp::Group::join`] sets it.
+    pub multicast: Option<std::net::SocketAddrV4>,
     /// The key of SIGN and CRYPT.
     pub key: Option<crate::Key>,
     /// Layers behind pointers also where the stack is one whose types are known: for comparing.
@@ -64,6 +68,7 @@ impl Default for Config {
             suspect: Duration::from_millis(1000),
             flush: Duration::from_millis(500),
             retry: Duration::from_millis(20),
+            drain: Duration::from_secs(5),
             probe: Duration::from_millis(500),
             window: 4096,
             backlog: 4 << 20,
@@ -74,6 +79,7 @@ impl Default for Config {
             app_acks: false,
             contacts: Vec::new(),
             fixed: Vec::new(),
+            multicast: None,
             key: None,
             boxed: false,
             mutant: None,

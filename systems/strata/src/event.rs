@@ -6,7 +6,7 @@ use crate::addr::{Addr, Endpoint};
 use crate::message::Msg;
 use crate::stack::Kind;
 use crate::time::Time;
-use crate::view::View;
+use crate::view::{View, ViewId};
 
 /// Where a datagram goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,6 +92,8 @@ pub enum Up {
 pub enum Input {
     /// A datagram came from this address.
     Datagram(Addr, bytes::Bytes),
+    /// As [`Input::Datagram`], where it was sent to all and not to this member alone.
+    Multicast(Addr, bytes::Bytes),
     /// The application casts.
     Cast(bytes::Bytes),
     /// The application sends to one member.
@@ -106,8 +108,8 @@ pub enum Input {
     Merge(Addr),
     /// Leave cleanly.
     Leave,
-    /// The application is done with all casts of this endpoint up to this number (stacks with STABLE whose `app_acks` is set).
-    Ack(Endpoint, u64),
+    /// In this view, the application is done with all casts of this endpoint up to this number (stacks with STABLE whose `app_acks` is set). Numbers begin anew with each view: of an earlier one it is ignored.
+    Ack(ViewId, Endpoint, u64),
 }
 
 /// What a member wants done, in order.

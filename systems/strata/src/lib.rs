@@ -5,7 +5,7 @@
 //! smallest stack for wanted properties.
 //!
 //! The map: `addr`, `view`, `message`, `wire`, `time`, `rng` are plain data; `property` and `stack` say what layers promise; `layer` is their common interface,
-//! `event` what passes through it, `shared` what they have in common and `pile` how they stand on each other; `layers` has each protocol in a file of its own; `member` runs them; `sim` runs many members under a virtual clock and seeded
+//! `event` what passes through it, `shared` what they have in common, `spread` how far own casts have come and `pile` how they stand on each other; `layers` has each protocol in a file of its own; `member` runs them; `sim` runs many members under a virtual clock and seeded
 //! faults and holds every run against its oracles. `state` hands the application's state to who joins. `udp` is the one that does I/O: a member over sockets, with its clock. Arrows point that way and never back.
 
 mod addr;
@@ -23,6 +23,7 @@ pub mod property;
 mod rng;
 mod shared;
 pub mod sim;
+mod spread;
 pub mod stack;
 pub mod state;
 mod time;

@@ -9,6 +9,7 @@ use crate::config::Config;
 use crate::event::{Down, Input, Output, Up};
 use crate::layers::{self, fast::Fast};
 use crate::message::Msg;
+use crate::mutant::Mutant;
 use crate::pile::{Call, Pile};
 use crate::shared::{Event, Shared};
 use crate::stack::{Kind, Spec, Unsound, check};
@@ -21,7 +22,22 @@ pub struct Member {
     shared: Shared,
     fast: Option<Fast>,
     told: Option<Time>,
+    leaving: Leaving,
+    /// There is no MBRSHIP.
+    fixed: bool,
 }
+
+/// How far this member is with leaving.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Leaving {
+    No,
+    /// What was cast goes out first.
+    Drains,
+    Leaves,
+}
+
+/// The place of a timer that is no layer's: by when what was cast has gone out before this member leaves.
+const NO_LAYER: u16 = u16::MAX;
 
 /// A stack that no member can be made of.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -62,8 +78,8 @@ pub enum Refused {
         /// At most.
         most: usize,
     },
-    /// This member has left.
-    #[error("this member has left the group: join anew")]
+    /// This member has left, or is about to.
+    #[error("this member has left the group, or is about to: join anew")]
     Gone,
 }
 
@@ -74,12 +90,13 @@ impl Member {
     /// [`Unbuilt`] says what to change.
     pub fn new(spec: &Spec, config: Config, me: Endpoint, seed: u64) -> Result<Self, Unbuilt> {
         check(spec)?;
-        if !spec.layers.contains(&Kind::Mbrship) && !config.fixed.contains(&me.addr) {
+        let fixed = !spec.layers.contains(&Kind::Mbrship);
+        if fixed && !config.fixed.contains(&me.addr) {
             return Err(Unbuilt::Fixed);
         }
         let layers = layers::build(spec, &config)?;
         let fast = spec.layers.iter().position(|&k| k == Kind::Fast).map(|place| Fast::new(place as u16));
-        Ok(Self { layers, shared: Shared::new(config, me, seed), fast, told: None })
+        Ok(Self { layers, shared: Shared::new(config, me, seed), fast, told: None, leaving: Leaving::No, fixed })
     }
 
     /// Begins: a view of this member alone where there is MBRSHIP, else the fixed view.
@@ -109,6 +126,16 @@ impl Member {
     /// Whether it has left.
     pub fn is_gone(&self) -> bool {
         self.shared.gone
+    }
+
+    /// Own casts that this member was not given yet. After it has left the others may not have them either, nor all of those that it was given: [`Member::may_lack`].
+    pub fn undelivered(&self) -> u64 {
+        self.shared.undelivered
+    }
+
+    /// After it has left: own casts that others may lack, as the [`Output::Notice`] before [`Output::Exit`] says.
+    pub fn may_lack(&self) -> u64 {
+        self.shared.may_lack()
     }
 
     /// Bytes of the application's messages that wait here or that not all members have.
@@ -147,7 +174,7 @@ impl Member {
     }
 
     fn fits(&self, len: usize) -> Result<(), Refused> {
-        if self.shared.gone {
+        if self.shared.gone || self.leaving != Leaving::No {
             return Err(Refused::Gone);
         }
         if len > self.shared.config.message {
@@ -166,14 +193,19 @@ impl Member {
             return;
         }
         self.shared.now = now;
+        self.shared.to_all = matches!(input, Input::Multicast(..));
+        if matches!(input, Input::Cast(_)) && self.leaving != Leaving::Leaves {
+            self.shared.undelivered += 1;
+        }
         match input {
-            Input::Datagram(from, bytes)
+            Input::Datagram(from, bytes) | Input::Multicast(from, bytes)
                 if self.fast.as_mut().is_some_and(|f| f.takes(from, &bytes, &mut *self.layers, &mut self.shared)) =>
             {
                 self.run();
+                self.leave_when_drained();
                 return self.tell_timer();
             }
-            Input::Datagram(from, bytes) => {
+            Input::Datagram(from, bytes) | Input::Multicast(from, bytes) => {
                 let packet = Up::Packet(Endpoint { addr: from, born: 0 }, Msg::new(bytes));
                 self.enter(self.layers.len() - 1, Event::Up(packet));
             }
@@ -193,9 +225,19 @@ impl Member {
             }
             Input::Suspect(who) => self.enter(0, Event::Down(Down::Suspect(who))),
             Input::Merge(addr) => self.enter(0, Event::Down(Down::Merge(addr))),
-            Input::Leave => self.enter(0, Event::Down(Down::Leave)),
-            Input::Ack(who, upto) => {
-                if let Some(rank) = self.shared.view.as_ref().and_then(|v| v.rank(&who)) {
+            Input::Leave if self.leaving == Leaving::No => {
+                self.leaving = Leaving::Drains;
+                self.shared.leaves = true;
+                self.shared.timers.set(NO_LAYER, 0, now + self.shared.config.drain);
+                if self.shared.mutant(Mutant::LeavesUndrained) {
+                    self.shared.undelivered = 0;
+                    self.leave();
+                }
+            }
+            Input::Leave => {}
+            Input::Ack(view, who, upto) => {
+                let view = self.shared.view.as_ref().filter(|v| v.id == view);
+                if let Some(rank) = view.and_then(|v| v.rank(&who)) {
                     self.enter(0, Event::Down(Down::Ack(rank, upto)));
                 }
             }
@@ -203,6 +245,7 @@ impl Member {
         if let Some(fast) = &mut self.fast {
             fast.forget(&self.shared);
         }
+        self.leave_when_drained();
         self.tell_timer();
     }
 
@@ -236,12 +279,33 @@ impl Member {
     fn timers_due(&mut self) {
         let now = self.shared.now;
         while let Some((at, token)) = self.shared.timers.due(now) {
+            if at == NO_LAYER {
+                self.leave();
+                continue;
+            }
             self.layers.enter(at, Call::Timer(token), &mut self.shared);
             self.run();
             if self.shared.gone {
                 break;
             }
         }
+    }
+
+    /// Layers hold casts for credit or for a token, and what ends a view without this member would lose them.
+    fn leave_when_drained(&mut self) {
+        if self.leaving == Leaving::Drains && self.shared.undelivered == 0 && self.backlog() == 0 {
+            self.leave();
+        }
+    }
+
+    fn leave(&mut self) {
+        self.leaving = Leaving::Leaves;
+        self.shared.timers.cancel(NO_LAYER, 0);
+        if self.fixed {
+            // No layer would let it go: the view is fixed.
+            return self.shared.top(Up::Exit);
+        }
+        self.enter(0, Event::Down(Down::Leave));
     }
 
     fn enter(&mut self, at: u16, event: Event) {
@@ -266,3 +330,6 @@ impl Member {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

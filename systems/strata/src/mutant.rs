@@ -53,4 +53,10 @@ pub enum Mutant {
     TokenStays,
     /// A view without a majority is primary.
     MinorityRules,
+    /// Who is not in the next view is taken for one that left.
+    GoneAsLeft,
+    /// A member that leaves does not wait until the others have what it cast, and takes it for delivered.
+    LeavesUndrained,
+    /// MERGE forgets an address once it has asked there.
+    AbsentForgotten,
 }

@@ -8,8 +8,10 @@ use bytes::Bytes;
 use crate::addr::Endpoint;
 use crate::config::Config;
 use crate::event::{Delivery, Down, Output, Up};
+use crate::layers::fc;
 use crate::message::Msg;
 use crate::rng::Rng;
+use crate::spread::Spread;
 use crate::time::Time;
 use crate::untold::Untold;
 use crate::view::View;
@@ -135,6 +137,16 @@ pub struct Shared {
     pub(crate) waiting: VecDeque<(Option<Endpoint>, Bytes)>,
     pub(crate) waiting_bytes: usize,
     pub(crate) blocked: bool,
+    /// The datagram that is handled was sent to all.
+    pub(crate) to_all: bool,
+    /// Own casts that the application was not given yet.
+    pub(crate) undelivered: u64,
+    /// How far those have come that it was given.
+    pub(crate) spread: Spread,
+    /// This member is to leave.
+    pub(crate) leaves: bool,
+    /// Own casts that who was dropped since then may lack.
+    pub(crate) lost: u64,
     pub(crate) gone: bool,
 }
 
@@ -156,6 +168,11 @@ impl Shared {
             waiting: VecDeque::new(),
             waiting_bytes: 0,
             blocked: false,
+            to_all: false,
+            undelivered: 0,
+            spread: Spread::default(),
+            leaves: false,
+            lost: 0,
             gone: false,
         }
     }
@@ -183,6 +200,9 @@ impl Shared {
         match up {
             Up::Cast(cast) => {
                 let from = self.member(cast.from);
+                if from == self.me {
+                    self.given(1);
+                }
                 let (transitional, number) = (cast.transitional, cast.number);
                 let body = cast.msg.joined();
                 self.told.push(Output::Deliver(Delivery { from, cast: true, transitional, number, body }));
@@ -212,15 +232,45 @@ impl Shared {
             Up::Exit => {
                 self.gone = true;
                 self.timers.clear();
+                self.view_ended();
+                let casts = self.may_lack();
+                if casts > 0 {
+                    self.told.push(Output::Notice(format!(
+                        "{casts} casts of this member had not reached all others as it left, after {:?} or as some were dropped: they may be lost",
+                        self.config.drain
+                    )));
+                }
                 self.told.push(Output::Exit);
             }
             Up::Raw(..) | Up::Packet(..) | Up::Frozen(_) | Up::CutReached | Up::Problem(_) => {}
         }
     }
 
+    /// So many own casts come out above the highest layer.
+    fn given(&mut self, casts: u64) {
+        self.undelivered = self.undelivered.saturating_sub(casts);
+        self.spread.given(casts);
+    }
+
+    /// Own casts that others may lack, as this member has left.
+    pub(crate) fn may_lack(&self) -> u64 {
+        self.undelivered + self.lost
+    }
+
+    /// The view has ended, for NAK: another begins.
+    pub(crate) fn view_ended(&mut self) {
+        if self.leaves {
+            self.lost += self.spread.lacking();
+        }
+        self.spread = Spread::default();
+    }
+
     /// A pack of casts, without FC's header, above the highest layer.
     pub(crate) fn top_pack(&mut self, from: u16, transitional: bool, rest: Bytes) {
         let from = self.member(from);
+        if from == self.me {
+            self.given(fc::packed(rest.clone()));
+        }
         self.told.push_pack(from, transitional, rest);
     }
 

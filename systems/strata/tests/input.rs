@@ -5,8 +5,10 @@ mod group;
 use std::fs::File;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
-use group::{PROGRAM, Process};
+use group::{PATIENCE, PROGRAM, Process};
+use strata::udp::{Group, Options};
 
 /// A member that asks `at`, reads this and leaves.
 fn guest(at: &Process, input: &[u8]) -> Output {
@@ -38,6 +40,36 @@ fn a_line_of_any_bytes_is_cast_and_those_behind_it_too() {
     for text in ["one", "bad \u{fffd}", "three"] {
         host.wait_for(|line| line.ends_with(&format!(": {text}")));
     }
+}
+
+/// Long before its silence would be noticed: it leaves, and says why.
+#[test]
+fn a_line_without_an_end_is_told_and_the_member_leaves() {
+    let host = Process::start(&[], 60_000);
+    let endless = File::open("/dev/zero").unwrap();
+    let mut command = Command::new(PROGRAM);
+    command.args(["member", "--contacts", &host.addr().to_string(), "--suspect", "60000"]);
+    let out = command.stdin(endless).output().unwrap();
+    let said = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert!(!out.status.success() && said.contains("a line has more than 1048576 bytes"), "{said}");
+    assert!(said.contains("left the group"), "{said}");
+    host.wait_for(|line| line.starts_with("view 2@"));
+    host.wait_for_view_of(1);
+}
+
+/// What another casts is one line, and moves no cursor.
+#[test]
+fn a_message_is_shown_without_what_would_steer_a_terminal() {
+    let host = Process::start(&[], 4000);
+    let mut group = Group::join(Options { contacts: vec![host.addr()], ..Options::default() }).unwrap();
+    group.try_cast(&b"a\tb\nview 9@127.0.0.1:1#0000 of 1: me\r\x1b[2Jc\xc2\x9bd"[..]).unwrap();
+    let shown = "a\tb\\nview 9@127.0.0.1:1#0000 of 1: me\\r\\u{1b}[2Jc\\u{9b}d";
+    let until = Instant::now() + PATIENCE;
+    while !host.lines().iter().any(|line| line.ends_with(&format!(": {shown}"))) {
+        assert!(Instant::now() < until, "{:?}", host.lines());
+        group.poll(Duration::from_millis(10)).unwrap();
+    }
+    assert!(!host.lines().iter().any(|line| line.starts_with("view 9@")));
 }
 
 #[test]

@@ -118,7 +118,8 @@ fn garbage_and_replays_change_nothing() {
     guest.run(|g| g.delivered >= 40);
     let mut rng = Rng::new(7);
     let said = guest.said.clone();
-    assert!(said.len() > 20, "there is something to replay: {}", said.len());
+    // How many datagrams carry the casts is the stack's to say: on a busy machine it packs many into one.
+    assert!(guest.delivered >= 40 && said.len() > 2, "there is something to replay: {}", said.len());
     for round in 0..200 {
         for p in [&a, &b] {
             let mut bytes: Vec<u8> = (0..rng.between(0, 200)).map(|_| rng.draw() as u8).collect();

@@ -40,7 +40,7 @@ fn what_can_not_be_is_refused_with_what_to_do() {
     let pipe = folder.join("pipe");
     assert!(Command::new("mkfifo").arg("-m").arg("600").arg(&pipe).status().unwrap().success());
     let (short, open, pipe) = (short.display().to_string(), open.display().to_string(), pipe.display().to_string());
-    let cases: [(&[&str], &[&str]); 15] = [
+    let cases: [(&[&str], &[&str]); 16] = [
         (&["--stack", "TOTAL:FRAG:NAK:COM:udp"], &["TOTAL needs", "add MBRSHIP"]),
         (&["--stack", "FOO:COM:udp"], &["FOO", "layers are COM"]),
         (&["--stack", "NAK:COM:tcp"], &["udp, multicast or sim"]),
@@ -53,6 +53,7 @@ fn what_can_not_be_is_refused_with_what_to_do() {
         (&["--suspect", "0"], &["--suspect", "10.."]),
         (&["--group", ""], &["--group"]),
         (&["--bind", "0.0.0.0:7000"], &["0.0.0.0:7000", "bind to the address of one interface"]),
+        (&["--bind", "[fe80::1%1]:7000"], &["[fe80::1%1]:7000", "is link-local", "bind to a global"]),
         (&["--bind", &at], &["free port", "Address already in use"]),
         (&["--stack", multicast], &["such as 239.1.2.3:7000"]),
         (&["--stack", multicast, "--multicast", "10.0.0.1:7000"], &["such as 239.1.2.3:7000"]),
@@ -81,6 +82,7 @@ fn who_does_not_belong_is_not_let_in_and_the_group_goes_on() {
             scope.spawn(move || {
                 let said = said(&[flags, &["--contacts", at]].concat(), Stdio::null());
                 holds(&said, &["is a member of it there", "same stack and key"]);
+                holds(&said, &[&format!("a datagram from {at} is of another group, stack or carrier")]);
             });
         }
     });

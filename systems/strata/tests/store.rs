@@ -34,6 +34,38 @@ fn replica() {
     store::serve(options, reads, BufReader::new(std::io::stdin()), std::io::stdout()).unwrap();
 }
 
+/// A replica whose answers can't be written says so and leaves: the other is told at once, and not by a silence.
+#[test]
+fn a_full_disk_under_the_answers_is_told_and_the_replica_leaves() {
+    let Ok(full) = std::fs::File::options().write(true).open("/dev/full") else {
+        println!("skipped: there is no /dev/full");
+        return;
+    };
+    let options = || {
+        let config = Config { suspect: PATIENCE * 2, ..Config::default() };
+        Options { config, patience: PATIENCE, ..store::options() }
+    };
+    let mut other = strata::udp::Replica::join(options()).unwrap();
+    let contacts = vec![other.me().addr];
+    let (_open, input) = std::io::pipe().map(|(reader, writer)| (writer, reader)).unwrap();
+    let serve = move || {
+        let options = Options { contacts, ..options() };
+        store::serve(options, store::Reads::Ordered, BufReader::new(input), full).unwrap_err().to_string()
+    };
+    let served = std::thread::spawn(serve);
+    let (until, mut sizes) = (Instant::now() + PATIENCE, Vec::new());
+    while sizes != [1, 2, 1] {
+        assert!(Instant::now() < until, "views of {sizes:?}");
+        match other.poll(Duration::from_millis(10)).unwrap() {
+            Some(strata::udp::News::State(strata::state::Change::View { view, .. })) => sizes.push(view.members.len()),
+            Some(strata::udp::News::State(strata::state::Change::Wanted)) => _ = other.give("none of a store"),
+            _ => {}
+        }
+    }
+    let said = served.join().unwrap();
+    assert!(said.contains("No space left") && said.contains("left the group"), "{said}");
+}
+
 /// A replica as a process.
 struct Process {
     child: Mutex<Child>,

@@ -10,10 +10,22 @@
 
 mod store;
 
+use std::process::ExitCode;
+
 use strata::udp::Options;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let contacts = std::env::args().skip(1).map(|a| a.parse()).collect::<Result<_, _>>()?;
-    let options = Options { contacts, ..store::options() };
-    Ok(store::serve(options, store::Reads::Ordered, std::io::BufReader::new(std::io::stdin()), std::io::stdout())?)
+fn main() -> ExitCode {
+    let done = std::env::args().skip(1).map(|a| a.parse()).collect::<Result<_, _>>();
+    let done = done.map_err(|e| format!("a contact is an address such as 127.0.0.1:40213: {e}")).and_then(|contacts| {
+        let options = Options { contacts, ..store::options() };
+        let input = std::io::BufReader::new(std::io::stdin());
+        store::serve(options, store::Reads::Ordered, input, std::io::stdout()).map_err(|e| e.to_string())
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("store: {why}");
+            ExitCode::FAILURE
+        }
+    }
 }

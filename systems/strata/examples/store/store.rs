@@ -4,9 +4,9 @@
 //! primary view. As the view ends, what is not known to be safe is answered with `unknown`: it may or may not have been done. A replica outside of a primary view answers `no`: nothing was done.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, Write};
+use std::io::{self, BufRead, Write};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use strata::state::Change;
 use strata::udp::{Failed, News, Options, Replica};
@@ -19,6 +19,9 @@ pub const STACK: &str = "FC:MERGE:TOTAL:SAFE:STABLE:MBRSHIP:FRAG:NAK:COM:udp";
 pub fn options() -> Options {
     Options { stack: STACK.to_owned(), ..Options::default() }
 }
+
+/// How long a replica that can't go on waits for the others to let it go: longer than twice `Config::drain`, after which it goes in any case.
+const PATIENCE: Duration = Duration::from_secs(12);
 
 /// How reads are answered.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -88,15 +91,30 @@ impl Store {
 /// Answers requests until the input ends, then leaves.
 ///
 /// # Errors
-/// As [`Replica::join`], and where answers can't be written.
+/// As [`Replica::join`], and where answers can't be written or the group's state is none of a store: then this replica has left the group.
 pub fn serve(
     options: Options,
     reads: Reads,
     input: impl BufRead + Send + 'static,
+    output: impl Write,
+) -> Result<(), Failed> {
+    let mut replica = Replica::join(options)?;
+    let served = answer(&mut replica, reads, input, output);
+    if served.is_err() {
+        replica.leave();
+        let until = Instant::now() + PATIENCE;
+        while Instant::now() < until && !matches!(replica.poll(Duration::from_millis(10))?, Some(News::Left)) {}
+    }
+    served
+}
+
+fn answer(
+    replica: &mut Replica,
+    reads: Reads,
+    input: impl BufRead + Send + 'static,
     mut output: impl Write,
 ) -> Result<(), Failed> {
-    let io = |source| Failed::Io { what: "writing an answer".to_owned(), source };
-    let mut replica = Replica::join(options)?;
+    let io = |source| Failed::Io { what: "writing an answer, so that this replica left the group".to_owned(), source };
     let me = replica.me();
     let mut store = Store::default();
     let requests = lines(input);
@@ -142,8 +160,9 @@ pub fn serve(
                 }
                 News::State(Change::State(state)) => {
                     if store.read(&state).is_err() {
-                        eprintln!("the state that came is none of this store: does the group do something else?");
-                        return Ok(());
+                        let what = "reading the group's state".to_owned();
+                        let source = io::Error::other("it is none of this store: does the group do something else?");
+                        return Err(Failed::Io { what, source });
                     }
                     writeln!(output, "state of {} keys", store.data.len()).map_err(io)?;
                 }

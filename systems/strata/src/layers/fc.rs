@@ -96,6 +96,11 @@ pub(crate) fn unpacked(rest: &mut Bytes) -> Option<Bytes> {
     Some(rest.split_to(len))
 }
 
+/// How many messages a pack has.
+pub(crate) fn packed(mut rest: Bytes) -> u64 {
+    std::iter::from_fn(|| unpacked(&mut rest).map(|_| 1)).sum()
+}
+
 impl Layer for Fc {
     fn down(&mut self, event: Down, cx: &mut Cx<impl Near>) {
         match event {

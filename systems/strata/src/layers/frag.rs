@@ -1,8 +1,9 @@
 //! FRAG: messages larger than a datagram.
 //!
 //! Protocol: a message is cut into pieces that fit; NAK's order makes numbers needless, so that one bit says whether more follow. A receiver joins each sender's
-//! pieces. A message cut off by a view change is dropped: all who move on have the same pieces, since the cut of MBRSHIP counts pieces.
-//! Header: 1 byte. Timers: none. Requires P3, P4, P10, P11; provides P12. Casts and sends are joined apart, and what grows beyond the largest message is dropped.
+//! pieces. A message cut off by a view change is dropped: all who move on have the same pieces, since the cut of MBRSHIP counts pieces. Above MBRSHIP, where a stack has it there (too), it is the same: no layer
+//! between may hold casts over a change of views. A message one of whose pieces is transitional is so.
+//! Header: 1 byte. Timers: none. Requires P3, P4, P10, P11; provides P12; keeps P13 and P14 from those above, since what is numbered below are pieces. Casts and sends are joined apart, and what grows beyond the largest message is dropped.
 
 use std::collections::BTreeMap;
 
@@ -29,6 +30,7 @@ pub(super) struct Frag {
 struct Parts {
     list: Vec<Bytes>,
     bytes: usize,
+    transitional: bool,
 }
 
 impl Frag {
@@ -53,15 +55,22 @@ impl Frag {
         emit(piece);
     }
 
-    /// The whole message, where this is its last piece.
-    fn join(&mut self, from: u16, cast: bool, mut msg: Msg, cx: &Cx<impl Near>) -> Option<Msg> {
+    /// The whole message, where this is its last piece, and whether any of its pieces is transitional.
+    fn join(
+        &mut self,
+        (from, cast): (u16, bool),
+        mut msg: Msg,
+        transitional: bool,
+        cx: &Cx<impl Near>,
+    ) -> Option<(Msg, bool)> {
         let [flag] = msg.pop().ok()?;
         let last = flag == LAST || cx.mutant(Mutant::FragCutsShort);
         if last && !self.parts.contains_key(&(from, cast)) {
-            return Some(msg);
+            return Some((msg, transitional));
         }
         let parts = self.parts.entry((from, cast)).or_default();
         parts.bytes += msg.len();
+        parts.transitional |= transitional;
         if parts.bytes <= cx.config.message + SLACK {
             parts.list.push(msg.joined());
         } else {
@@ -76,7 +85,7 @@ impl Frag {
         }
         let mut all = BytesMut::with_capacity(parts.bytes);
         parts.list.iter().for_each(|part| all.extend_from_slice(part));
-        Some(Msg::new(all.freeze()))
+        Some((Msg::new(all.freeze()), parts.transitional))
     }
 }
 
@@ -95,15 +104,20 @@ impl Layer for Frag {
 
     fn up(&mut self, event: Up, cx: &mut Cx<impl Near>) {
         match event {
-            Up::Cast(Cast { from, msg, .. }) => {
-                if let Some(msg) = self.join(from, true, msg, cx) {
-                    cx.up(Up::Cast(Cast { from, msg, number: 0, transitional: false }));
+            Up::Cast(Cast { from, msg, transitional, .. }) => {
+                if let Some((msg, transitional)) = self.join((from, true), msg, transitional, cx) {
+                    cx.up(Up::Cast(Cast { from, msg, number: 0, transitional }));
                 }
             }
             Up::Send(from, msg) => {
-                if let Some(msg) = self.join(from, false, msg, cx) {
+                if let Some((msg, _)) = self.join((from, false), msg, false, cx) {
                     cx.up(Up::Send(from, msg));
                 }
+            }
+            // Above MBRSHIP views come from below only.
+            Up::View(_) => {
+                self.parts.clear();
+                cx.up(event);
             }
             other => cx.up(other),
         }

@@ -1,6 +1,7 @@
 //! The protocols, one file (or folder) each. A layer's doc says what it does, what its header is, which timers it has and what it requires and provides; the same
 //! table, for the checker, is `stack::Kind`.
 
+mod absent;
 mod causal;
 mod chksum;
 mod com;
@@ -14,8 +15,10 @@ mod mbrship;
 mod merge;
 mod nak;
 #[cfg(test)]
-mod pair;
+pub(crate) mod pair;
+mod refusals;
 mod safe;
+mod senders;
 mod seq;
 mod sign;
 mod stable;

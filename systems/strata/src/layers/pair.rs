@@ -2,7 +2,9 @@
 
 use bytes::Bytes;
 
+use super::nak::RAW;
 use crate::addr::Addr;
+use crate::stack::Kind;
 use crate::{Config, Endpoint, Input, Key, Member, Output, Time, To};
 
 pub(crate) struct Pair {
@@ -10,6 +12,7 @@ pub(crate) struct Pair {
     /// All that was said: to whom, from whom.
     pub said: Vec<(Addr, Addr, Bytes)>,
     pub delivered: Vec<usize>,
+    pub notices: Vec<Vec<String>>,
     pub now: u64,
 }
 
@@ -24,7 +27,8 @@ pub(crate) fn member(stack: &str, port: u16, born: u64, key: u8) -> Member {
 impl Pair {
     pub(crate) fn new(members: Vec<Member>) -> Self {
         let delivered = vec![0; members.len()];
-        Self { members, said: Vec::new(), delivered, now: 0 }
+        let notices = vec![Vec::new(); members.len()];
+        Self { members, said: Vec::new(), delivered, notices, now: 0 }
     }
 
     /// A perfect network for so many milliseconds.
@@ -53,6 +57,7 @@ impl Pair {
             match output {
                 Output::Transmit(To::One(to), msg) => under_way.insert(0, (to, me, msg.joined())),
                 Output::Deliver(_) => self.delivered[at] += 1,
+                Output::Notice(text) => self.notices[at].push(text),
                 _ => {}
             }
         }
@@ -64,6 +69,11 @@ impl Pair {
             self.members[at].handle(Time(self.now), Input::Merge(to));
         }
         self.run(300);
+    }
+
+    /// A datagram as that endpoint would send it to the layer of this kind, in stacks with nothing between NAK and COM. The group must have said something, of which it takes COM's header.
+    pub(crate) fn raw(&self, from: Endpoint, kind: Kind, text: &[u8]) -> Bytes {
+        [&self.said[0].2[..7], &from.born.to_le_bytes(), &[RAW, kind as u8], text].concat().into()
     }
 
     pub(crate) fn size(&self, at: usize) -> usize {

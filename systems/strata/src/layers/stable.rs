@@ -127,3 +127,45 @@ impl Layer for Stable {
         self.report(cx);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::layers::pair::Pair;
+    use crate::{Config, Endpoint, Input, Member, Output, Time};
+
+    fn member(port: u16) -> Member {
+        let config = Config { app_acks: true, ..Config::default() };
+        let me = Endpoint { addr: ([10, 0, 0, 1], port).into(), born: u64::from(port) };
+        let mut member = Member::new(&"STABLE:MBRSHIP:FRAG:NAK:COM:sim".parse().unwrap(), config, me, 1).unwrap();
+        member.start(Time(0));
+        member
+    }
+
+    /// An application takes its time: it acknowledges what came in the view before when the next is there, with a cast of its own.
+    #[test]
+    fn what_is_acknowledged_of_an_earlier_view_counts_for_none_of_this_one() {
+        let mut group = Pair::new(vec![member(1), member(2)]);
+        group.join();
+        let [a, b] = [0, 1].map(|at| group.members[at].me());
+        let views = [true, false].map(|both| {
+            if !both {
+                group.members[0].handle(Time(group.now), Input::Suspect(b));
+                group.run(100);
+            }
+            let view = group.members[0].view().unwrap();
+            assert_eq!(view.members.len(), 1 + usize::from(both));
+            let id = view.id;
+            group.members[0].handle(Time(group.now), Input::Cast(vec![1].into()));
+            group.take(0, &mut Vec::new());
+            id
+        });
+        let mut stable = |view| {
+            group.members[0].handle(Time(group.now), Input::Ack(view, a, 1));
+            let outputs = std::iter::from_fn(|| group.members[0].next());
+            outputs.filter(|o| matches!(o, Output::Stable(counts) if *counts == Arc::new(vec![1]))).count()
+        };
+        assert_eq!(views.map(&mut stable), [0, 1]);
+    }
+}

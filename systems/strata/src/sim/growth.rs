@@ -33,6 +33,7 @@ const SECOND: u64 = 1_000_000_000;
 pub fn grow(stack: &str, members: usize, casts: usize) -> Result<Growth, String> {
     let limits = Limits {
         stack: Some(stack.to_owned()),
+        any_stack: false,
         members: Some(members),
         faults: Some(Vec::new()),
         casts: Some(0),

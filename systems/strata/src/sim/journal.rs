@@ -47,6 +47,8 @@ pub struct Life {
     pub crashed: bool,
     /// It left.
     pub left: bool,
+    /// Own casts, those of state transfer too, of which it said as it left that they may be lost.
+    pub undelivered: u64,
     /// With state transfer: its state after each view and message that it was told.
     pub points: Vec<Point>,
     /// The messages that its state is made of.

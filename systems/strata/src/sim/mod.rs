@@ -13,6 +13,7 @@ pub mod oracle;
 mod replica;
 mod scenario;
 mod shrink;
+mod stacks;
 #[cfg(test)]
 mod tests;
 mod world;

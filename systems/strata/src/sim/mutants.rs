@@ -7,8 +7,8 @@ use crate::mutant::Mutant;
 const SEEDS: u64 = 2000;
 
 fn caught(mutant: Mutant, stack: &str) -> Option<(u64, String)> {
-    let state =
-        matches!(mutant, Mutant::SnapshotLate | Mutant::JoinerForgets | Mutant::TokenStays | Mutant::MinorityRules);
+    use Mutant::{GoneAsLeft, JoinerForgets, MinorityRules, SnapshotLate, TokenStays};
+    let state = matches!(mutant, SnapshotLate | JoinerForgets | TokenStays | MinorityRules | GoneAsLeft);
     let limits = Limits { stack: Some(stack.to_owned()), state, ..Limits::default() };
     (0..SEEDS).find_map(|seed| {
         let mut scenario = Scenario::new(seed, &limits).unwrap();
@@ -55,6 +55,9 @@ fn every_mistake_is_caught() {
         (JoinerForgets, total),
         (TokenStays, total),
         (MinorityRules, "MERGE:TOTAL:SAFE:STABLE:MBRSHIP:FRAG:NAK:COM:sim"),
+        (GoneAsLeft, "MERGE:SEQ:SAFE:STABLE:MBRSHIP:FRAG:NAK:COM:sim"),
+        (LeavesUndrained, "FC:MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:sim"),
+        (AbsentForgotten, plain),
     ];
     let mut missed = Vec::new();
     for (mutant, stack) in mistakes {

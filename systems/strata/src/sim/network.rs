@@ -15,6 +15,8 @@ pub(super) struct Network {
     storm: (f64, u64),
     /// Nodes of the set, both ways, until when.
     parts: Vec<(u64, bool, u64)>,
+    /// From whom nothing reaches whom, until when.
+    deaf: Vec<(usize, usize, u64)>,
     pub(super) sent: u64,
     pub(super) bytes: u64,
 }
@@ -29,6 +31,7 @@ impl Network {
             delay: scenario.delay,
             storm: (0.0, 0),
             parts: Vec::new(),
+            deaf: Vec::new(),
             sent: 0,
             bytes: 0,
         }
@@ -42,13 +45,21 @@ impl Network {
         self.parts.push((set, both, until));
     }
 
+    pub(super) fn deafen(&mut self, from: usize, to: usize, until: u64) {
+        self.deaf.push((from, to, until));
+    }
+
     pub(super) fn heal(&mut self) {
         self.parts.clear();
+        self.deaf.clear();
         self.storm = (0.0, 0);
         (self.loss, self.repeat, self.damage) = (0.0, 0.0, 0.0);
     }
 
     fn reaches(&self, from: usize, to: usize, now: u64) -> bool {
+        if self.deaf.iter().any(|d| (d.0, d.1) == (from, to) && d.2 > now) {
+            return false;
+        }
         let within = |set: u64, node: usize| node < 64 && set >> node & 1 == 1;
         self.parts.iter().filter(|p| p.2 > now).all(|&(set, both, _)| {
             let (out, into) = (within(set, from) && !within(set, to), within(set, to) && !within(set, from));
@@ -56,10 +67,14 @@ impl Network {
         })
     }
 
-    /// When which copies of a datagram arrive.
-    pub(super) fn carry(&mut self, from: usize, to: usize, now: u64, bytes: &Bytes) -> Vec<(u64, Bytes)> {
+    /// A datagram is sent, to one or to many.
+    pub(super) fn count(&mut self, bytes: &Bytes) {
         self.sent += 1;
         self.bytes += bytes.len() as u64;
+    }
+
+    /// When which copies of a datagram arrive at one receiver.
+    pub(super) fn carry(&mut self, from: usize, to: usize, now: u64, bytes: &Bytes) -> Vec<(u64, Bytes)> {
         let storm = if self.storm.1 > now { self.storm.0 } else { 0.0 };
         if !self.reaches(from, to, now) || self.rng.chance(self.loss) || self.rng.chance(storm) {
             return Vec::new();

@@ -3,7 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
+use super::stacks;
+use crate::addr::Endpoint;
 use crate::config::Config;
+use crate::member::Member;
 use crate::property::Properties;
 use crate::rng::Rng;
 use crate::stack::{Kind, Spec, check};
@@ -31,13 +34,14 @@ const STACKS: [&str; 18] = [
 ];
 
 /// Stacks that are tried with state transfer: states are compared where messages have one order.
-const WITH_STATE: [&str; 6] = [
+const WITH_STATE: [&str; 7] = [
     "MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:sim",
     "FC:MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:sim",
     "MERGE:SEQ:MBRSHIP:FRAG:NAK:COM:sim",
     "MERGE:SAFE:TOTAL:STABLE:MBRSHIP:FRAG:NAK:COM:sim",
     "MERGE:TOTAL:SAFE:STABLE:MBRSHIP:FRAG:NAK:COM:sim",
     "FC:MERGE:TOTAL:SAFE:STABLE:MBRSHIP:FRAG:NAK:COM:sim",
+    "MERGE:SEQ:SAFE:STABLE:MBRSHIP:FRAG:NAK:COM:sim",
 ];
 
 /// Something that goes wrong.
@@ -60,9 +64,11 @@ pub enum FaultKind {
     Pause(usize, u64),
     /// Nodes of the first set (a bit each) reach none outside of it; where the second is set, none outside reach them either. For so many nanoseconds.
     Part(u64, bool, u64),
+    /// The first reaches the second no more, which is heard as before. For so many nanoseconds.
+    Deaf(usize, usize, u64),
     /// This share of datagrams is lost, for so many nanoseconds.
     Storm(f64, u64),
-    /// A node leaves.
+    /// A node leaves: it begins to, and goes when its vote is given back and the others have what it cast, or `drain` is over.
     Leave(usize),
     /// The first is told that the second has failed, which it has not.
     Slander(usize, usize),
@@ -79,6 +85,8 @@ pub struct Limits {
     pub calm: bool,
     /// This stack and not the seed's.
     pub stack: Option<String>,
+    /// Any stack that is well-formed, drawn by the seed, and not one of the list.
+    pub any_stack: bool,
     /// So many members and not the seed's.
     pub members: Option<usize>,
     /// With state transfer, and a stack that orders messages.
@@ -89,6 +97,9 @@ impl fmt::Display for Limits {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         if let Some(stack) = &self.stack {
             write!(f, " --stack {stack}")?;
+        }
+        if self.any_stack {
+            f.write_str(" --any-stack")?;
         }
         if let Some(members) = self.members {
             write!(f, " --members {members}")?;
@@ -142,12 +153,17 @@ pub struct Scenario {
 }
 
 const MS: u64 = 1_000_000;
+/// Of the sizes of large groups: 30, 64 and 44 members among the first 500 seeds.
+const LARGE: u64 = 0x1_4000;
+const DEAF: u64 = 0xdeaf_0000;
+/// How much longer a run takes in which a fault lasts.
+const DRAWN_OUT: u64 = 6;
 
 impl Scenario {
     /// The seed's script, with these limits.
     ///
     /// # Errors
-    /// Where the limits name a stack that is none.
+    /// Where the limits name a stack that no member can be made of, faults that the seed has not, or no members.
     pub fn new(seed: u64, limits: &Limits) -> Result<Self, String> {
         let mut rng = Rng::new(seed ^ 0x5eed_0f57_a7a5_0000);
         let mut stack = STACKS[rng.below(STACKS.len() as u64) as usize];
@@ -156,13 +172,21 @@ impl Scenario {
             stack = WITH_STATE[rng.below(WITH_STATE.len() as u64) as usize];
             [0, 1000, 60_000, 1_000_000][rng.below(4) as usize]
         });
-        let spec: Spec = limits.stack.as_deref().unwrap_or(stack).parse().map_err(|e| format!("{e}"))?;
+        let spec: Spec = match &limits.stack {
+            Some(stack) => stack.parse().map_err(|e| format!("{e}"))?,
+            None if limits.any_stack => stacks::any(&mut Rng::new(seed ^ 0x57ac_c000)),
+            None => stack.parse().map_err(|e| format!("{e}"))?,
+        };
         check(&spec).map_err(|e| e.to_string())?;
         let drawn = match rng.below(40) {
             0 => rng.between(9, 16),
             1..=9 => rng.between(5, 8),
             _ => rng.between(2, 4),
         } as usize;
+        // Few, since a run costs by the square. From a generator of their own: the other seeds stay what they were.
+        // With state transfer a run of 64 takes far longer than all others together.
+        let most = if limits.state { 32 } else { 64 };
+        let drawn = if seed % 200 == 99 { Rng::new(seed ^ LARGE).between(17, most) as usize } else { drawn };
         let members = limits.members.unwrap_or(drawn);
         let some = |rng: &mut Rng, list: &[f64]| list[rng.below(list.len() as u64) as usize];
         let mut loss = some(&mut rng, &[0.0, 0.0, 0.01, 0.05, 0.2]);
@@ -170,14 +194,22 @@ impl Scenario {
         let sees = [Kind::Chksum, Kind::Sign, Kind::Crypt];
         let mut damage = if sees.iter().any(|k| spec.layers.contains(k)) { 0.02 } else { 0.0 };
         let delay = (rng.between(20_000, 500_000), rng.between(0, 3 * MS));
-        let heal = rng.between(1500, 3000) * MS;
+        let mut heal = rng.between(1500, 3000) * MS;
         let mut casts = Self::casts(&mut rng, members, heal, spec.layers.contains(&Kind::Frag));
         let mut faults = Self::faults(&mut rng, members, heal, spec.layers.contains(&Kind::Mbrship));
+        Self::deaf(seed, members, &mut heal, &mut casts, &mut faults);
         if let Some(most) = limits.casts {
             casts.truncate(most);
         }
         if let Some(kept) = &limits.faults {
-            faults = kept.iter().filter_map(|&at| faults.get(at)).copied().collect();
+            let kept = kept.iter().map(|&at| {
+                let n = faults.len();
+                faults
+                    .get(at)
+                    .copied()
+                    .ok_or_else(|| format!("the seed {seed} has {n} faults, counted from 0: it has none {at}"))
+            });
+            faults = kept.collect::<Result<_, _>>()?;
         }
         if limits.calm {
             (loss, repeat, damage) = (0.0, 0.0, 0.0);
@@ -187,9 +219,18 @@ impl Scenario {
             suspect: Duration::from_millis(300),
             flush: Duration::from_millis(200),
             probe: Duration::from_millis(200),
+            // Shorter than some faults last.
+            drain: Duration::from_millis(500),
             key: Some(crate::Key([7; 32])),
             ..Config::default()
         };
+        // A run in which no member could be built would break no promise.
+        let me = Endpoint { addr: ([10, 0, 0, 0], 7000).into(), born: 0 };
+        let one = Config { fixed: vec![me.addr], ..config.clone() };
+        Member::new(&spec, one, me, 0).map_err(|e| e.to_string())?;
+        if members == 0 {
+            return Err("a run needs a member".to_owned());
+        }
         Ok(Self {
             seed,
             limits: limits.clone(),
@@ -252,6 +293,33 @@ impl Scenario {
         faults.retain(|f| f.at < heal);
         faults.sort_by_key(|f| f.at);
         faults
+    }
+
+    /// One way is lost between two nodes, for long; where it lasts longest, the run is drawn out. From a generator of its own: the other seeds stay what they were.
+    fn deaf(
+        seed: u64,
+        n: usize,
+        heal: &mut u64,
+        casts: &mut [(u64, usize, usize, Option<usize>)],
+        faults: &mut Vec<Fault>,
+    ) {
+        let rng = &mut Rng::new(seed ^ DEAF);
+        if n < 2 || !rng.chance(0.15) {
+            return;
+        }
+        if n <= 8 && rng.chance(0.3) {
+            *heal *= DRAWN_OUT;
+            casts.iter_mut().for_each(|cast| cast.0 *= DRAWN_OUT);
+            faults.iter_mut().for_each(|fault| fault.at *= DRAWN_OUT);
+        }
+        for _ in 0..rng.between(1, 2) {
+            let from = rng.below(n as u64) as usize;
+            let to = (from + rng.between(1, n as u64 - 1) as usize) % n;
+            let at = rng.between(100, *heal / MS - 1) * MS;
+            let long = rng.between(200, 2 * *heal / MS) * MS;
+            faults.push(Fault { at, kind: FaultKind::Deaf(from, to, long) });
+        }
+        faults.sort_by_key(|f| f.at);
     }
 
     /// What the stack promises.

@@ -1,7 +1,8 @@
 //! Nodes, the network, the virtual clock, and the script that plays on them.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::sync::Arc;
 
 use bytes::Bytes;
 
@@ -12,9 +13,11 @@ use super::{FaultKind, Scenario};
 use crate::addr::{Addr, Endpoint};
 use crate::event::{Input, Output, To};
 use crate::member::Member;
+use crate::property::Property;
 use crate::stack::Kind;
 use crate::state::{Say, Transfer};
 use crate::time::Time;
+use crate::view::{View, ViewId};
 
 /// Datagrams that wait at a paused node, as in a socket's buffer.
 const BUFFER: usize = 300;
@@ -29,6 +32,8 @@ enum Event {
     Wake(usize),
     Say(usize),
     Fault(usize),
+    /// A node that is to leave leaves at the latest.
+    Leave(usize),
     Resume(usize),
     Heal,
     Look,
@@ -41,6 +46,8 @@ struct Node {
     /// Casts and sends of this life.
     said: (u32, u32),
     paused: u64,
+    /// By when it leaves, while its vote is not yet given back.
+    leaving: Option<u64>,
     inbox: VecDeque<(Addr, Bytes)>,
     /// Clock: parts in a million too fast, and what it showed at the start.
     drift: i64,
@@ -80,6 +87,8 @@ pub(super) struct World<'a> {
     nodes: Vec<Node>,
     network: Network,
     journal: Journal,
+    /// Views as they were told first: thousands of members keep one list of members.
+    views: BTreeMap<ViewId, Arc<View>>,
     delivered: usize,
     fixed: bool,
 }
@@ -109,6 +118,7 @@ impl<'a> World<'a> {
                 life: 0,
                 said: (0, 0),
                 paused: 0,
+                leaving: None,
                 inbox: VecDeque::new(),
                 drift: network.rng.between(0, 400) as i64 - 200,
                 offset: network.rng.below(1 << 40),
@@ -123,6 +133,7 @@ impl<'a> World<'a> {
             nodes,
             network,
             journal: Journal::default(),
+            views: BTreeMap::new(),
             delivered: 0,
             fixed: !scenario.spec.layers.contains(&Kind::Mbrship),
         };
@@ -164,6 +175,7 @@ impl<'a> World<'a> {
             entries: Vec::new(),
             crashed: false,
             left: false,
+            undelivered: 0,
             points: Vec::new(),
             state: Vec::new(),
             wrong: None,
@@ -181,7 +193,7 @@ impl<'a> World<'a> {
             transfer.break_by(self.scenario.config.mutant);
             Replica::new(transfer, filling)
         });
-        (node.life, node.said, node.paused, node.wake) = (life, (0, 0), 0, u64::MAX);
+        (node.life, node.said, node.paused, node.wake, node.leaving) = (life, (0, 0), 0, u64::MAX, None);
         node.inbox.clear();
         node.member = Some(member);
         self.drain(at);
@@ -193,6 +205,33 @@ impl<'a> World<'a> {
             member.handle(now, input);
             member.handle(now, Input::Idle);
             self.drain(at);
+            self.leave_once_told(at);
+        }
+    }
+
+    /// As [`crate::udp::Replica`] leaves: first its vote, for which it waits as long as its member then does for what it cast.
+    fn leave(&mut self, at: usize) {
+        let node = &mut self.nodes[at];
+        if node.member.is_none() {
+            return;
+        }
+        let Some(replica) = &mut node.replica else { return self.handle(at, Input::Leave) };
+        if !replica.transfer.leaves() {
+            replica.transfer.leave();
+            let until = self.now + self.scenario.config.drain.as_nanos() as u64;
+            node.leaving = Some(until);
+            self.push(until, Event::Leave(at));
+            self.replicate(at);
+            self.handle(at, Input::Idle);
+        }
+    }
+
+    fn leave_once_told(&mut self, at: usize) {
+        let node = &mut self.nodes[at];
+        let told = node.replica.as_ref().is_some_and(|r| r.transfer.may_leave());
+        if node.paused <= self.now && node.leaving.is_some_and(|until| told || self.now >= until) {
+            node.leaving = None;
+            self.handle(at, Input::Leave);
         }
     }
 
@@ -205,16 +244,19 @@ impl<'a> World<'a> {
                     if let Some(to) = node(to)
                         && to < self.nodes.len()
                     {
-                        for (when, bytes) in self.network.carry(at, to, self.now, &bytes) {
-                            self.push(when, Event::Arrive(to, addr(at), bytes));
-                        }
+                        self.network.count(&bytes);
+                        self.carry(at, to, &bytes);
                     }
                 }
-                Output::Transmit(To::All, _)
-                | Output::Multicasts(..)
-                | Output::Stable(_)
-                | Output::Trace(_)
-                | Output::Notice(_) => {}
+                // Whoever listens at the address is sent it, members of the view or not, and each may lose it.
+                Output::Transmit(To::All, msg) => {
+                    let bytes = msg.joined();
+                    self.network.count(&bytes);
+                    for to in (0..self.nodes.len()).filter(|to| *to != at) {
+                        self.carry(at, to, &bytes);
+                    }
+                }
+                Output::Multicasts(..) | Output::Stable(_) | Output::Trace(_) | Output::Notice(_) => {}
                 Output::Deliver(mut d) => {
                     self.delivered += 1;
                     if let Some(replica) = &mut self.nodes[at].replica {
@@ -230,7 +272,9 @@ impl<'a> World<'a> {
                     self.journal.lives[life].entries.push(entry);
                 }
                 Output::View(view) => {
-                    self.journal.lives[life].entries.push(Entry::View(view.clone()));
+                    let told = self.views.entry(view.id).or_insert_with(|| view.clone());
+                    let kept = if *told == view { told } else { &view };
+                    self.journal.lives[life].entries.push(Entry::View(kept.clone()));
                     if let Some(replica) = &mut self.nodes[at].replica {
                         replica.transfer.view(view);
                         self.replicate(at);
@@ -243,9 +287,17 @@ impl<'a> World<'a> {
                 }
                 Output::Exit => {
                     self.journal.lives[life].left = true;
+                    self.journal.lives[life].undelivered =
+                        self.nodes[at].member.as_ref().map_or(0, Member::undelivered);
                     self.nodes[at].member = None;
                 }
             }
+        }
+    }
+
+    fn carry(&mut self, from: usize, to: usize, bytes: &Bytes) {
+        for (when, bytes) in self.network.carry(from, to, self.now, bytes) {
+            self.push(when, Event::Arrive(to, addr(from), bytes));
         }
     }
 
@@ -296,7 +348,7 @@ impl<'a> World<'a> {
         let peer = to.map(|to| self.nodes[to].life);
         let said = self.nodes[at].said;
         let replicated = match &self.nodes[at].replica {
-            Some(replica) if !replica.transfer.has_state() => return,
+            Some(replica) if !replica.transfer.has_state() || replica.transfer.leaves() => return,
             other => other.is_some(),
         };
         let body = |id| {
@@ -351,10 +403,11 @@ impl<'a> World<'a> {
                 self.push(until, Event::Resume(at));
             }
             FaultKind::Part(set, both, long) => self.network.part(set, both, self.now + long),
+            FaultKind::Deaf(from, to, long) => self.network.deafen(from, to, self.now + long),
             FaultKind::Storm(loss, long) => self.network.storm(loss, self.now + long),
             FaultKind::Leave(at) => {
                 if self.nodes[at].paused <= self.now {
-                    self.handle(at, Input::Leave);
+                    self.leave(at);
                 }
             }
             FaultKind::Slander(at, whom) => {
@@ -384,6 +437,7 @@ impl<'a> World<'a> {
             }
             Event::Say(which) => self.say(which),
             Event::Fault(which) => self.fault(which),
+            Event::Leave(at) => self.leave_once_told(at),
             Event::Resume(at) => {
                 while let Some((from, bytes)) = self.nodes[at].inbox.pop_front() {
                     self.handle(at, Input::Datagram(from, bytes));
@@ -450,13 +504,24 @@ impl<'a> World<'a> {
         Played { foretold, journal: self.journal, stuck, datagrams: self.network.sent, settled }
     }
 
-    /// What is not yet as it must be in the end: one view of all that live, and nothing held.
+    /// What is not yet as it must be in the end: one view of all that live, and nothing held. Without MERGE parted views stay parted, and each must be that of all its members.
     pub(super) fn unsettled(&self) -> Option<String> {
         let live: Vec<_> = self.nodes.iter().filter_map(|n| n.member.as_ref()).collect();
         let mut all: Vec<_> = live.iter().map(|m| m.me()).collect();
         all.sort_unstable();
+        let one = self.fixed || self.scenario.promises().has(Property::Merge);
         for member in &live {
             let Some(view) = member.view() else { return Some(format!("{} has no view", member.me())) };
+            if member.held() != 0 {
+                return Some(format!("{} holds {} messages", member.me(), member.held()));
+            }
+            if !one {
+                let lives = |m: &Endpoint| live.iter().any(|l| l.me() == *m && l.view() == Some(view));
+                if let Some(other) = view.members.iter().find(|m| !lives(m)) {
+                    return Some(format!("{} has the view {:?}, and {other} is not in it", member.me(), view.id));
+                }
+                continue;
+            }
             let mut have = view.members.clone();
             have.sort_unstable();
             if have != all {
@@ -464,9 +529,6 @@ impl<'a> World<'a> {
             }
             if Some(view) != live[0].view() {
                 return Some(format!("{} and {} have different views", member.me(), live[0].me()));
-            }
-            if member.held() != 0 {
-                return Some(format!("{} holds {} messages", member.me(), member.held()));
             }
         }
         let replicas: Vec<_> =

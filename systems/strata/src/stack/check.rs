@@ -27,17 +27,20 @@ pub enum Unsound {
         /// Which layer.
         layer: Kind,
     },
-    /// FC below a layer that counts casts by view.
-    #[error("FC holds casts over a change of views, and {} counts those of each view: put FC above it", layer.name())]
+    /// A layer that may keep casts until the next view, below one that counts or joins those of one view.
+    #[error("{0} holds casts over a change of views, and {1} {2} those of one view: put {0} above it", holder.name(), layer.name(), if *layer == Kind::Frag { "joins" } else { "counts" })]
     Held {
+        /// Which holds them.
+        holder: Kind,
         /// Which layer.
         layer: Kind,
     },
-    /// CRYPT without lives that differ.
-    #[error(
-        "CRYPT seals each life of a member under a key of its own, and only MBRSHIP tells lives apart: add MBRSHIP"
-    )]
-    Lives,
+    /// SIGN or CRYPT without lives that differ.
+    #[error("{} must know what an earlier life of a member said, and only MBRSHIP tells lives apart: add MBRSHIP", layer.name())]
+    Lives {
+        /// Which layer.
+        layer: Kind,
+    },
     /// A layer twice.
     #[error("{} stands in the stack twice: only FRAG and TRACE may", layer.name())]
     Twice {
@@ -69,16 +72,19 @@ pub fn check(spec: &Spec) -> Result<Properties, Unsound> {
         if layer != Kind::Nak && layer.below_nak() != (at > nak) {
             return Err(Unsound::Place { layer });
         }
-        if layer.by_view() && spec.layers[at + 1..].contains(&Kind::Fc) {
-            return Err(Unsound::Held { layer });
+        let holder = spec.layers[at + 1..].iter().copied().find(|k| k.holds_back(layer));
+        // A fixed view does not change.
+        if let (Some(holder), true) = (holder, spec.layers.contains(&Kind::Mbrship)) {
+            return Err(Unsound::Held { holder, layer });
         }
         if let Some(property) = layer.requires().without(have).iter().next() {
             return Err(Unsound::Needs { layer, property });
         }
         have = have.without(layer.withholds()).with(layer.provides());
     }
-    if spec.layers.contains(&Kind::Crypt) && !spec.layers.contains(&Kind::Mbrship) {
-        return Err(Unsound::Lives);
+    let keyed = spec.layers.iter().copied().find(|k| matches!(k, Kind::Sign | Kind::Crypt));
+    if let (Some(layer), false) = (keyed, spec.layers.contains(&Kind::Mbrship)) {
+        return Err(Unsound::Lives { layer });
     }
     Ok(have)
 }
@@ -126,8 +132,22 @@ mod tests {
     fn places_and_repeats_are_checked() {
         assert!(checked("CRYPT:NAK:COM:udp").unwrap_err().contains("between COM and NAK"));
         assert!(checked("TOTAL:FC:MBRSHIP:FRAG:NAK:COM:udp").unwrap_err().contains("put FC above"));
-        assert!(checked("NAK:CRYPT:COM:udp").unwrap_err().contains("add MBRSHIP"));
+        // What TOTAL holds until the next view must not be counted, or joined, by views above it.
+        for above in ["CAUSAL", "STABLE", "SEQ", "FRAG"] {
+            let text = checked(&format!("MERGE:{above}:TOTAL:MBRSHIP:FRAG:NAK:COM:udp")).unwrap_err();
+            assert!(text.starts_with(&format!("TOTAL holds casts over a change of views, and {above} ")), "{text}");
+        }
+        assert!(checked("FRAG:FC:MBRSHIP:FRAG:NAK:COM:udp").unwrap_err().contains("put FC above"));
+        assert!(checked("FRAG:FC:FRAG:NAK:COM:udp").is_ok());
+        // The numbers of pieces are not those of messages.
+        assert!(checked("SAFE:FRAG:STABLE:MBRSHIP:FRAG:NAK:COM:udp").unwrap_err().contains("P14"));
+        assert!(checked("FRAG:SAFE:STABLE:MBRSHIP:FRAG:NAK:COM:udp").is_ok());
+        for keyed in ["SIGN", "CRYPT"] {
+            let text = checked(&format!("NAK:{keyed}:COM:udp")).unwrap_err();
+            assert!(text.starts_with(keyed) && text.contains("add MBRSHIP"), "{text}");
+        }
         assert!(checked("FRAG*10:NAK:COM:udp").is_ok());
+        assert!(checked("TRACE*64:TRACE*64:NAK:COM:udp").unwrap_err().contains("130 layers: write at most 128"));
         assert!(checked("NAK*2:COM:udp").unwrap_err().contains("twice"));
         assert!(checked("FRAG:NAK:udp").unwrap_err().contains("COM"));
         assert!(checked("FRAG:NAK:COM").unwrap_err().contains("must end with"));

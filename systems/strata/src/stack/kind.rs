@@ -126,11 +126,11 @@ impl Kind {
     }
 
     /// What it keeps from those above. SEQ delivers by messages of its own, whose stability nobody above sees,
-    /// and what it orders by rank as a view ends may stand before its cause; FC's packs change what is numbered.
+    /// and what it orders by rank as a view ends may stand before its cause; FC's packs and FRAG's pieces change what is numbered.
     pub const fn withholds(self) -> Properties {
         match self {
             Self::Seq => Properties::of(&[Causal, Stability, Timestamps]),
-            Self::Fc => Properties::of(&[Stability, Timestamps]),
+            Self::Fc | Self::Frag => Properties::of(&[Stability, Timestamps]),
             _ => Properties::of(&[]),
         }
     }
@@ -140,9 +140,18 @@ impl Kind {
         matches!(self, Self::Com | Self::Chksum | Self::Sign | Self::Crypt)
     }
 
-    /// Whether what it writes into casts counts within one view, so that none may be held back below it until the next.
-    pub const fn by_view(self) -> bool {
-        matches!(self, Self::Mbrship | Self::Stable | Self::Causal | Self::Safe | Self::Total | Self::Seq)
+    /// Whether it may hold casts of that layer above it over a change of views, which would count wrongly then: what a layer writes into casts (stamps, counts, numbers, lists of ranks) holds within one
+    /// view, and FRAG's pieces are joined within one. FC keeps what has no credit, TOTAL what waits for the token.
+    pub const fn holds_back(self, above: Self) -> bool {
+        match self {
+            Self::Fc => above.by_view() || matches!(above, Self::Mbrship | Self::Safe | Self::Total),
+            Self::Total => above.by_view(),
+            _ => false,
+        }
+    }
+
+    const fn by_view(self) -> bool {
+        matches!(self, Self::Stable | Self::Causal | Self::Seq | Self::Frag)
     }
 
     /// Whether a stack may have several of it.

@@ -15,7 +15,7 @@ pub fn smallest(want: Properties, carrier: Carrier) -> Option<Spec> {
         let have = match check(&spec) {
             Ok(have) => have,
             // What stands below NAK is not yet a stack.
-            Err(super::Unsound::Nak | super::Unsound::Lives) => Properties::default(),
+            Err(super::Unsound::Nak | super::Unsound::Lives { .. }) => Properties::default(),
             Err(_) => continue,
         };
         if have != Properties::default() && have.holds(want) {

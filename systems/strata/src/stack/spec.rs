@@ -5,6 +5,9 @@ use std::str::FromStr;
 
 use super::Kind;
 
+/// Layers of one stack.
+const MOST: usize = 128;
+
 /// What carries the datagrams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Carrier {
@@ -55,6 +58,12 @@ pub enum Malformed {
         /// The whole.
         stack: String,
     },
+    /// Far more layers than have a use: each costs a call within the others.
+    #[error("the stack has {layers} layers: write at most {MOST}")]
+    Long {
+        /// How many.
+        layers: usize,
+    },
     /// `FRAG*x`.
     #[error(
         "the stack {stack:?} repeats a layer as {word:?}: write a number from 1 to 64 after the star, as in FRAG*10"
@@ -94,6 +103,9 @@ impl FromStr for Spec {
             let kind =
                 Kind::named(name).ok_or_else(|| Malformed::Layer { stack: stack.to_owned(), word: name.to_owned() })?;
             layers.extend(std::iter::repeat_n(kind, times));
+        }
+        if layers.len() > MOST {
+            return Err(Malformed::Long { layers: layers.len() });
         }
         Ok(Self { layers, carrier })
     }

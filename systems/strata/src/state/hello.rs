@@ -11,6 +11,7 @@ const HELLO: u8 = 1;
 const GOT: u8 = 2;
 const PIECE: u8 = 3;
 const TAKEN: u8 = 4;
+const LEAVING: u8 = 5;
 
 /// A state: its token, the latest primary view that it has passed through, and the size of its last view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,14 +25,16 @@ pub(super) struct Stand {
 pub(super) enum Note {
     /// The application's.
     App(Bytes),
-    /// In the view with this tag: the sender's state, if it has one, and what it knows of primary views.
-    Hello(u64, Option<Stand>, Known),
+    /// In the view with this tag: the sender's state, if it has one, what it knows of primary views, and whether it is about to leave.
+    Hello(u64, Option<Stand>, Known, bool),
     /// In that view the sender has received the state.
     Got(u64),
     /// In that view: this piece of the state, of how many.
     Piece(u64, u64, u64, Bytes),
     /// In that view so many pieces have arrived.
     Taken(u64, u64),
+    /// The sender is about to leave.
+    Leaving,
 }
 
 impl Note {
@@ -43,7 +46,7 @@ impl Note {
                 to.u8(APP);
                 to.bytes(body);
             }
-            Self::Hello(view, stand, known) => {
+            Self::Hello(view, stand, known, leaves) => {
                 to.u8(HELLO);
                 to.u64(*view);
                 to.u8(u8::from(stand.is_some()));
@@ -52,6 +55,7 @@ impl Note {
                     stand.primary.write(&mut to);
                     to.count(stand.size);
                 }
+                to.u8(u8::from(*leaves));
                 known.write(&mut to);
             }
             Self::Got(view) => {
@@ -71,6 +75,7 @@ impl Note {
                 to.u64(*view);
                 to.count(*count);
             }
+            Self::Leaving => to.u8(LEAVING),
         }
         to.0.into()
     }
@@ -86,7 +91,8 @@ impl Note {
                     0 => None,
                     _ => Some(Stand { token: from.u64()?, primary: ViewId::read(from)?, size: from.count()? }),
                 };
-                Self::Hello(view, stand, Known::read(from)?)
+                let leaves = from.u8()? != 0;
+                Self::Hello(view, stand, Known::read(from)?, leaves)
             }
             GOT => Self::Got(from.u64()?),
             PIECE => {
@@ -94,6 +100,7 @@ impl Note {
                 Self::Piece(view, number, of, rest(from))
             }
             TAKEN => Self::Taken(from.u64()?, from.count()?),
+            LEAVING => Self::Leaving,
             _ => return Err(Short),
         })
     }
@@ -112,11 +119,12 @@ mod tests {
         let body = Bytes::from_static(b"body");
         for note in [
             Note::App(body.clone()),
-            Note::Hello(7, Some(stand), known.clone()),
-            Note::Hello(7, None, known),
+            Note::Hello(7, Some(stand), known.clone(), true),
+            Note::Hello(7, None, known, false),
             Note::Got(7),
             Note::Piece(7, 300, 301, body.clone()),
             Note::Taken(7, 2),
+            Note::Leaving,
         ] {
             let bytes = note.bytes();
             assert_eq!(Note::read(&bytes), Ok(note.clone()));

@@ -39,21 +39,30 @@ pub enum Change {
     State(Bytes),
     /// After [`Change::State`]: the others know that this member has it, so that from now on it counts where a view is primary. Before, the loss of others may leave none that is.
     Counted,
-    /// A message.
+    /// A message. What comes while this member is to receive the state waits for it; where the view ends before, it is not told any more, and is in the state that comes then (unless that is of members who did not have it,
+    /// as after a partition). So a member is not told all of its own messages either that it cast meanwhile: whether they arrived the state says.
     Message(Delivery),
     /// None in this view has the state: those who had it have gone. It comes back with a member that has it, or the group must be begun anew.
     Orphaned,
+}
+
+/// What a member said of itself at the start of the view.
+struct Hello {
+    stand: Option<Stand>,
+    known: Known,
+    leaves: bool,
 }
 
 /// Where a member is in its view.
 enum Stage {
     /// There are hellos to come.
     Gathering {
-        hellos: BTreeMap<Endpoint, (Option<Stand>, Known)>,
+        hellos: BTreeMap<Endpoint, Hello>,
         firm: bool,
         messages: Vec<Delivery>,
         early: Vec<(Endpoint, Note)>,
-        got: Vec<(Endpoint, bool)>,
+        /// Who has received the state, and who leaves, in the order told: whether it leaves, and whether that is certain.
+        votes: Vec<(Endpoint, bool, bool)>,
     },
     /// It has the state.
     Holding,
@@ -80,6 +89,14 @@ pub struct Transfer {
     counted: bool,
     /// It has been in a view with others.
     met: bool,
+    /// Who is about to leave this view, and whether it is certain that all of it know.
+    going: BTreeMap<Endpoint, bool>,
+    /// This member is about to leave.
+    leaves: bool,
+    /// All of this view have been told so, after its hellos.
+    told: bool,
+    /// It is certain who voted in this view before any of those said so.
+    sure: bool,
     mutant: Option<Mutant>,
 }
 
@@ -110,6 +127,10 @@ impl Transfer {
             asked: None,
             counted: founds,
             met: false,
+            going: BTreeMap::new(),
+            leaves: false,
+            told: false,
+            sure: false,
             mutant: None,
         }
     }
@@ -207,6 +228,23 @@ impl Transfer {
         used
     }
 
+    /// This member is about to leave: the others need no majority that counts it. The member leaves once [`Transfer::may_leave`]: before, they may not know.
+    pub fn leave(&mut self) {
+        if !std::mem::replace(&mut self.leaves, true) {
+            self.cast(&Note::Leaving);
+        }
+    }
+
+    /// Whether this member is about to leave.
+    pub fn leaves(&self) -> bool {
+        self.leaves
+    }
+
+    /// Whether it has told this view that it leaves.
+    pub fn may_leave(&self) -> bool {
+        self.told
+    }
+
     fn tag(&self) -> u64 {
         self.view.as_ref().map_or(0, |v| v.id.tag())
     }
@@ -217,7 +255,9 @@ impl Transfer {
 
     /// A view.
     pub fn view(&mut self, view: Arc<View>) {
+        self.forget_who_left(&view);
         self.end_view();
+        self.told = false;
         self.met |= view.members.len() > 1;
         self.view = Some(view);
         self.brake.begins();
@@ -226,10 +266,32 @@ impl Transfer {
             firm: true,
             messages: Vec::new(),
             early: Vec::new(),
-            got: Vec::new(),
+            votes: Vec::new(),
         };
-        let hello = Note::Hello(self.tag(), self.stand, self.known.clone());
+        let hello = Note::Hello(self.tag(), self.stand, self.known.clone(), self.leaves);
         self.cast(&hello);
+    }
+
+    /// Where all who don't move on had said that they leave, nobody elsewhere counts them any more: then that is as good as certain. It needs each of them to know of the others. What was told as certain all know; of what was told as the
+    /// view ended each knows its own only, and two such may be a majority of the voters that both know.
+    fn forget_who_left(&mut self, next: &View) {
+        let going = std::mem::take(&mut self.going);
+        let gone = |m: &Endpoint| next.members.contains(m) || going.contains_key(m);
+        let doubted = going.iter().filter(|(m, certain)| !**certain && !next.members.contains(m)).count();
+        if self.is(Mutant::GoneAsLeft)
+            && let Some(view) = &self.view
+        {
+            let gone = view.members.iter().filter(|m| !next.members.contains(m));
+            gone.for_each(|m| self.known.dismiss(*m, true));
+        }
+        if let Some(view) = &self.view
+            && std::mem::take(&mut self.sure)
+            && doubted <= 1
+            && view.id == self.known.primary
+            && view.members.iter().all(gone)
+        {
+            self.known.settle();
+        }
     }
 
     /// What a view leaves behind. Hellos that did not all come decide nothing: who has a state goes on with it.
@@ -258,8 +320,11 @@ impl Transfer {
         let (from, firm, tag) = (delivery.from, !delivery.transitional, self.tag());
         match (note, delivery.cast) {
             (Note::App(body), _) => self.message(Delivery { body, ..delivery }),
-            (Note::Hello(view, stand, known), true) if view == tag => self.hello(from, stand, known, firm),
-            (Note::Got(view), true) if view == tag => self.got(from, firm),
+            (Note::Hello(view, stand, known, leaves), true) if view == tag => {
+                self.hello(from, Hello { stand, known, leaves }, firm);
+            }
+            (Note::Got(view), true) if view == tag => self.votes(from, false, firm),
+            (Note::Leaving, true) => self.votes(from, true, firm),
             (Note::Piece(view, ..), false) if view == tag => self.piece(from, &delivery.body),
             (Note::Taken(view, count), false) if view == tag => {
                 self.outgoing.retain_mut(|o| o.to != from || !o.taken(count));
@@ -278,13 +343,13 @@ impl Transfer {
         }
     }
 
-    fn hello(&mut self, from: Endpoint, stand: Option<Stand>, known: Known, is_firm: bool) {
+    fn hello(&mut self, from: Endpoint, hello: Hello, is_firm: bool) {
         let Some(view) = self.view.clone() else { return };
         let Stage::Gathering { hellos, firm, .. } = &mut self.stage else { return };
         if !view.members.contains(&from) {
             return;
         }
-        hellos.insert(from, (stand, known));
+        hellos.insert(from, hello);
         *firm &= is_firm;
         if hellos.len() == view.members.len() {
             self.resolve(&view);
@@ -293,17 +358,21 @@ impl Transfer {
 
     /// All hellos are there: who has the state, who is sent it by whom, and whether the view is primary.
     fn resolve(&mut self, view: &Arc<View>) {
-        let Stage::Gathering { hellos, firm, messages, early, got } =
+        let Stage::Gathering { hellos, firm, messages, early, votes } =
             std::mem::replace(&mut self.stage, Stage::Holding)
         else {
             return;
         };
         // From the hellos alone, in one order, so that all come to the same.
         self.known = Known::nothing();
-        for (_, known) in hellos.values() {
-            self.known.join(known);
+        for hello in hellos.values() {
+            self.known.join(&hello.known);
         }
-        let best = hellos.values().filter_map(|(stand, _)| *stand).max_by_key(|s| (s.primary, s.size, s.token));
+        if self.leaves {
+            // Who hears this, too, knows who was told.
+            self.cast(&Note::Leaving);
+        }
+        let best = hellos.values().filter_map(|hello| hello.stand).max_by_key(|s| (s.primary, s.size, s.token));
         let Some(best) = best else {
             // Alone from the start, it has not been let in yet.
             if self.met {
@@ -314,7 +383,7 @@ impl Transfer {
                 Stage::Lacking { from: None, incoming: Incoming::default(), messages: Vec::new(), primary: false };
             return;
         };
-        let has = |m: &&Endpoint| hellos[m].0.is_some_and(|s| s.token == best.token);
+        let has = |m: &&Endpoint| hellos[m].stand.is_some_and(|s| s.token == best.token);
         let (holders, lacking): (Vec<_>, Vec<_>) = view.members.iter().partition::<Vec<&Endpoint>, _>(has);
         let holders: Vec<Endpoint> = holders.into_iter().copied().collect();
         self.brake.lack(lacking.iter().map(|m| **m));
@@ -325,10 +394,19 @@ impl Transfer {
         let granted = granted || self.is(Mutant::MinorityRules);
         if granted {
             next.primary = view.id;
-            self.known.advance(view.id, holders.clone(), firm);
+            // Who leaves does not vote here, unless nobody else could; then it leaves its vote to who receives the state.
+            let mut voters = holders.clone();
+            for (who, _) in hellos.iter().filter(|(_, hello)| hello.leaves) {
+                if voters.len() > 1 {
+                    voters.retain(|v| v != who);
+                }
+                self.going.insert(*who, firm);
+            }
+            self.known.advance(view.id, voters, firm);
+            self.sure = firm;
         }
-        for (who, is_firm) in got {
-            self.got(who, is_firm);
+        for (who, leaves, is_firm) in votes {
+            self.votes(who, leaves, is_firm);
         }
         let primary = granted && firm;
         if !holders.contains(&self.me) {
@@ -362,12 +440,27 @@ impl Transfer {
         }
     }
 
-    fn got(&mut self, who: Endpoint, firm: bool) {
-        self.brake.has(who);
+    /// From here on somebody votes, or does not any more.
+    fn votes(&mut self, who: Endpoint, leaves: bool, firm: bool) {
+        if !leaves {
+            self.brake.has(who);
+        }
+        let resolved = !matches!(self.stage, Stage::Gathering { .. });
+        self.told |= leaves && firm && resolved && who == self.me;
         match &mut self.stage {
-            Stage::Gathering { got, .. } => got.push((who, firm)),
+            Stage::Gathering { votes, .. } => votes.push((who, leaves, firm)),
             _ if self.view.as_ref().is_some_and(|v| v.id == self.known.primary) => {
-                self.known.admit(who, firm);
+                if leaves {
+                    *self.going.entry(who).or_default() |= firm;
+                } else {
+                    self.known.admit(who, firm);
+                    self.sure &= firm;
+                }
+                // Also where the last voter was going, and another votes now.
+                self.going.keys().for_each(|going| self.known.dismiss(*going, firm));
+                if leaves {
+                    return;
+                }
                 if who == self.me && firm {
                     self.counts();
                 }
@@ -418,5 +511,165 @@ impl Transfer {
                 self.says.push_back(Say::Send(out.to, note.bytes()));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::ViewId;
+
+    /// Members whose casts come to all, in one order.
+    struct Few {
+        all: Vec<Transfer>,
+        views: u64,
+        /// Whether the last view that each was told is primary.
+        primary: Vec<bool>,
+    }
+
+    impl Few {
+        fn new(n: u64) -> Self {
+            let who = |n| Endpoint { addr: ([10, 0, 0, 1], n as u16).into(), born: 1 };
+            Self {
+                all: (0..n).map(|n| Transfer::new(who(n), n == 0)).collect(),
+                views: 0,
+                primary: vec![false; n as usize],
+            }
+        }
+
+        /// A view of these; what they say there is not yet told.
+        fn view(&mut self, who: &[usize]) {
+            self.views += 1;
+            let members: Vec<_> = who.iter().map(|&at| self.all[at].me).collect();
+            let id = ViewId { number: self.views, leader: members[0] };
+            let view = Arc::new(View { id, members });
+            who.iter().for_each(|&at| self.all[at].view(view.clone()));
+        }
+
+        /// All that these say is told to them.
+        fn run(&mut self, who: &[usize], transitional: bool) {
+            let mut more = true;
+            while std::mem::take(&mut more) {
+                for &at in who {
+                    while let Some(change) = self.all[at].change() {
+                        match change {
+                            Change::View { primary, .. } => self.primary[at] = primary,
+                            Change::Wanted => assert!(self.all[at].give("state")),
+                            _ => {}
+                        }
+                    }
+                    let from = self.all[at].me;
+                    while let Some(say) = self.all[at].say() {
+                        more = true;
+                        let (to, cast, body) = match say {
+                            Say::Cast(body) => (None, true, body),
+                            Say::Send(to, body) => (Some(to), false, body),
+                        };
+                        for &heard in who {
+                            if to.is_none_or(|to| self.all[heard].me == to) {
+                                let body = body.clone();
+                                self.all[heard].delivered(Delivery { from, cast, transitional, number: 0, body });
+                            }
+                        }
+                    }
+                }
+            }
+        }
+
+        /// Two members with the state, of three.
+        fn two() -> Self {
+            let mut few = Self::new(3);
+            for who in [&[0][..], &[0, 1]] {
+                few.view(who);
+                few.run(who, false);
+            }
+            assert!(few.primary[0] && few.primary[1]);
+            few
+        }
+    }
+
+    #[test]
+    fn who_says_that_it_leaves_as_a_view_without_all_hellos_ends_takes_its_vote_along() {
+        let mut few = Few::two();
+        few.view(&[0, 1, 2]);
+        few.all[0].leave();
+        few.run(&[0, 1], true);
+        assert!(!few.all[0].may_leave(), "nobody knows for certain");
+        few.view(&[0, 1]);
+        assert!(!few.all[0].may_leave());
+        few.run(&[0, 1], false);
+        assert!(few.all[0].may_leave() && few.primary[1]);
+        few.view(&[1]);
+        few.run(&[1], false);
+        assert!(few.primary[1]);
+    }
+
+    /// The note of who leaves is told to these, as the view ends.
+    fn doubted(few: &mut Few, leaver: usize, told: [usize; 2]) {
+        few.all[leaver].leave();
+        let Some(Say::Cast(body)) = few.all[leaver].say() else { panic!("it says nothing") };
+        let from = few.all[leaver].me;
+        for at in told {
+            let body = body.clone();
+            few.all[at].delivered(Delivery { from, cast: true, transitional: true, number: 0, body });
+        }
+    }
+
+    /// Three vote, and two of them leave at one moment. All are parted; the two come together again.
+    fn parted(first: impl Fn(&mut Few)) -> [bool; 2] {
+        let mut few = Few::two();
+        few.view(&[0, 1, 2]);
+        few.run(&[0, 1, 2], false);
+        assert!(few.primary[2]);
+        first(&mut few);
+        doubted(&mut few, 1, [1, 2]);
+        for alone in [0, 1, 2] {
+            few.view(&[alone]);
+            few.run(&[alone], false);
+        }
+        let stays = few.primary[2];
+        few.view(&[0, 1]);
+        few.run(&[0, 1], false);
+        [stays, few.primary[0]]
+    }
+
+    #[test]
+    fn two_that_leave_and_do_not_know_of_each_other_do_not_rule_beside_who_stays() {
+        assert_eq!(parted(|few| doubted(few, 0, [0, 2])), [false, true]);
+    }
+
+    #[test]
+    fn who_stays_goes_on_where_all_know_that_one_leaves_before_the_other() {
+        let first = |few: &mut Few| {
+            few.all[0].leave();
+            few.run(&[0, 1, 2], false);
+        };
+        assert_eq!(parted(first), [true, false]);
+    }
+
+    #[test]
+    fn who_left_in_an_earlier_view_is_not_counted_in_the_next_either() {
+        let mut few = Few::two();
+        few.all[0].leave();
+        few.run(&[0, 1], false);
+        assert!(few.all[0].may_leave());
+        few.view(&[0, 1]);
+        few.run(&[0, 1], false);
+        few.view(&[1]);
+        few.run(&[1], false);
+        assert!(few.primary[1]);
+    }
+
+    #[test]
+    fn the_only_one_with_the_state_that_leaves_passes_its_vote_to_who_receives_it() {
+        let mut few = Few::new(2);
+        few.view(&[0]);
+        few.run(&[0], false);
+        few.all[0].leave();
+        few.view(&[0, 1]);
+        few.run(&[0, 1], false);
+        few.view(&[1]);
+        few.run(&[1], false);
+        assert!(few.primary[1]);
     }
 }

@@ -15,13 +15,14 @@ use super::hearing::Hearing;
 use super::lanes::Lanes;
 use super::readiness::Readiness;
 use super::socket::Socket;
+use super::{FOR_EVER, after};
 use crate::addr::Endpoint;
 use crate::config::Config;
 use crate::event::{Delivery, Input, Output, To};
 use crate::member::{Member, Refused, Unbuilt};
 use crate::stack::{Carrier, Kind, Malformed, Spec};
 use crate::time::Time;
-use crate::view::View;
+use crate::view::{View, ViewId};
 
 /// How to join.
 #[derive(Debug, Clone)]
@@ -69,6 +70,11 @@ pub enum Failed {
     /// An unusable address.
     #[error("{0} is no address that others can reach this member at: bind to the address of one interface")]
     Unspecified(SocketAddr),
+    /// An address that only one host understands.
+    #[error(
+        "{0} is link-local: it says something on one host only, where an interface is named with it, and members tell each other addresses: bind to a global or unique local (fd00::/8) IPv6 address, or to an IPv4 address"
+    )]
+    LinkLocal(SocketAddr),
     /// A carrier that needs more, or is none here.
     #[error("the stack's carrier is {0}: {1}")]
     Carrier(&'static str, &'static str),
@@ -148,13 +154,18 @@ impl Group {
         if options.bind.ip().is_unspecified() {
             return Err(Failed::Unspecified(options.bind));
         }
+        if matches!(options.bind.ip(), IpAddr::V6(ip) if ip.is_unicast_link_local()) {
+            return Err(Failed::LinkLocal(options.bind));
+        }
         let socket = Socket::bind(options.bind)
             .map_err(io("binding to a free port at an address of this host, here", options.bind))?;
         let addr = socket.address().map_err(io("asking for the address of", options.bind))?;
         let casts = match (spec.carrier, options.multicast, addr.ip()) {
             (Carrier::Udp, _, _) => None,
             (Carrier::Sim, _, _) => return Err(Failed::Carrier("sim", "it is for `strata sim` only; write udp")),
-            (Carrier::Multicast, Some(group), IpAddr::V4(interface)) if group.ip().is_multicast() => {
+            (Carrier::Multicast, Some(group), IpAddr::V4(interface))
+                if group.ip().is_multicast() && group.port() != 0 =>
+            {
                 let at = SocketAddr::V4(group);
                 socket.multicast_from(interface).map_err(io("choosing the interface for", at))?;
                 Some((Socket::join(group, interface).map_err(io("joining the multicast group", at))?, at))
@@ -162,7 +173,7 @@ impl Group {
             (Carrier::Multicast, ..) => {
                 return Err(Failed::Carrier(
                     "multicast",
-                    "give an IPv4 multicast address such as 239.1.2.3:7000, and bind to an IPv4 address",
+                    "give an IPv4 multicast address with a port, such as 239.1.2.3:7000, and bind to an IPv4 address",
                 ));
             }
         };
@@ -171,6 +182,7 @@ impl Group {
         let seed = random().map_err(io("drawing a random number for", addr))?;
         let mut config = options.config;
         config.contacts.extend(&options.contacts);
+        config.multicast = options.multicast;
         let group = config.group.clone();
         let mut member = Member::new(&spec, config, Endpoint { addr, born }, seed)?;
         member.start(Time(0));
@@ -268,9 +280,9 @@ impl Group {
         let _ = self.arm();
     }
 
-    /// Acknowledges casts of a member, up to this number of them, where `app_acks` is set.
-    pub fn ack(&mut self, whose: Endpoint, upto: u64) {
-        self.handle(Input::Ack(whose, upto));
+    /// Acknowledges casts of a member, up to this number of them, where `app_acks` is set. The view is the one that came last before them as an [`Event::View`], which may be earlier than [`Group::view`]: then nothing is acknowledged.
+    pub fn ack(&mut self, view: ViewId, whose: Endpoint, upto: u64) {
+        self.handle(Input::Ack(view, whose, upto));
     }
 
     /// Says that a member has failed, as somebody knows from elsewhere.
@@ -278,9 +290,14 @@ impl Group {
         self.handle(Input::Suspect(whom));
     }
 
-    /// Begins to leave: [`Event::Left`] comes when the others have all that this member cast.
+    /// Begins to leave: [`Event::Left`] comes when the others have all that this member cast, or after `Config::drain` and a view change; then an [`Event::Notice`] before it says how many casts may be lost.
     pub fn leave(&mut self) {
         self.handle(Input::Leave);
+    }
+
+    /// After [`Event::Left`]: casts of this member that others may lack. An [`Event::Notice`] says the same.
+    pub fn may_lack(&self) -> u64 {
+        self.member.may_lack()
     }
 
     /// Whether it has left, so that nothing more will come.
@@ -307,8 +324,7 @@ impl Group {
     /// As [`Group::poll`], with a look at the network first.
     fn look(&mut self, timeout: Duration) -> Result<Option<Event>, Failed> {
         self.taken = 0;
-        let began = Instant::now();
-        let until = began + timeout;
+        let (began, until) = (Instant::now(), after(timeout));
         loop {
             let more = self.turn()?;
             if let Some(event) = self.event() {
@@ -386,7 +402,8 @@ impl Group {
                     if to_all && from != me {
                         hearing.heard(from);
                     }
-                    member.handle(now, Input::Datagram(from, bytes));
+                    let came = if to_all { Input::Multicast } else { Input::Datagram };
+                    member.handle(now, came(from, bytes));
                 })
                 .map_err(|source| Failed::Io { what: "receiving".to_owned(), source })
         };
@@ -413,6 +430,7 @@ impl Group {
 
     /// Sleeps until something comes, a timer is due, or the time is over.
     pub(super) fn wait(&self, most: Duration, also: Option<BorrowedFd>) -> Result<(), Failed> {
+        let most = most.min(FOR_EVER);
         let due = self.member.deadline().map_or(most, |at| at.since(self.now()).min(most));
         let mut fds = vec![PollFd::from_borrowed_fd(self.socket.as_fd(), PollFlags::IN)];
         fds.extend(self.casts.iter().map(|(s, _)| PollFd::from_borrowed_fd(s.as_fd(), PollFlags::IN)));
@@ -470,4 +488,21 @@ fn random() -> io::Result<u64> {
     let mut bytes = [0; 8];
     SystemRandom::new().fill(&mut bytes).map_err(|_| io::Error::other("the system's random numbers are not there"))?;
     Ok(u64::from_le_bytes(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_due_comes_to_whom_waits_for_ever() {
+        let config = Config { drain: Duration::MAX, ..Config::default() };
+        let mut alone = Group::join(Options { config, ..Options::default() }).unwrap();
+        assert!(matches!(alone.poll(Duration::MAX), Ok(Some(Event::View(_)))));
+        alone.try_cast(&b"x"[..]).unwrap();
+        assert!(matches!(alone.poll(Duration::MAX), Ok(Some(Event::Message(_)))));
+        alone.leave();
+        assert!(matches!(alone.poll(Duration::MAX), Ok(Some(Event::Left))));
+        assert!(matches!(alone.poll(Duration::MAX), Ok(None)));
+    }
 }

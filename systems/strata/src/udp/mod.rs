@@ -17,3 +17,13 @@ pub mod tasks;
 pub use group::{Event, Failed, Group, Options};
 pub use handle::Handle;
 pub use replica::{News, Replica};
+
+use std::time::{Duration, Instant};
+
+/// As long as nobody waits: the clock can be added to so much, and the kernel asked for it.
+const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+
+/// The moment after so long.
+fn after(wait: Duration) -> Instant {
+    Instant::now() + wait.min(FOR_EVER)
+}

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
+use super::after;
 use super::group::{Event, Failed, Group, Options};
 use crate::addr::Endpoint;
 use crate::event::Input;
@@ -35,6 +36,9 @@ pub struct Replica {
     transfer: Transfer,
     /// Bytes that this member casts at most in a view while somebody is still to receive the state.
     most: usize,
+    /// By when it leaves, while its vote is not yet given back.
+    leaving: Option<Instant>,
+    drain: Duration,
 }
 
 impl Replica {
@@ -44,10 +48,10 @@ impl Replica {
     /// [`Failed`].
     pub fn join(options: Options) -> Result<Self, Failed> {
         let founds = options.contacts.is_empty();
-        let most = options.config.backlog;
+        let (most, drain) = (options.config.backlog, options.config.drain);
         let group = Group::join(options)?;
         let transfer = Transfer::new(group.me(), founds);
-        Ok(Self { group, transfer, most })
+        Ok(Self { group, transfer, most, leaving: None, drain })
     }
 
     /// Who this is.
@@ -82,6 +86,9 @@ impl Replica {
     }
 
     fn try_with(&mut self, body: Bytes, how: impl Fn(&mut Group, Bytes) -> Result<(), Refused>) -> Result<(), Refused> {
+        if self.transfer.leaves() {
+            return Err(Refused::Gone);
+        }
         if let Some(backlog) = self.transfer.refuses(body.len(), self.most) {
             return Err(Refused::WouldBlock { backlog });
         }
@@ -95,9 +102,23 @@ impl Replica {
         self.group.flush();
     }
 
-    /// Begins to leave: [`News::Left`] comes when the others have all that this member cast.
+    /// Begins to leave. First all of a view are told that this member votes no more, for which it waits `Config::drain` at most; then it leaves as [`Group::leave`] does: [`News::Left`] comes when the others have all that
+    /// this member cast, or after `Config::drain` once more and a view change; then a [`News::Notice`] before it says how many casts may be lost.
     pub fn leave(&mut self) {
-        self.group.leave();
+        if self.transfer.leaves() {
+            return;
+        }
+        self.transfer.leave();
+        self.say();
+        self.leaving = Some(after(self.drain));
+        self.leave_once_told();
+    }
+
+    fn leave_once_told(&mut self) {
+        if self.leaving.is_some_and(|until| self.transfer.may_leave() || Instant::now() >= until) {
+            self.leaving = None;
+            self.group.leave();
+        }
     }
 
     /// Answers [`Change::Wanted`]. Whether somebody still needs the state.
@@ -112,12 +133,14 @@ impl Replica {
     /// # Errors
     /// [`Failed::Io`].
     pub fn poll(&mut self, timeout: Duration) -> Result<Option<News>, Failed> {
-        let until = Instant::now() + timeout;
+        let until = after(timeout);
         loop {
             if let Some(change) = self.transfer.change() {
                 return Ok(Some(News::State(change)));
             }
-            let left = until.saturating_duration_since(Instant::now());
+            self.leave_once_told();
+            let due = self.leaving.map_or(until, |leaves| leaves.min(until));
+            let left = due.saturating_duration_since(Instant::now());
             match self.group.poll(left)? {
                 Some(Event::Message(message)) => self.transfer.delivered(message),
                 Some(Event::View(view)) => self.transfer.view(view),
@@ -125,6 +148,7 @@ impl Replica {
                 Some(Event::Trace(text)) => return Ok(Some(News::Trace(text))),
                 Some(Event::Left) => return Ok(Some(News::Left)),
                 Some(Event::Stable(_)) => {}
+                None if due < until => {}
                 None => return Ok(self.transfer.change().map(News::State)),
             }
             self.say();
@@ -146,5 +170,28 @@ impl Replica {
                 Say::Send(to, bytes) => Input::Send(to, bytes),
             });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Config;
+
+    #[test]
+    fn what_is_due_comes_to_whom_waits_for_ever() {
+        let config = Config { drain: Duration::MAX, ..Config::default() };
+        let mut alone = Replica::join(Options { config, ..Options::default() }).unwrap();
+        alone.try_cast(&b"x"[..]).unwrap();
+        alone.leave();
+        let mut told = false;
+        loop {
+            match alone.poll(Duration::MAX).unwrap().unwrap() {
+                News::State(Change::Message(_)) => told = true,
+                News::Left => break,
+                _ => {}
+            }
+        }
+        assert!(told);
     }
 }

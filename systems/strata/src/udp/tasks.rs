@@ -132,7 +132,7 @@ impl AsyncGroup {
         Ok(())
     }
 
-    /// Leaves, and waits until the others have all that was cast here; what is delivered meanwhile is returned.
+    /// Leaves, and waits until the others have all that was cast here, or for `Config::drain` and a view change; what is delivered meanwhile is returned, with an [`Event::Notice`] of how many casts may be lost.
     ///
     /// # Errors
     /// [`Failed::Io`].

@@ -4,7 +4,7 @@ mod member;
 mod sim;
 mod stack;
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write, stderr};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -47,7 +47,8 @@ fn main() -> ExitCode {
                     text = format!("{text}: {cause}");
                 }
             }
-            eprintln!("strata: {text}");
+            // Where that can't be written either, the exit code tells.
+            let _ = writeln!(stderr(), "strata: {text}");
             ExitCode::FAILURE
         }
     }

@@ -1,18 +1,19 @@
 //! `strata member`: a group on the terminal.
 
 use std::io::{self, BufRead, Read, Stdout, Write};
-use std::net::{SocketAddr, SocketAddrV4};
+use std::net::{SocketAddr, SocketAddrV4, ToSocketAddrs};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
+use strata::stack::{Carrier, Spec};
 use strata::udp::{Event, Group, Options};
 use strata::{Config, Key, Refused};
 
-/// How long own casts may be under way after the input has ended until that is told.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Bytes of a line of the input at most: lines wait in memory.
+const LINE: usize = 1 << 20;
 
 /// Flags of `strata member`.
 #[derive(clap::Args)]
@@ -26,9 +27,9 @@ pub struct Flags {
     /// This member's address; port 0 lets the kernel choose
     #[arg(long, default_value = "127.0.0.1:0")]
     bind: SocketAddr,
-    /// Members to ask; none: this one is the first
+    /// Members to ask, by address or name and port; none: this one is the first
     #[arg(long, value_delimiter = ',')]
-    contacts: Vec<SocketAddr>,
+    contacts: Vec<String>,
     /// Where casts go, for stacks over multicast, such as 239.1.2.3:7000
     #[arg(long)]
     multicast: Option<SocketAddrV4>,
@@ -48,24 +49,28 @@ pub fn run(flags: Flags) -> anyhow::Result<()> {
     let key = flags.key.as_deref().map(key).transpose()?;
     let config =
         Config { key, group: flags.group, suspect, status: suspect / 10, flush: suspect / 2, ..Config::default() };
+    let spec: Spec = flags.stack.parse()?;
+    if let (Some(at), Carrier::Udp) = (flags.multicast, spec.carrier) {
+        bail!(
+            "nothing is cast to {at}, since the stack's carrier is udp: leave --multicast out, or end the stack in multicast"
+        );
+    }
+    let contacts = flags.contacts.iter().map(|c| resolved(c, flags.bind)).collect::<Result<_, _>>()?;
     let options = Options {
         stack: flags.stack,
         bind: flags.bind,
-        contacts: flags.contacts,
+        contacts,
         multicast: flags.multicast,
         config,
         ..Options::default()
     };
     let group = Group::join(options)?;
-    let mut member = Member { group, out: io::stdout(), failed: None, under_way: 0 };
+    let mut member = Member { group, out: io::stdout(), failed: None };
     member.tell(&format!("member {}", member.group.me()));
     let lines = input();
     let mut pending: Option<Vec<u8>> = None;
-    let mut unreadable = None;
+    let mut why = None;
     let mut ended = false;
-    // Since when the input is over, while its casts are still under way.
-    let mut leaving: Option<Instant> = None;
-    let mut told = false;
     // Where there was input there may be more.
     let mut took = false;
     loop {
@@ -76,50 +81,43 @@ pub fn run(flags: Flags) -> anyhow::Result<()> {
                 if let Some(e) = member.failed {
                     return Err(e).context("writing to the standard output; left the group");
                 }
-                return unreadable
-                    .map_or(Ok(()), |e: io::Error| Err(e).context("reading the standard input; left the group"));
+                return why.map_or(Ok(()), Err);
             }
         }
         if member.failed.is_some() && !ended {
             ended = true;
             member.group.leave();
         }
-        if leaving.is_some_and(|_| member.under_way == 0) {
-            leaving = None;
-            member.group.leave();
-        }
-        if leaving.is_some_and(|since| since.elapsed() > PATIENCE) && !told {
-            told = true;
-            eprintln!(
-                "strata: the input has ended, and {} of its casts are not delivered yet; the member leaves when they are (interrupt it to \
-                 leave without)",
-                member.under_way
-            );
-        }
         while !ended {
             let line = match pending.take().map_or_else(|| lines.try_recv(), |line| Ok(Ok(line))) {
                 Ok(Ok(line)) => line,
                 Err(TryRecvError::Empty) => break,
                 Ok(Err(e)) => {
-                    (unreadable, ended, leaving) = (Some(e), true, Some(Instant::now()));
+                    why = Some(anyhow::Error::new(e).context("reading the standard input; left the group"));
+                    ended = true;
+                    member.group.leave();
                     break;
                 }
                 Err(TryRecvError::Disconnected) => {
                     ended = true;
-                    leaving = (!flags.stay).then(Instant::now);
+                    if !flags.stay {
+                        member.group.leave();
+                    }
                     break;
                 }
             };
             match member.group.try_cast(line.clone()) {
-                Ok(()) => {
-                    took = true;
-                    member.under_way += 1;
-                }
+                Ok(()) => took = true,
                 Err(Refused::WouldBlock { .. }) => {
                     pending = Some(line);
                     break;
                 }
-                Err(other) => return Err(other.into()),
+                Err(other) => {
+                    why = Some(anyhow::Error::new(other).context("casting a line of the input; left the group"));
+                    ended = true;
+                    member.group.leave();
+                    break;
+                }
             }
         }
     }
@@ -130,8 +128,6 @@ struct Member {
     out: Stdout,
     /// Why nothing can be written any more: a full disk, a reader that has gone. Then the member leaves.
     failed: Option<io::Error>,
-    /// Own casts that were not delivered here yet: who leaves before that takes them along.
-    under_way: usize,
 }
 
 impl Member {
@@ -147,10 +143,7 @@ impl Member {
     fn handle(&mut self, event: Event) -> bool {
         match event {
             Event::Message(m) => {
-                if m.from == self.group.me() {
-                    self.under_way = self.under_way.saturating_sub(1);
-                }
-                let text = String::from_utf8_lossy(&m.body);
+                let text = shown(&m.body);
                 let mark = if m.transitional { " (transitional)" } else { "" };
                 self.tell(&format!("{}{mark}: {text}", m.from));
             }
@@ -158,8 +151,8 @@ impl Member {
                 let members: Vec<_> = view.members.iter().map(ToString::to_string).collect();
                 self.tell(&format!("view {} of {}: {}", view.id, members.len(), members.join(" ")));
             }
-            Event::Notice(text) => eprintln!("strata: {text}"),
-            Event::Trace(text) => eprintln!("{text}"),
+            Event::Notice(text) => complain(format_args!("strata: {text}")),
+            Event::Trace(text) => complain(format_args!("{text}")),
             Event::Stable(_) => {}
             Event::Left => {
                 self.tell("left");
@@ -168,6 +161,22 @@ impl Member {
         }
         false
     }
+}
+
+/// To the standard error; where that can't be written the member goes on.
+fn complain(line: std::fmt::Arguments) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// A contact's address: of several that a name has, the first of the family that this member is bound in.
+fn resolved(contact: &str, bind: SocketAddr) -> anyhow::Result<SocketAddr> {
+    let what = || format!("the contact {contact:?}: write an address or a name, and a port, such as 127.0.0.1:7000");
+    let found: Vec<_> = contact.to_socket_addrs().with_context(what)?.collect();
+    let same = found.iter().find(|a| a.is_ipv4() == bind.is_ipv4()).copied();
+    same.with_context(|| {
+        let family = if bind.is_ipv4() { "IPv4" } else { "IPv6" };
+        format!("the contact {contact:?} has the addresses {found:?}, and this member is bound to {bind}: name one of {family}, or --bind to another")
+    })
 }
 
 fn key(path: &Path) -> anyhow::Result<Key> {
@@ -186,11 +195,26 @@ fn key(path: &Path) -> anyhow::Result<Key> {
     Key::read(&bytes).with_context(open)
 }
 
+/// What somebody cast, for a terminal, which would do what control characters say, and on one line, so that none looks like a line of this command. A tab is one.
+fn shown(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body);
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() && c != '\t' {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
 /// Lines of the input, whatever bytes they have, read by a thread: reading blocks, and the group must be answered. An error ends them.
 fn input() -> Receiver<io::Result<Vec<u8>>> {
     let (to, lines) = sync_channel(64);
     std::thread::spawn(move || {
-        for line in io::stdin().lock().split(b'\n') {
+        let mut from = io::stdin().lock();
+        while let Some(line) = line(&mut from, LINE).transpose() {
             let failed = line.is_err();
             if to.send(line).is_err() || failed {
                 return;
@@ -198,4 +222,36 @@ fn input() -> Receiver<io::Result<Vec<u8>>> {
         }
     });
     lines
+}
+
+/// The next line without its end; none at the end of the input.
+fn line(from: &mut impl BufRead, most: usize) -> io::Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    from.take(most as u64 + 1).read_until(b'\n', &mut line)?;
+    if line.is_empty() {
+        return Ok(None);
+    }
+    if line.last() == Some(&b'\n') {
+        line.pop();
+    } else if line.len() > most {
+        return Err(io::Error::other(format!(
+            "a line has more than {most} bytes, which is the most: cast it in parts"
+        )));
+    }
+    Ok(Some(line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_read_up_to_a_length() {
+        let mut from = &b"one\n\n1234\nlast"[..];
+        let lines: Vec<_> = std::iter::from_fn(|| line(&mut from, 4).unwrap()).collect();
+        assert_eq!(lines, [&b"one"[..], b"", b"1234", b"last"]);
+        for long in ["12345\n", "12345", "123456789"] {
+            assert!(line(&mut long.as_bytes(), 4).unwrap_err().to_string().contains("more than 4 bytes"));
+        }
+    }
 }

@@ -1,6 +1,9 @@
 //! `strata sim`.
 
-use anyhow::{anyhow, bail};
+use std::fmt;
+use std::io::{self, Write};
+
+use anyhow::{Context, anyhow, bail};
 use strata::sim::{Entry, Limits, Scenario, grow, run as play, shrink};
 
 /// Flags of `strata sim`.
@@ -10,7 +13,7 @@ pub struct Flags {
     #[arg(long, conflicts_with_all = ["runs", "from"])]
     seed: Option<u64>,
     /// So many seeds
-    #[arg(long, default_value_t = 500)]
+    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
     /// The first of them
     #[arg(long, default_value_t = 0)]
@@ -18,8 +21,11 @@ pub struct Flags {
     /// This stack and not the seeds'
     #[arg(long)]
     stack: Option<String>,
+    /// Any stack that is well-formed, drawn by the seed
+    #[arg(long, conflicts_with_all = ["stack", "state", "grow"])]
+    any_stack: bool,
     /// So many members and not the seeds', up to 64 for all faults
-    #[arg(long)]
+    #[arg(long, value_parser = size)]
     members: Option<usize>,
     /// Only these of the seed's faults, by their place, or none
     #[arg(long, value_name = "LIST")]
@@ -31,7 +37,7 @@ pub struct Flags {
     #[arg(long)]
     calm: bool,
     /// Form calm groups of these sizes instead, such as 10,100,1000, and print how their cost grows
-    #[arg(long, value_delimiter = ',', value_name = "SIZES", conflicts_with_all = ["seed", "runs", "from", "members", "faults", "calm", "state", "show"])]
+    #[arg(long, value_delimiter = ',', value_name = "SIZES", value_parser = size, conflicts_with_all = ["seed", "runs", "from", "members", "faults", "calm", "state", "show"])]
     grow: Vec<usize>,
     /// With state transfer: each member that joins receives the group's state, and states are compared
     #[arg(long)]
@@ -49,24 +55,38 @@ pub fn run(flags: Flags) -> anyhow::Result<()> {
     let faults = match flags.faults.as_deref() {
         None => None,
         Some("none") => Some(Vec::new()),
-        Some(list) => Some(list.split(',').map(str::parse).collect::<Result<_, _>>()?),
+        Some(list) => {
+            let place = |word: &str| {
+                let wrong = || format!("--faults takes places from 0 on, such as 0,2, or none, and not {word:?}");
+                word.parse().with_context(wrong)
+            };
+            Some(list.split(',').map(place).collect::<Result<_, _>>()?)
+        }
     };
     let limits = Limits {
         faults,
         casts: flags.casts,
         calm: flags.calm,
         stack: flags.stack,
+        any_stack: flags.any_stack,
         members: flags.members,
         state: flags.state,
     };
-    let seeds = flags.seed.map_or(flags.from..flags.from + flags.runs, |s| s..s + 1);
+    let seeds = match flags.seed {
+        Some(seed) => seed..=seed,
+        None => {
+            let last = flags.from.checked_add(flags.runs - 1);
+            let last = last.with_context(|| format!("seeds end at {}: begin with a lower one", u64::MAX))?;
+            flags.from..=last
+        }
+    };
+    let count = flags.seed.map_or(flags.runs, |_| 1);
     let (mut delivered, mut views, mut datagrams, mut slowest, mut failed) = (0, 0, 0, 0f64, 0);
-    let count = seeds.end - seeds.start;
     for seed in seeds {
         let scenario = Scenario::new(seed, &limits).map_err(|e| anyhow!(e))?;
         let outcome = play(&scenario);
         if flags.show {
-            show(&scenario, &outcome.journal);
+            show(&scenario, &outcome.journal)?;
         }
         delivered += outcome.delivered;
         views += outcome.views;
@@ -74,15 +94,15 @@ pub fn run(flags: Flags) -> anyhow::Result<()> {
         slowest = slowest.max(outcome.settled);
         if let Some(broken) = outcome.broken {
             failed += 1;
-            println!("seed {seed} ({}): {broken}", scenario.spec);
+            say(format_args!("seed {seed} ({}): {broken}", scenario.spec))?;
             let less = shrink(seed, &limits, 60);
             let scenario = Scenario::new(seed, &less).map_err(|e| anyhow!(e))?;
-            println!("  play it again: {}", scenario.command());
+            say(format_args!("  play it again: {}", scenario.command()))?;
         }
     }
-    println!(
+    say(format_args!(
         "{count} runs: {failed} broke a promise; {delivered} messages and {views} views delivered, {datagrams} datagrams; the slowest settled in {slowest:.1} s after healing"
-    );
+    ))?;
     if failed > 0 {
         bail!("{failed} of {count} runs broke a promise");
     }
@@ -90,23 +110,23 @@ pub fn run(flags: Flags) -> anyhow::Result<()> {
 }
 
 fn growth(stack: &str, sizes: &[usize], casts: usize) -> anyhow::Result<()> {
-    println!("{stack}; datagrams and bytes of all members together, {casts} casts of 64 bytes");
-    println!(
+    say(format_args!("{stack}; datagrams and bytes of all members together, {casts} casts of 64 bytes"))?;
+    say(format_args!(
         "members  formed in s  forming: datagrams  quiet: datagrams/s     bytes/s  a cast: datagrams    bytes  everywhere in ms"
-    );
+    ))?;
     for &members in sizes {
         let g = grow(stack, members, casts).map_err(|e| anyhow!(e))?;
-        println!(
+        say(format_args!(
             "{:>7}  {:>11.2}  {:>18.0}  {:>18.0}  {:>10.0}  {:>17.1}  {:>7.0}  {:.2} to {:.2}",
             g.members, g.formed, g.forming, g.quiet.0, g.quiet.1, g.cast.0, g.cast.1, g.everywhere.0, g.everywhere.1
-        );
+        ))?;
     }
     Ok(())
 }
 
-fn show(scenario: &Scenario, journal: &strata::sim::Journal) {
+fn show(scenario: &Scenario, journal: &strata::sim::Journal) -> anyhow::Result<()> {
     for (at, fault) in scenario.faults.iter().enumerate() {
-        println!("fault {at} at {:.3} s: {:?}", fault.at as f64 / 1e9, fault.kind);
+        say(format_args!("fault {at} at {:.3} s: {:?}", fault.at as f64 / 1e9, fault.kind))?;
     }
     for (at, life) in journal.lives.iter().enumerate() {
         let end = if life.crashed {
@@ -116,18 +136,32 @@ fn show(scenario: &Scenario, journal: &strata::sim::Journal) {
         } else {
             "lived"
         };
-        println!("life {at}: {} ({end})", life.me);
+        say(format_args!("life {at}: {} ({end})", life.me))?;
         for entry in &life.entries {
             match entry {
-                Entry::View(view) => println!("  view {} of {:?}", view.id, view.members),
-                Entry::Cast(id) => println!("  cast {}", id.number),
-                Entry::Send(id, to) => println!("  send {} to life {to}", id.number & 0x7fff_ffff),
-                Entry::Deliver { id, from, cast, transitional } => println!(
+                Entry::View(view) => say(format_args!("  view {} of {:?}", view.id, view.members))?,
+                Entry::Cast(id) => say(format_args!("  cast {}", id.number))?,
+                Entry::Send(id, to) => say(format_args!("  send {} to life {to}", id.number & 0x7fff_ffff))?,
+                Entry::Deliver { id, from, cast, transitional } => say(format_args!(
                     "  {}{} {id:?} from {from}",
                     if *cast { "cast" } else { "send" },
                     if *transitional { ", transitional," } else { "" }
-                ),
+                ))?,
             }
         }
+    }
+    Ok(())
+}
+
+/// One line. What reads it may have gone, and a disk may be full.
+fn say(line: fmt::Arguments) -> anyhow::Result<()> {
+    writeln!(io::stdout(), "{line}").context("writing to the standard output")
+}
+
+/// Members of one view.
+fn size(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n @ 1..=strata::MEMBERS) => Ok(n),
+        _ => Err(format!("a group has from 1 to {} members", strata::MEMBERS)),
     }
 }

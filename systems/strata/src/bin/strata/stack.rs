@@ -1,5 +1,7 @@
 //! `strata stack`.
 
+use std::io::{self, Write};
+
 use anyhow::{Context, bail};
 use strata::property::{Properties, Property};
 use strata::stack::{Carrier, Spec, check, smallest};
@@ -21,11 +23,12 @@ pub fn run(flags: Flags) -> anyhow::Result<()> {
         None => found(&flags.want)?,
     };
     let have = check(&spec)?;
-    println!("{spec}");
+    let mut text = format!("{spec}\n");
     for property in have.iter() {
-        println!("  {property}");
+        text += &format!("  {property}\n");
     }
-    Ok(())
+    let mut out = io::stdout();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("writing to the standard output")
 }
 
 fn found(words: &[String]) -> anyhow::Result<Spec> {

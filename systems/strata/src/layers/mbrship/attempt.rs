@@ -1,8 +1,11 @@
 //! The steps of an attempt at a view, on both sides.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use super::lead::{Lead, Report};
 use super::wire::Control;
-use super::{DEADLINE, Follow, Mbrship, RETRY, Step};
+use super::{DEADLINE, Follow, JOINS, Mbrship, RETRY, Step};
 use crate::addr::Endpoint;
 use crate::event::{Down, Up};
 use crate::layer::{Cx, Near};
@@ -20,7 +23,9 @@ impl Mbrship {
         let number = self.highest.max(self.promised.map_or(0, |p| p.number)) + 1;
         let attempt = ViewId { number, leader: cx.me };
         let mut participants: Vec<_> = self.members().iter().filter(|m| !self.suspects.contains(m)).copied().collect();
-        for view in self.joiners.values() {
+        // Who asked before that has asked elsewhere since, or is gone.
+        let late = cx.config.retry * JOINS;
+        for (view, _) in self.joiners.values().filter(|(_, asked)| cx.now.since(*asked) <= late) {
             for member in &view.members {
                 if !participants.contains(member) && !self.suspects.contains(member) {
                     participants.push(*member);
@@ -47,8 +52,8 @@ impl Mbrship {
     }
 
     /// As leader: asks a participant for what it has not answered.
-    pub(super) fn ask(&self, member: Endpoint, cx: &mut Cx<impl Near>) {
-        let Some(lead) = &self.lead else { return };
+    pub(super) fn ask(&mut self, member: Endpoint, cx: &mut Cx<impl Near>) {
+        let Some(lead) = &mut self.lead else { return };
         let control = if lead.cutting() {
             let Some(targets) = lead.targets(&member, cx.mutant(Mutant::CutAtLeast)) else { return };
             Control::Cut(lead.attempt, targets)
@@ -74,7 +79,8 @@ impl Mbrship {
         if self.lead.as_ref().is_some_and(|l| l.attempt < attempt) {
             self.lead = None;
         }
-        let listen: Vec<_> = self.members().iter().map(|m| who.contains(m)).collect();
+        let moving: BTreeSet<_> = who.iter().collect();
+        let listen: Vec<_> = self.members().iter().map(|m| moving.contains(m)).collect();
         self.follow = Some(Follow { attempt, listen: listen.clone(), step: Step::Blocking });
         self.patience(cx);
         if self.blocked {
@@ -130,6 +136,13 @@ impl Mbrship {
     }
 
     pub(super) fn got_report(&mut self, from: Endpoint, attempt: ViewId, report: Report, cx: &mut Cx<impl Near>) {
+        // A holder that is no rank of its view could not be asked. Of other views this member knows the size alone.
+        let n = report.counts.len();
+        let own = self.view.as_ref().filter(|v| v.id == report.view);
+        let differs = |v: &Arc<View>| v.members.len() != n || v.rank(&from) != Some(report.rank);
+        if usize::from(report.rank) >= n || own.is_some_and(differs) {
+            return;
+        }
         let Some(lead) = &mut self.lead else { return };
         if lead.attempt != attempt || !lead.report(from, report) {
             return;
@@ -212,6 +225,12 @@ impl Mbrship {
         if let Some(lead) = &self.lead {
             let silent: Vec<_> = lead.waits_for().into_iter().filter(|m| *m != cx.me).collect();
             let known: Vec<_> = silent.iter().filter(|m| self.members().contains(m)).copied().collect();
+            // Who cuts has answered; what it waits for may lie with somebody else.
+            if !lead.cutting() {
+                for other in silent.iter().filter(|m| !known.contains(m)) {
+                    self.was_silent(*other, cx);
+                }
+            }
             self.suspects.extend(known);
             return self.begin(&silent, cx);
         }

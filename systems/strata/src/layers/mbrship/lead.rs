@@ -19,11 +19,13 @@ pub(super) struct Lead {
     pub participants: Vec<Endpoint>,
     reports: BTreeMap<Endpoint, Report>,
     reached: BTreeMap<Endpoint, bool>,
+    /// What was worked out for each view that takes part: it is the same for all of its members.
+    targets: BTreeMap<(ViewId, usize), Vec<(u64, u16)>>,
 }
 
 impl Lead {
     pub(super) fn new(attempt: ViewId, participants: Vec<Endpoint>) -> Self {
-        Self { attempt, participants, reports: BTreeMap::new(), reached: BTreeMap::new() }
+        Self { attempt, participants, reports: BTreeMap::new(), reached: BTreeMap::new(), targets: BTreeMap::new() }
     }
 
     /// Whether all have reported now and had not before.
@@ -56,9 +58,13 @@ impl Lead {
     }
 
     /// What a participant has to deliver of its view: of each stream the most that anyone of that view has who takes part, and the rank of one who has it, the origin if it
-    /// does. Never less than anyone delivered, so that all who come from that view have the same. `least` is a mutant's.
-    pub(super) fn targets(&self, of: &Endpoint, least: bool) -> Option<Vec<(u64, u16)>> {
+    /// does. Never less than anyone delivered, so that all who come from that view have the same. To be asked when all have reported. `least` is a mutant's.
+    pub(super) fn targets(&mut self, of: &Endpoint, least: bool) -> Option<Vec<(u64, u16)>> {
         let own = self.reports.get(of)?;
+        let view = (own.view, own.counts.len());
+        if let Some(known) = self.targets.get(&view) {
+            return Some(known.clone());
+        }
         let group: Vec<_> =
             self.reports.values().filter(|r| r.view == own.view && r.counts.len() == own.counts.len()).collect();
         let of_stream = |stream: usize| {
@@ -69,7 +75,9 @@ impl Lead {
             let holder = origin.or_else(|| group.iter().find(has)).map_or(own.rank, |r| r.rank);
             (most, holder)
         };
-        Some((0..own.counts.len()).map(of_stream).collect())
+        let targets: Vec<_> = (0..own.counts.len()).map(of_stream).collect();
+        self.targets.insert(view, targets.clone());
+        Some(targets)
     }
 }
 

@@ -11,7 +11,8 @@
 //! over after a time that grows with its rank.
 //!
 //! Joining is merging: a member begins alone, and asks a leader to merge its view with theirs (as in Horus, where `join` makes a view of one, and views merge). The asked leader's
-//! attempt has the members of both views; each flushes its own. Views of both sides of a partition merge likewise, when MERGE finds them.
+//! attempt has the members of both views; each flushes its own. Who asks during an attempt comes in with the next, so that many who ask at one moment do not make a view each. Views of both sides of a partition merge likewise, when MERGE finds them.
+//! Who asked and then answered no FLUSH hears nothing, and each such attempt is a view change for nothing: from the second time in a row on it is not heard for a while, which doubles each time, from twice `flush` to 32 times.
 //! Membership is partitionable: each side goes on with a view of its own. What only a majority may do, the application decides by the view's size.
 //!
 //! Header: none on casts: NAK's tag says the view. Control messages (`wire`) go at best effort and are repeated; each begins with how many datagrams its sender has multicast (8 bytes), so that
@@ -19,6 +20,8 @@
 //! P9, P15. Failure detection is NAK's silence, and whoever says [`Down::Suspect`].
 
 mod attempt;
+#[cfg(test)]
+mod forged;
 mod lead;
 mod merging;
 mod wire;
@@ -34,14 +37,21 @@ use crate::message::Msg;
 use crate::mutant::Mutant;
 use crate::shared::Shared;
 use crate::stack::Kind;
+use crate::time::Time;
 use crate::view::{View, ViewId};
 
 use lead::Lead;
 use wire::Control;
 
+/// Former members that are kept.
+const FORMER: usize = 1024;
 const RETRY: u32 = 0;
 const DEADLINE: u32 = 1;
 const EXIT: u32 = 2;
+/// For how long who asked to come in is taken to wait, in times `retry`, after which it asks again.
+const JOINS: u32 = 2;
+/// How far a view's number may lie beyond the highest that this member has seen. One that lies further is ignored: no group comes to it, and whoever went on from the highest number there is could be understood by nobody.
+const AHEAD: u64 = 1 << 32;
 
 /// The attempt that this member follows.
 struct Follow {
@@ -68,8 +78,12 @@ pub(super) struct Mbrship {
     /// Not heard of, in this view.
     suspects: BTreeSet<Endpoint>,
     leaving: BTreeSet<Endpoint>,
-    /// Leaders that asked to merge, and their views.
-    joiners: BTreeMap<Endpoint, View>,
+    /// Leaders that asked to merge, their views, and when they asked last.
+    joiners: BTreeMap<Endpoint, (View, Time)>,
+    /// Who asked and answered nothing then: how many times in a row, and until when it is not heard.
+    silent: BTreeMap<Endpoint, (u32, Time)>,
+    /// Who was in a view with this member and is so no more, the last one last. What such a life asked comes late where another life at its address is in the view.
+    former: VecDeque<Endpoint>,
     /// Addresses to ask, and how often yet.
     asks: BTreeMap<Addr, u32>,
     promised: Option<ViewId>,
@@ -145,8 +159,15 @@ impl Mbrship {
         self.highest = self.highest.max(view.id.number);
         self.suspects.clear();
         self.leaving.clear();
-        self.joiners.clear();
+        // Of many that ask at one moment all but the first asked during the attempt for that one: they come in with the next.
+        let (leads, now, late) = (view.id.leader == cx.me, cx.now, cx.config.retry * JOINS);
+        self.joiners.retain(|who, (_, asked)| leads && now.since(*asked) <= late && !view.members.contains(who));
         self.asks.retain(|addr, _| !view.members.iter().any(|m| m.addr == *addr));
+        self.silent.retain(|who, _| !view.members.contains(who));
+        let stays: BTreeSet<_> = view.members.iter().collect();
+        let gone: Vec<_> = self.members().iter().filter(|m| !stays.contains(m)).copied().collect();
+        self.former.extend(gone);
+        self.former.drain(..self.former.len().saturating_sub(FORMER));
         self.follow = None;
         self.lead = None;
         self.tries = 0;
@@ -156,7 +177,8 @@ impl Mbrship {
         self.view = Some(view.clone());
         cx.down(Down::View(view.clone()));
         cx.up(Up::View(view));
-        if self.leave || !self.asks.is_empty() {
+        // Not at once: what the layers above say to this view comes first.
+        if self.leave || !self.asks.is_empty() || !self.joiners.is_empty() {
             cx.wake(RETRY, cx.now);
         }
     }
@@ -171,6 +193,15 @@ impl Mbrship {
     }
 
     fn control(&mut self, from: Endpoint, control: Control, cx: &mut Cx<impl Near>) {
+        let number = match &control {
+            Control::Flush(attempt, _) => attempt.number,
+            Control::Refuse(_, higher) => higher.number,
+            Control::MergeAsk(view) => view.id.number,
+            _ => 0,
+        };
+        if number > self.highest.saturating_add(AHEAD) {
+            return;
+        }
         if self.exiting {
             if let Control::Reached(attempt) = control {
                 self.got_reached(from, attempt, cx);
@@ -323,7 +354,7 @@ impl Layer for Mbrship {
         match token {
             RETRY => {
                 self.retry(cx);
-                let reason = !(self.suspects.is_empty() && self.leaving.is_empty());
+                let reason = !(self.suspects.is_empty() && self.leaving.is_empty() && self.joiners.is_empty());
                 if self.steady() && !self.exiting && self.acting(cx.me) == cx.me && reason {
                     self.begin(&[], cx);
                 }

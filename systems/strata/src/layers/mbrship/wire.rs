@@ -98,7 +98,12 @@ impl Control {
                 let n = from.length(3)?;
                 let mut targets = Vec::with_capacity(n);
                 for _ in 0..n {
-                    targets.push((from.count()?, from.u16()?));
+                    let (count, holder) = (from.count()?, from.u16()?);
+                    // There is a target for each rank.
+                    if usize::from(holder) >= n {
+                        return Err(Short);
+                    }
+                    targets.push((count, holder));
                 }
                 Self::Cut(attempt, targets)
             }
@@ -142,5 +147,7 @@ mod tests {
                 assert!(Control::read(&bytes[..cut]).is_err());
             }
         }
+        let stranger = Control::Cut(id, vec![(9, 1), (9, 2)]);
+        assert_eq!(Control::read(&stranger.message().joined()), Err(Short), "a holder that is no rank");
     }
 }

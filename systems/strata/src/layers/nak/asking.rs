@@ -15,27 +15,43 @@ const ANSWERS: u64 = 256;
 const PATIENCE: u32 = 2;
 
 impl Nak {
-    /// Where something lacks that was not asked for, the question's time is set.
+    /// Where something lacks that was not asked for, the question's time is set. Looks at all streams, as where a view ends.
     pub(super) fn missing(&mut self, cx: &mut Cx<impl Near>) {
-        let mut due = None;
-        let wait = cx.now + cx.config.nak_delay;
-        for (rank, stream) in self.casts.iter_mut().enumerate() {
-            // Frozen, the cut says what lacks; before it comes, nothing does.
-            let limit = if self.frozen { self.cut.as_ref().map_or(0, |cut| cut[rank].0) } else { u64::MAX };
-            if stream.lacks() && stream.next() < limit {
-                due = due.into_iter().chain([*stream.ask.get_or_insert(wait)]).min();
-            } else {
-                stream.ask = None;
-            }
+        for rank in 0..self.casts.len() {
+            self.look(Flow::Cast, rank, cx);
+            self.look(Flow::Send, rank, cx);
         }
-        for stream in &mut self.sends_in {
-            if stream.lacks() {
-                due = due.into_iter().chain([*stream.ask.get_or_insert(wait)]).min();
-            } else {
-                stream.ask = None;
-            }
+        self.wake_to_ask(cx);
+    }
+
+    /// As [`Nak::missing`], of one stream: in a large group most datagrams say something of few.
+    pub(super) fn missing_of(&mut self, flow: Flow, rank: usize, cx: &mut Cx<impl Near>) {
+        self.look(flow, rank, cx);
+        self.wake_to_ask(cx);
+    }
+
+    pub(super) fn look(&mut self, flow: Flow, rank: usize, cx: &Cx<impl Near>) {
+        // Frozen, the cut says what lacks; before it comes, nothing does.
+        let (stream, limit) = match flow {
+            Flow::Send => (&mut self.sends_in[rank], u64::MAX),
+            Flow::Cast if self.frozen => (&mut self.casts[rank], self.cut.as_ref().map_or(0, |cut| cut[rank].0)),
+            Flow::Cast => (&mut self.casts[rank], u64::MAX),
+        };
+        if stream.lacks() && stream.next() < limit {
+            stream.ask.get_or_insert(cx.now + cx.config.nak_delay);
+            self.asking.insert((flow, rank));
+        } else {
+            stream.ask = None;
+            self.asking.remove(&(flow, rank));
         }
-        match due {
+    }
+
+    pub(super) fn wake_to_ask(&self, cx: &mut Cx<impl Near>) {
+        let at = |(flow, rank): &(Flow, usize)| match flow {
+            Flow::Cast => self.casts[*rank].ask,
+            Flow::Send => self.sends_in[*rank].ask,
+        };
+        match self.asking.iter().filter_map(at).min() {
             Some(at) => cx.wake(ASK, at),
             None => cx.cancel(ASK),
         }
@@ -67,7 +83,10 @@ impl Nak {
     fn whom(&self, rank: usize, cx: &mut Cx<impl Near>) -> usize {
         let first = self.cut.as_ref().map_or(rank, |cut| usize::from(cut[rank].1));
         let tries = self.casts[rank].tries;
-        if self.listen[first] && first != usize::from(self.rank) && (tries < PATIENCE || tries.is_multiple_of(2)) {
+        if self.listen.get(first).is_some_and(|&listens| listens)
+            && first != usize::from(self.rank)
+            && (tries < PATIENCE || tries.is_multiple_of(2))
+        {
             return first;
         }
         let next = self.casts[rank].next();

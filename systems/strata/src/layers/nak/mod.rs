@@ -19,7 +19,7 @@ mod stability;
 mod stream;
 mod wire;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,6 +37,8 @@ use outbox::Outbox;
 use stability::Matrix;
 use stream::Stream;
 pub(super) use wire::HEADER;
+#[cfg(test)]
+pub(super) use wire::RAW;
 use wire::{Flow, Head, Status};
 
 const STATUS: u32 = 0;
@@ -61,6 +63,8 @@ pub(super) struct Nak {
     period: Duration,
     /// Deliveries since the last status.
     untold: u64,
+    /// Streams of which something lacks that is to be asked for.
+    asking: BTreeSet<(Flow, usize)>,
     frozen: bool,
     listen: Vec<bool>,
     cut: Option<Vec<(u64, u16)>>,
@@ -82,7 +86,9 @@ impl Nak {
         self.frozen = false;
         self.cut = None;
         self.untold = 0;
+        self.asking.clear();
         (cx.unstable, cx.under_way) = (0, 0);
+        cx.view_ended();
         self.ticked = cx.now;
         self.view = Some(view.clone());
         self.period = self.soon(cx);
@@ -107,6 +113,7 @@ impl Nak {
     fn cast(&mut self, msg: Msg, cx: &mut Cx<impl Near>) {
         let me = usize::from(self.rank);
         let number = self.casts[me].append(msg.clone());
+        cx.spread.numbered(number + 1);
         cx.unstable += msg.len();
         cx.under_way += 1;
         let mut packet = msg.clone();
@@ -141,6 +148,7 @@ impl Nak {
         if rank == usize::from(self.rank) {
             cx.unstable = cx.unstable.saturating_sub(freed);
             cx.under_way = cx.under_way.saturating_sub(self.casts[rank].base() - base);
+            cx.spread.stable(self.casts[rank].base());
         }
     }
 
@@ -190,19 +198,19 @@ impl Nak {
         }
         if self.casts[rank].accept(number, msg, cx.config.window) {
             self.advance(rank, cx);
-            self.heeded(cx);
+            self.heeded(rank, cx);
         } else {
             self.traffic(cx);
-            self.missing(cx);
+            self.missing_of(Flow::Cast, rank, cx);
         }
         Ok(())
     }
 
-    /// A cast came that was new.
-    fn heeded(&mut self, cx: &mut Cx<impl Near>) {
+    /// A cast of this rank came that was new.
+    fn heeded(&mut self, rank: usize, cx: &mut Cx<impl Near>) {
         self.untold += 1;
         self.traffic(cx);
-        self.missing(cx);
+        self.missing_of(Flow::Cast, rank, cx);
     }
 
     /// Delivers what is in order, as far as the end of the view allows.
@@ -234,7 +242,7 @@ impl Nak {
             self.sends_in[source].free(upto);
         }
         self.traffic(cx);
-        self.missing(cx);
+        self.missing_of(Flow::Send, source, cx);
         Ok(())
     }
 
@@ -245,15 +253,17 @@ impl Nak {
             if self.matrix.tell(source, rank, count, cx.mutant(Mutant::NakForgetsEarly)) {
                 self.free(rank, cx);
             }
+            self.look(Flow::Cast, rank, cx);
         }
         if let Some(&count) = status.sends_in.get(usize::from(self.rank)) {
             self.sends_out[source].free(count);
         }
         if let Some(&count) = status.sends_out.get(usize::from(self.rank)) {
             self.sends_in[source].exists(count);
+            self.look(Flow::Send, source, cx);
         }
         self.reached(cx);
-        self.missing(cx);
+        self.wake_to_ask(cx);
         Ok(())
     }
 
@@ -299,6 +309,8 @@ impl Nak {
         self.cut = None;
         self.listen = listen;
         self.listen.resize(self.casts.len(), false);
+        let dropped = (0..self.listen.len()).filter(|&m| !self.listen[m]);
+        cx.spread.ends(dropped.map(|m| self.matrix.has(m, usize::from(self.rank))).min());
         cx.up(Up::Frozen(self.casts.iter().map(Stream::next).collect()));
     }
 
@@ -382,7 +394,7 @@ impl Layer for Nak {
         self.casts[rank].append(came.rest());
         self.casts[rank].tries = 0;
         self.delivered(rank, cx);
-        self.heeded(cx);
+        self.heeded(rank, cx);
     }
 
     fn backlog(&self) -> usize {

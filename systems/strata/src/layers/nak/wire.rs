@@ -8,13 +8,13 @@ pub(super) const CAST: u8 = 1;
 pub(super) const SEND: u8 = 2;
 pub(super) const STATUS: u8 = 3;
 pub(super) const NAK: u8 = 4;
-pub(super) const RAW: u8 = 5;
+pub(crate) const RAW: u8 = 5;
 
 /// Bytes of a cast's or send's header: kind, tag, origin, number.
 pub(crate) const HEADER: usize = 19;
 
 /// Which of a member's streams.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Flow {
     Cast,
     Send,

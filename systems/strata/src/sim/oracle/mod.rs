@@ -38,6 +38,7 @@ pub fn check(journal: &Journal, promises: Properties) -> Result<(), String> {
         states::equal_within_views(journal)?;
         states::equal_after_views(journal)?;
         if promises.has(Property::Safe) {
+            states::one_line(journal)?;
             states::durable(journal)?;
         }
     }

@@ -47,6 +47,20 @@ pub(super) fn equal_after_views(journal: &Journal) -> Result<(), String> {
     Ok(())
 }
 
+/// There is one line of primary views: each has a member of the one before it, whose number is lower.
+pub(super) fn one_line(journal: &Journal) -> Result<(), String> {
+    let views: BTreeMap<_, _> = journal.lives.iter().flat_map(Life::views).map(|v| (v.id, v)).collect();
+    let points = journal.lives.iter().flat_map(|l| &l.points).filter(|p| p.primary);
+    let primary: Vec<_> = points.map(|p| p.view).collect::<BTreeSet<_>>().into_iter().collect();
+    for pair in primary.windows(2) {
+        let [before, after] = [&pair[0], &pair[1]].map(|id| views.get(id).map_or(&[][..], |v| &v.members[..]));
+        if !after.iter().any(|m| before.contains(m)) {
+            return Err(format!("state: {} and {} are both primary, and have no member in common", pair[0], pair[1]));
+        }
+    }
+    Ok(())
+}
+
 /// What was told as safe in a primary view is in the state of all who go along in the end in a primary view.
 pub(super) fn durable(journal: &Journal) -> Result<(), String> {
     let safe: BTreeMap<_, ViewId> = journal

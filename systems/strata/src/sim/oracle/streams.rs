@@ -96,12 +96,13 @@ pub(super) fn fifo(journal: &Journal) -> Result<(), String> {
     Ok(())
 }
 
-/// Self-delivery: who lives to the end was given all that it cast.
+/// Self-delivery: who lives to the end was given all that it cast, and who left all but what it said may be lost.
 pub(super) fn own(journal: &Journal) -> Result<(), String> {
-    for (at, life) in journal.lives.iter().enumerate().filter(|(_, l)| !l.crashed && !l.left) {
+    for (at, life) in journal.lives.iter().enumerate().filter(|(_, l)| !l.crashed) {
         let cast = life.entries.iter().filter(|e| matches!(e, Entry::Cast(_))).count();
         let given = life.deliveries().filter(|e| own_cast(e, at)).count();
-        if cast != given {
+        let said = if life.left { life.undelivered as usize } else { 0 };
+        if cast > given + said {
             return Err(format!("self-delivery: {} cast {cast} and was given {given} of its own", life.me));
         }
     }
@@ -112,19 +113,15 @@ fn own_cast(entry: &Entry, life: usize) -> bool {
     matches!(entry, Entry::Deliver { id: Some(id), cast: true, .. } if id.life as usize == life)
 }
 
-/// In the end those who live were given the same casts in the view that they share.
+/// In the end those who live and share a view were given the same casts in it.
 pub(super) fn settled(journal: &Journal) -> Result<(), String> {
-    let mut expected: Option<(String, BTreeSet<Id>)> = None;
+    let mut expected: BTreeMap<_, (String, BTreeSet<Id>)> = BTreeMap::new();
     for life in journal.lives.iter().filter(|l| !l.crashed && !l.left) {
         let Some(last) = life.by_view().pop() else { continue };
         let casts: BTreeSet<_> = last.casts.iter().map(|(id, _)| *id).collect();
-        match &expected {
-            None => expected = Some((life.me.to_string(), casts)),
-            Some((who, other)) => {
-                if let Some(id) = casts.symmetric_difference(other).next() {
-                    return Err(format!("lost: of {} and {who} only one was given {} in the end", life.me, say(*id)));
-                }
-            }
+        let (who, other) = expected.entry(last.view.id).or_insert_with(|| (life.me.to_string(), casts.clone()));
+        if let Some(id) = casts.symmetric_difference(other).next() {
+            return Err(format!("lost: of {} and {who} only one was given {} in the end", life.me, say(*id)));
         }
     }
     Ok(())
