@@ -9,10 +9,11 @@ use std::sync::atomic::{AtomicI32, Ordering, fence};
 
 use crate::arena::control;
 use crate::budget::Share;
+use crate::section::{Stretch, Uncancelled};
 use crate::slot::{ACCEPTED, ACTIVE, KERNEL, Slot};
 use crate::table::{self, Why};
 use crate::tcp::Ends;
-use crate::{meet, ready, recycle, report, settings, tcp, watch};
+use crate::{meet, ready, recycle, report, sandbox, settings, tcp, watch};
 
 /// Calls after which the sides stop looking for each other.
 const LAST: u32 = 1 << 16;
@@ -66,28 +67,76 @@ fn attempt(fd: i32, slot: &Slot, ops: u32) {
     if ops >= LAST || !in_process() {
         return give_up(slot, if ops >= LAST { Why::NoPeer } else { Why::Forked });
     }
-    if slot.trying.swap(1, Ordering::Acquire) != 0 {
+    if sandbox::entered() {
+        return give_up(slot, Why::Call);
+    }
+    // What is half done would be left so for good.
+    let _stretch = Stretch::begin();
+    let _whole = Uncancelled::begin();
+    let Some(_trying) = slot.try_alone() else { return };
+    if slot.active() {
+        // It was found before this call, or by another thread: not once more, as the peer may have ended the stream meanwhile.
         return;
+    }
+    if slot.holders.several() {
+        if !slot.holders.alone() {
+            report::why(slot, Why::Forked);
+            slot.ops.store(0, Ordering::Relaxed);
+            return;
+        }
+        report::begin(fd, slot);
     }
     let errno = crate::real::errno();
     advance(fd, slot, ops);
     crate::real::fail(errno);
-    slot.trying.store(0, Ordering::Release);
 }
 
-/// The connection stays with the kernel.
+/// The connection stays with the kernel, in all processes that hold it: what made this one give it up may have put it into hands that nobody counts.
 pub fn give_up(slot: &Slot, why: Why) {
     report::why(slot, why);
     slot.never.store(1, Ordering::SeqCst);
+    slot.holders.keep();
     slot.stop_knocking();
+}
+
+/// The process is about to fork: who is left alone with the connection may make it fast (`holders`). Not one that a set of both processes has, nor one that
+/// is about to become fast: that is so by the end of this, for both processes, or never will be.
+pub fn before_fork(slot: &Slot) {
+    // One that is fast, and was before this: no thread tries to make it so.
+    let settled = slot.active() && slot.try_alone().is_some();
+    if slot.parts().is_none() || !slot.active() {
+        count_child(slot);
+    }
+    if let Some((page, _)) = slot.parts() {
+        if !settled {
+            // Another thread that makes it fast has ended with it, or will see that it may not.
+            page.out.with(|_| ());
+        }
+        page.share();
+    }
+}
+
+fn count_child(slot: &Slot) {
+    let trying = slot.try_alone();
+    let free = slot.never.load(Ordering::SeqCst) == 0 && slot.watch.load(Ordering::SeqCst) == 0;
+    let apart = trying.is_some() && free && slot.parts().is_none();
+    // Each process takes itself off a count that there is, so each is counted there.
+    let counted = (apart || slot.holders.several()) && slot.holders.one_more();
+    slot.forked.store(1, Ordering::SeqCst);
+    if !(apart && counted) {
+        give_up(slot, Why::Forked);
+    }
 }
 
 /// One step further.
 fn advance(fd: i32, slot: &Slot, ops: u32) {
     let after = settings::get().after;
     if slot.parts().is_none() {
-        if ops == after && slot.knock.load(Ordering::Relaxed) < 0 && !begin(fd, slot) {
-            return give_up(slot, Why::Unfit);
+        if ops == after
+            && slot.knock.load(Ordering::Relaxed) < 0
+            && let Err(why) = begin(fd, slot)
+        {
+            return give_up(slot, why);
         }
         if !looks(slot, ops) {
             return;
@@ -111,14 +160,17 @@ fn advance(fd: i32, slot: &Slot, ops: u32) {
     }
 }
 
-/// Whether the connection can be fast at all; the connecting side can be found from then on.
-pub fn begin(fd: i32, slot: &Slot) -> bool {
-    let Some(ends) = tcp::local_ends(fd).filter(allowed) else { return false };
+/// Whether the connection can be fast at all, or why not; the connecting side can be found from then on.
+pub fn begin(fd: i32, slot: &Slot) -> Result<(), Why> {
+    let ends = tcp::local_ends(fd).ok_or(Why::Unfit)?;
+    if !allowed(&ends) {
+        return Err(Why::Port);
+    }
     if slot.me() != ACCEPTED {
-        let Some(knock) = meet::listen(&ends) else { return false };
+        let knock = meet::listen(&ends).ok_or(Why::Room)?;
         slot.knock.store(knock, Ordering::Release);
     }
-    true
+    Ok(())
 }
 
 /// Whether no switch speaks against it.
@@ -130,6 +182,12 @@ pub fn allowed(ends: &Ends) -> bool {
 /// Becomes active, if no thread is in the kernel on this connection.
 pub fn start(fd: i32, slot: &Slot) {
     let Some((page, memory)) = slot.parts() else { return };
+    if tcp::is_kernels(fd) {
+        return give_up(slot, Why::Call);
+    }
+    if slot.forked.load(Ordering::SeqCst) != 0 && watch::in_shared_set(slot) {
+        return give_up(slot, Why::Sets);
+    }
     watch::attach(slot);
     if slot.watch.load(Ordering::SeqCst) != 0 {
         recycle::waited_for(fd, slot, true);
@@ -140,7 +198,7 @@ pub fn start(fd: i32, slot: &Slot) {
             slot.mode.store(ACTIVE, Ordering::SeqCst);
             fence(Ordering::SeqCst);
             let alone = slot.receiving.load(Ordering::SeqCst) == 0 && slot.sending.load(Ordering::SeqCst) == 0;
-            let wanted = slot.never.load(Ordering::SeqCst) == 0;
+            let wanted = slot.never.load(Ordering::SeqCst) == 0 && !slot.holders.several();
             match tcp::bytes(fd) {
                 Some(bytes) if alone && wanted => {
                     out.tcp = bytes.sent;
@@ -156,5 +214,44 @@ pub fn start(fd: i32, slot: &Slot) {
     });
     if !matches!(started, Some(Some(()))) {
         give_up(slot, Why::Busy);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::slot::CONNECTED;
+    use crate::{arena, page, slot};
+    use std::os::fd::AsRawFd;
+    use std::sync::atomic::AtomicBool;
+
+    #[test]
+    fn a_fork_waits_for_a_thread_that_makes_the_connection_fast() {
+        let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        slot::track(socket.as_raw_fd(), CONNECTED);
+        let held = slot::of(socket.as_raw_fd()).unwrap();
+        held.page.store(page::new().unwrap().as_ptr(), Ordering::SeqCst);
+        held.share_memory(am::memory::Memory::without_file(arena::LEN).unwrap());
+        let begun = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            // Such a thread is past its look whether it may.
+            scope.spawn(|| {
+                held.parts().unwrap().0.out.with(|_| {
+                    begun.store(true, Ordering::SeqCst);
+                    while held.never.load(Ordering::SeqCst) == 0 {
+                        std::thread::yield_now();
+                    }
+                    std::thread::sleep(std::time::Duration::from_millis(100));
+                    held.mode.store(ACTIVE, Ordering::SeqCst);
+                })
+            });
+            while !begun.load(Ordering::SeqCst) {
+                std::thread::yield_now();
+            }
+            before_fork(&held);
+            assert!(held.active() && held.shared());
+        });
+        held.mode.store(KERNEL, Ordering::SeqCst);
+        drop(slot::forget(socket.as_raw_fd()));
     }
 }

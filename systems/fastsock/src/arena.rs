@@ -2,7 +2,7 @@
 //!
 //! Direction `s` is the one in which side `s` sends; side 0 is who accepted, side 1 who connected. A direction goes through three phases, and
 //! never back: bytes go over TCP; from TCP's byte `moved_at` on they go through the ring; after the ring's last byte they go over TCP
-//! again. Its sender alone moves it on.
+//! again, those of the ring first that the receiver has asked for once more (`back`). Its sender alone moves it on.
 
 use am::memory::{Memory, Shared};
 use am::ring::{Capacity, Lane};
@@ -89,6 +89,8 @@ pub struct Way {
     /// The first byte of the stream that lies in the large ring, plus one; 0: none does.
     pub grown: AtomicU64,
     pub phase: AtomicU32,
+    /// Whether the sender is on TCP again, or was asked for what was not read (`back`).
+    pub back: AtomicU32,
     /// Written with every send, so in lines of its own: the receiver looks at the phase with every receive.
     pub busy: Busy,
 }

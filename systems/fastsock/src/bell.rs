@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use libc::c_int;
 
-use crate::real;
+use crate::{real, sandbox};
 
 /// Somebody sleeps on the word.
 const SLEEPER: u32 = 1;
@@ -86,7 +86,8 @@ impl Bell {
         if was & WATCHED != 0 {
             tell(event);
         }
-        if was & SLEEPER != 0 {
+        // Who sleeps looks again by itself, a little later, where it can't be woken.
+        if was & SLEEPER != 0 && !sandbox::entered() {
             // SAFETY: a word that lives as long as `self`.
             unsafe { libc::syscall(libc::SYS_futex, self.0.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
         }
@@ -99,7 +100,7 @@ pub fn tell(event: c_int) {
     let one = 1_u64;
     if event >= 0 {
         // SAFETY: eight bytes. Should the count be at its end, it is readable.
-        unsafe { real::write(event, (&raw const one).cast(), 8) };
+        unsafe { real::whole::write(event, (&raw const one).cast(), 8) };
     }
 }
 
@@ -108,7 +109,7 @@ pub fn drain(event: c_int) {
     let mut count = MaybeUninit::<u64>::uninit();
     if event >= 0 {
         // SAFETY: room for eight bytes.
-        unsafe { real::read(event, count.as_mut_ptr().cast(), 8) };
+        unsafe { real::whole::read(event, count.as_mut_ptr().cast(), 8) };
     }
 }
 

@@ -19,6 +19,19 @@ static USED: AtomicU64 = AtomicU64::new(0);
 static TICKETS: AtomicU32 = AtomicU32::new(0);
 static TAKING: Lock<()> = Lock::new(());
 
+/// The lock is this thread's until [`after_fork`], so that a child finds it free.
+pub fn before_fork() {
+    TAKING.hold();
+}
+
+pub fn after_fork(child: bool) {
+    if child {
+        TAKING.renew();
+    } else {
+        TAKING.release();
+    }
+}
+
 /// Memory for one connection, as long as its rings are small; given back when dropped.
 pub struct Share(());
 
@@ -86,11 +99,50 @@ fn ticket() -> bool {
             let socket = OwnedFd::from_raw_fd(fd);
             let (address, len) = crate::meet::abstract_name(&format!("fastsock-memory/{user}/{number}"));
             if libc::bind(socket.as_raw_fd(), (&raw const address).cast(), len) == 0 {
-                let kept = own::keep(socket).is_some();
+                let kept = own::hold(socket);
                 TICKETS.fetch_add(u32::from(kept), Ordering::SeqCst);
                 return kept;
             }
         }
     }
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicBool;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn a_child_of_a_thread_beside_one_that_takes_memory_can_take_some() {
+        let (taken, forked) = (AtomicBool::new(false), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                TAKING.with(|()| {
+                    taken.store(true, Ordering::SeqCst);
+                    // The fork waits for this; one that does not is over at once.
+                    let until = Instant::now() + Duration::from_millis(300);
+                    while !forked.load(Ordering::SeqCst) && Instant::now() < until {
+                        std::thread::yield_now();
+                    }
+                })
+            });
+            while !taken.load(Ordering::SeqCst) {
+                std::thread::yield_now();
+            }
+            // SAFETY: the child makes no call but those that a child of a process with several threads may.
+            unsafe {
+                let child = libc::fork();
+                if child == 0 {
+                    libc::alarm(20);
+                    libc::_exit(i32::from(TAKING.with(|()| ()).is_none()));
+                }
+                forked.store(true, Ordering::SeqCst);
+                let mut status = -1;
+                assert_eq!(libc::waitpid(child, &raw mut status, 0), child);
+                assert_eq!(status, 0, "the child waits for a thread that it does not have");
+            }
+        });
+    }
 }

@@ -11,10 +11,13 @@ pub struct Buffers<'a> {
 }
 
 impl<'a> Buffers<'a> {
+    /// None if they can't all lie in memory: what is wrong then is the kernel's to say.
+    ///
     /// # Safety
     /// Each names memory that may be read, and written if it is filled, until the buffers are gone.
-    pub unsafe fn new(all: &'a [iovec]) -> Self {
-        Self { all, done: 0 }
+    pub unsafe fn new(all: &'a [iovec]) -> Option<Self> {
+        let sum = all.iter().try_fold(0_usize, |sum, buffer| sum.checked_add(buffer.iov_len));
+        sum.filter(|&sum| isize::try_from(sum).is_ok()).map(|_| Self { all, done: 0 })
     }
 
     /// Bytes left.
@@ -69,5 +72,27 @@ impl<'a> Buffers<'a> {
         message.msg_iov = space.as_mut_ptr();
         message.msg_iovlen = count as _;
         message
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_that_no_memory_has_are_no_buffers() {
+        let sums = |lengths: &[usize]| {
+            let all: Vec<_> =
+                lengths.iter().map(|&iov_len| iovec { iov_base: std::ptr::null_mut(), iov_len }).collect();
+            // SAFETY: nothing is read or written.
+            unsafe { Buffers::new(&all) }.map(|buffers| buffers.left())
+        };
+        let most = isize::MAX as usize;
+        assert_eq!(sums(&[]), Some(0));
+        assert_eq!(sums(&[3, 0, 4]), Some(7));
+        assert_eq!(sums(&[most]), Some(most));
+        for wrong in [&[usize::MAX][..], &[most, 1], &[usize::MAX, 1], &[most, most, most]] {
+            assert_eq!(sums(wrong), None, "{wrong:?}");
+        }
     }
 }

@@ -1,127 +1,290 @@
 //! Bytes that are still in a ring when a new program starts: they are handed to it, as the kernel hands on what is in a socket's buffer.
 //!
-//! They go into a file in memory, whose descriptor is named in the environment (`FASTSOCK_LEFT`), and the library in the new program
-//! makes a ring of its own of them. A program that has no library (it is static, or its environment was cleared) does not get them.
+//! They go into a file in memory (a socket, where the limit on files' sizes allows none), whose descriptor is named in the environment
+//! (`FASTSOCK_LEFT`), and the library in the new program makes a ring of its own of them. The peer was asked before to send them once more (`retire`): it does
+//! that for a program that will have no library (`program`), and where they can't be handed on, whatever the reason.
 
 use std::collections::HashMap;
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CStr, c_char, c_int};
 use std::sync::atomic::Ordering;
 
 use am::memory::Memory;
 
 use crate::arena::{self, FAST, LARGE, LEN, TCP, TCP_AGAIN, control};
+use crate::pages::Pages;
 use crate::slot::{self, ACCEPTED, ACTIVE, Slot};
-use crate::{page, real};
+use crate::{back, page, real, receive};
 
 const NAME: &CStr = c"FASTSOCK_LEFT";
+/// How what the environment is to say begins.
+const BEGINNING: &[u8] = b"FASTSOCK_LEFT=";
+
+/// Connections whose bytes are handed on at most.
+const MOST: usize = 64;
+/// What the environment says at most, and what it says of a descriptor: four numbers, and what divides them.
+const TEXT: usize = 16 << 10;
+const WORD: usize = 10 + 10 + 20 + 20 + 4;
+/// Bytes that are copied by one call: on a stack that may be a handler's.
+const COPIED: usize = 1024;
+/// From this number on descriptors for a new program are out of its way, where there may be so many.
+const HIGH: u64 = 900;
+
+/// Bytes of a connection: their file, how many bytes over TCP come before them, and how many they are; none are where nothing was saved.
+#[derive(Clone, Copy, Default)]
+struct Saved {
+    file: c_int,
+    before: u64,
+    len: usize,
+}
+
+/// All zeros is nothing.
+struct Left {
+    /// Connections that were looked at.
+    known: [(u32, Saved); MOST],
+    count: usize,
+    /// What the environment is to say, with a 0 behind it.
+    text: [u8; TEXT],
+    len: usize,
+}
+
+impl Left {
+    fn say(&mut self, bytes: &[u8]) {
+        self.text[self.len..self.len + bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len();
+    }
+
+    fn say_number(&mut self, mut number: u64, end: u8) {
+        let (mut digits, mut at) = ([end; 21], 20);
+        while number > 0 || at == 20 {
+            at -= 1;
+            digits[at] = b'0' + (number % 10) as u8;
+            number /= 10;
+        }
+        self.say(&digits[at..]);
+    }
+}
 
 /// Descriptors that a new program is to get; closed, should it not start.
 pub struct Carried {
-    files: Vec<i32>,
-    /// What the environment is to say; empty if there is nothing.
-    text: String,
+    left: Option<Pages>,
+    /// Also what the peer was asked to send once more, and has not heard of yet.
+    all: bool,
 }
 
 impl Drop for Carried {
     fn drop(&mut self) {
-        for &file in &self.files {
-            // SAFETY: a descriptor of this library's own.
-            unsafe { real::close(file) };
+        if let Some(left) = self.left() {
+            left.known[..left.count].iter().filter(|(_, saved)| saved.len > 0).for_each(|(_, saved)| close(saved.file));
         }
     }
 }
 
+unsafe extern "C" {
+    static mut environ: *const *const c_char;
+}
+
 impl Carried {
-    /// What is left in the rings of these descriptors.
-    pub fn of(fds: &[i32]) -> Self {
-        let mut carried = Self { files: Vec::new(), text: String::new() };
-        let mut known = HashMap::new();
-        for &fd in fds.iter().filter(|_| !crate::planted::is("left behind")) {
-            let Some(slot) = slot::of(fd) else { continue };
-            // Descriptors that mean the same connection take from the same bytes.
-            let Some((file, before, len)) = *known.entry(slot.number()).or_insert_with(|| save(&slot)) else {
-                continue;
-            };
-            if !carried.files.contains(&file) {
-                carried.files.push(file);
-            }
-            carried.text += &format!("{fd}:{file}:{before}:{len},");
-        }
-        carried
+    /// Nothing yet. `all`: the new program knows of rings.
+    pub fn new(all: bool) -> Self {
+        Self { left: None, all }
     }
 
-    /// The environment of the new program, where the caller gives one. Valid as long as the second part lives.
+    fn left(&self) -> Option<&Left> {
+        // SAFETY: room for one; zeros are a value.
+        self.left.as_ref().map(|pages| unsafe { &*pages.start::<Left>() })
+    }
+
+    /// What is left in the ring of this descriptor.
+    pub fn add(&mut self, fd: c_int) {
+        let Some(slot) = slot::of(fd) else { return };
+        let all = self.all;
+        if self.left.is_none() {
+            if receive::in_ring(&slot) == 0 {
+                return;
+            }
+            self.left = Pages::of::<Left>(1);
+        }
+        // SAFETY: room for one, which nobody else knows; zeros are a value.
+        let Some(left) = self.left.as_mut().map(|pages| unsafe { &mut *pages.start_mut::<Left>() }) else { return };
+        if left.len + BEGINNING.len() + WORD >= TEXT {
+            return;
+        }
+        // Descriptors that mean the same connection take from the same bytes.
+        let known = left.known[..left.count].iter().find(|(number, _)| *number == slot.number());
+        let saved = match known {
+            Some(&(_, saved)) => saved,
+            None if left.count < MOST => {
+                let saved = save(&slot, all).unwrap_or_default();
+                left.known[left.count] = (slot.number(), saved);
+                left.count += 1;
+                saved
+            }
+            None => return,
+        };
+        if saved.len == 0 || crate::planted::is("left behind") {
+            return;
+        }
+        if left.len == 0 {
+            left.say(BEGINNING);
+        }
+        left.say_number(fd.unsigned_abs().into(), b':');
+        left.say_number(saved.file.unsigned_abs().into(), b':');
+        left.say_number(saved.before, b':');
+        left.say_number(saved.len as u64, b',');
+    }
+
+    /// The environment of the new program: the caller's, and what is left. Its texts are the caller's and this one's. None if the system has no memory for it.
     ///
     /// # Safety
     /// `envp` is null or a list that ends with a null pointer.
-    pub unsafe fn environment(&self, envp: *const *const c_char) -> (Vec<*const c_char>, CString) {
-        let own = CString::new(format!("FASTSOCK_LEFT={}", self.text)).unwrap_or_default();
-        let mut list = Vec::new();
-        for i in 0.. {
-            // SAFETY: the caller's promise: no entry before was null.
-            let entry = if envp.is_null() { std::ptr::null() } else { unsafe { *envp.add(i) } };
-            if entry.is_null() {
-                break;
+    pub unsafe fn environment(&self, envp: *const *const c_char) -> Option<Pages> {
+        let own = self.left()?.text.as_ptr().cast::<c_char>();
+        // SAFETY: the caller's promise: no entry before was null; as many entries as there is room for.
+        unsafe {
+            let entry = |at: usize| if envp.is_null() { std::ptr::null() } else { *envp.add(at) };
+            let count = (0..).take_while(|&at| !entry(at).is_null()).count();
+            let mut list = Pages::of::<*const c_char>(count + 2)?;
+            let mut to = list.start_mut::<*const c_char>();
+            for at in 0..count {
+                if !CStr::from_ptr(entry(at)).to_bytes().starts_with(BEGINNING) {
+                    to.write(entry(at));
+                    to = to.add(1);
+                }
             }
-            // SAFETY: a text of the caller's.
-            if !unsafe { CStr::from_ptr(entry) }.to_bytes().starts_with(b"FASTSOCK_LEFT=") {
-                list.push(entry);
-            }
+            to.write(own);
+            Some(list)
         }
-        list.extend([own.as_ptr(), std::ptr::null()]);
-        (list, own)
     }
 
     /// Whether there is anything.
     pub fn is_empty(&self) -> bool {
-        self.text.is_empty()
+        self.left().is_none_or(|left| left.len == 0)
     }
 
-    /// Says it in this process's own environment, for calls that pass that on.
-    pub fn announce(&self) {
-        let Ok(text) = CString::new(self.text.as_str()) else { return };
-        // SAFETY: two texts; the program is about to be replaced.
-        unsafe { libc::setenv(NAME.as_ptr(), text.as_ptr(), 1) };
+    /// A call that passes this process's own environment on, with what is left in it.
+    ///
+    /// # Safety
+    /// That is null or a list that ends with a null pointer.
+    pub unsafe fn announced(&self, call: impl Fn() -> c_int) -> c_int {
+        // SAFETY: the caller's promise; the list is the C library's again afterwards.
+        unsafe {
+            let own = environ;
+            let list = self.environment(own);
+            environ = list.as_ref().map_or(own, Pages::start);
+            let failed = call();
+            environ = own;
+            failed
+        }
     }
 
-    /// Takes that back: the new program did not start.
-    pub fn renounce(&self) {
-        // SAFETY: a text.
-        unsafe { libc::unsetenv(NAME.as_ptr()) };
+    /// The same for a call after which nothing of this library's runs.
+    ///
+    /// # Safety
+    /// As [`Self::announced`].
+    pub unsafe fn announce(self) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if let Some(list) = self.environment(environ) {
+                environ = list.start();
+                std::mem::forget(list);
+            }
+        }
+        std::mem::forget(self);
     }
 }
 
-/// A file with the bytes left, how many bytes over TCP come before them, and how many they are.
-fn save(slot: &Slot) -> Option<(i32, u64, usize)> {
+/// A file with the bytes left.
+fn save(slot: &Slot, all: bool) -> Option<Saved> {
     let (page, memory) = slot.parts().filter(|_| slot.active())?;
     let sender = 1 - slot.me();
     let way = &control(memory).ways[sender];
-    let (before, bytes) = page.inward.with(|inward| {
+    let (before, source, len, asked) = page.inward.with(|inward| {
+        let asked = inward.phase == TCP_AGAIN;
         let before = match inward.phase {
             TCP if way.phase.load(Ordering::Acquire) != TCP => {
                 way.moved_at.load(Ordering::Relaxed).checked_sub(inward.tcp)?
             }
             FAST => 0,
+            // What a write that is under way still brings would be lost.
+            TCP_AGAIN if all && receive::is_here(inward, way) && back::quiet(&way.busy.0) => 0,
             _ => return None,
         };
-        let mut bytes = vec![0; inward.source.all(way).ok()?];
-        inward.source.copy(memory, sender, 0, &mut bytes);
-        Some((before, bytes))
+        let len = inward.source.all(way).ok()?;
+        Some((before, inward.source, len, asked))
     })??;
-    if bytes.is_empty() {
+    if len == 0 {
         return None;
     }
-    // SAFETY: a new descriptor, which the new program inherits; then a copy of it out of the program's way.
-    let file = unsafe {
-        let low = libc::memfd_create(c"fastsock-left".as_ptr(), 0);
-        let high = real::fcntl(low, libc::F_DUPFD, 900);
-        real::close(low);
-        high
-    };
+    let copy = |at: usize, into: &mut [u8]| source.copy(memory, sender, at, into);
+    let file = if am::memory::may_have(len) { file(len, copy) } else { socket(len, copy) }?;
+    // Nobody has read on, and the peer has not sent them.
+    let at = source.reader.head();
+    let taken = || page.inward.with(|inward| inward.source.reader.head() == at && receive::takes_back(inward, way));
+    if asked && taken() != Some(true) {
+        close(file);
+        return None;
+    }
+    Some(Saved { file, before, len })
+}
+
+/// A file in memory with so many bytes, to be read from its beginning.
+fn file(len: usize, copy: impl Fn(usize, &mut [u8])) -> Option<c_int> {
+    // SAFETY: a new descriptor.
+    let low = unsafe { libc::memfd_create(c"fastsock-left".as_ptr(), 0) };
     // SAFETY: the bytes are there.
-    let written =
-        file >= 0 && unsafe { libc::pwrite(file, bytes.as_ptr().cast(), bytes.len(), 0) } == bytes.len() as isize;
-    written.then_some((file, before, bytes.len()))
+    let all = low >= 0
+        && in_parts(len, copy, |at, part| unsafe { libc::pwrite(low, part.as_ptr().cast(), part.len(), at as i64) });
+    out_of_the_way(low, all)
+}
+
+/// A socket with so many bytes. The kernel holds as many as both rings of a direction do.
+fn socket(len: usize, copy: impl Fn(usize, &mut [u8])) -> Option<c_int> {
+    let (mut pair, room) = ([-1; 2], (2 * LARGE.bytes()) as i32);
+    // SAFETY: new descriptors; an option of this form.
+    unsafe {
+        libc::socketpair(libc::AF_UNIX, libc::SOCK_STREAM, 0, pair.as_mut_ptr());
+        let size = size_of::<i32>() as libc::socklen_t;
+        real::setsockopt(pair[1], libc::SOL_SOCKET, libc::SO_SNDBUF, (&raw const room).cast(), size);
+    }
+    // SAFETY: the bytes are there.
+    let all = pair[1] >= 0
+        && in_parts(len, copy, |_, part| unsafe {
+            real::send(pair[1], part.as_ptr().cast(), part.len(), libc::MSG_DONTWAIT)
+        });
+    close(pair[1]);
+    out_of_the_way(pair[0], all)
+}
+
+/// Whether all went where `put` puts it.
+fn in_parts(len: usize, copy: impl Fn(usize, &mut [u8]), put: impl Fn(usize, &[u8]) -> isize) -> bool {
+    let mut part = [0; COPIED];
+    (0..len).step_by(COPIED).all(|at| {
+        let part = &mut part[..COPIED.min(len - at)];
+        copy(at, part);
+        put(at, part) == part.len() as isize
+    })
+}
+
+/// A copy of a descriptor out of the program's way, which the new program inherits, if it is good for anything; it is closed itself.
+fn out_of_the_way(low: c_int, good: bool) -> Option<c_int> {
+    if low < 0 {
+        return None;
+    }
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: room for one limit; a descriptor of this library's own.
+    let high = unsafe {
+        libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit);
+        let firsts = [HIGH.min(limit.rlim_cur / 4 * 3), 3];
+        let copy = |first: u64| real::fcntl(low, libc::F_DUPFD, first as usize);
+        firsts.into_iter().filter(|_| good).map(copy).find(|&high| high >= 0)
+    };
+    close(low);
+    high
+}
+
+fn close(fd: c_int) {
+    // SAFETY: a descriptor of this library's own; a wrong one is refused.
+    unsafe { real::close(fd) };
 }
 
 /// What an earlier program left for this one. When the library is loaded.
@@ -135,7 +298,7 @@ pub fn take() {
         if let [fd, file, before, len] = numbers[..] {
             let (Ok(fd), Ok(file)) = (i32::try_from(fd), i32::try_from(file)) else { continue };
             match first.insert(file, fd) {
-                Some(other) => slot::share(other, fd),
+                Some(other) => _ = slot::share(other, fd),
                 None => _ = restore(fd, file, before, len as usize),
             }
         }
@@ -149,11 +312,16 @@ pub fn take() {
 /// The descriptor has these bytes to be received before what the kernel has, but for `before` bytes that come first.
 fn restore(fd: i32, file: i32, before: u64, len: usize) -> Option<()> {
     let mut bytes = vec![0; len.min(LARGE.bytes())];
-    // SAFETY: room for as many.
-    if unsafe { libc::pread(file, bytes.as_mut_ptr().cast(), bytes.len(), 0) } != bytes.len() as isize {
-        return None;
+    let mut got = 0;
+    while got < bytes.len() {
+        let rest = &mut bytes[got..];
+        // SAFETY: room for as many.
+        match unsafe { real::read(file, rest.as_mut_ptr().cast(), rest.len()) } {
+            some @ 1.. => got += some as usize,
+            _ => return None,
+        }
     }
-    let (memory, _file) = Memory::create("fastsock", LEN).ok()?;
+    let memory = Memory::without_file(LEN).ok()?;
     let page = page::new()?;
     let event = crate::own::keep(crate::bell::event()?)?;
     slot::track(fd, ACCEPTED);
@@ -174,7 +342,7 @@ fn restore(fd: i32, file: i32, before: u64, len: usize) -> Option<()> {
     slot.never.store(1, Ordering::SeqCst);
     slot.events[me].store(event, Ordering::Release);
     slot.page.store(page.as_ptr(), Ordering::Release);
-    slot.memory.store(Box::into_raw(Box::new(memory)), Ordering::Release);
+    slot.share_memory(memory);
     slot.mode.store(ACTIVE, Ordering::SeqCst);
     crate::ready::tell(&slot);
     Some(())

@@ -15,12 +15,17 @@ pub struct Source {
 /// Whose settings they are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Who {
-    /// File name of the program.
-    pub program: String,
+    /// File name of the program, and of what it was started as: a link has another.
+    pub program: [String; 2],
     /// Effective user.
     pub user: u32,
     /// It runs with more rights than its starter has.
     pub secure: bool,
+}
+
+/// The file name at the end of a path, as a text; empty if there is none.
+pub fn file_name(path: &std::path::Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// Why nothing of a process becomes fast.
@@ -204,7 +209,7 @@ fn off(config: &mut Config, rest: &str, who: &Who) -> Result<(), String> {
     }
     match kind {
         "program" => {
-            if items.contains(&who.program.as_str()) {
+            if who.program.iter().any(|name| !name.is_empty() && items.contains(&name.as_str())) {
                 config.off = config.off.or(Some(Off::Program));
             }
         }
@@ -256,7 +261,7 @@ mod tests {
     use super::*;
 
     fn who() -> Who {
-        Who { program: "server".to_owned(), user: 7, secure: false }
+        Who { program: ["server".to_owned(), "link".to_owned()], user: 7, secure: false }
     }
 
     fn config(text: &str) -> Config {
@@ -293,6 +298,7 @@ mod tests {
     fn each_switch_is_for_whom_it_names() {
         assert_eq!(config("off").off, Some(Off::Everything));
         assert_eq!(config("off program other, server").off, Some(Off::Program));
+        assert_eq!(config("off program link").off, Some(Off::Program));
         assert_eq!(config("off program other").off, None);
         assert_eq!(config("off user 6,7").off, Some(Off::User));
         assert_eq!(config("off user 6").off, None);

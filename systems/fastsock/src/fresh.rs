@@ -46,6 +46,16 @@ pub fn spoil(fd: c_int) {
     }
 }
 
+/// Descriptors of this range are closed by a new program from now on.
+pub fn closed_by_exec(first: u32, last: u32) {
+    if ANY.load(Ordering::Relaxed) {
+        for entry in SOCKETS.iter().take((last as usize).saturating_add(1)).skip(first as usize) {
+            let marked = |bits| (bits != 0).then_some(bits | CLOEXEC);
+            let _ = entry.fetch_update(Ordering::Relaxed, Ordering::Relaxed, marked);
+        }
+    }
+}
+
 /// `TCP_NODELAY` was set or cleared.
 pub fn nodelay(fd: c_int, on: bool) {
     if let Some(entry) = entry(fd)

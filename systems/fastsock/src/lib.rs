@@ -14,17 +14,23 @@
 //! | `meet` | how two sides find each other, without a byte on the connection |
 //! | `receive`, `transmit` | the two directions of an active connection |
 //! | `retire` | back to the kernel |
+//! | `back`, `sync` | the words by which a direction goes back; pure, and modelled (`tests/model.rs`) |
 //! | `recycle`, `fresh` | connections that are closed and connected again, and sockets that nothing was done to yet |
+//! | `holders` | how many processes hold a connection that a fork shared before it was fast |
+//! | `program` | whether a program will have the library |
 //! | `carry` | what is left in a ring, to a new program |
 //! | `wait`, `bell` | spinning and sleeping |
 //! | `ready` | whether a connection can be read or written, for who waits for several things |
 //! | `watch` | connections in sets of epoll |
 //! | `own` | descriptors of the library's own |
 //! | `solo` | what a process with one thread is spared |
+//! | `sandbox` | whether calls of the library's own may be forbidden |
+//! | `section` | stretches that no signal handler runs amid |
 //! | `lock` | a lock for what one process keeps |
 //! | `arena` | what two sides share |
 //! | `budget` | how much memory connections may share |
 //! | `report`, `table` | what `fastsock status` is told |
+//! | `pages` | memory that is not the C library's |
 //! | `page` | what a side keeps for itself, and shares with its forks |
 //! | `buffers` | the program's buffers as one run of bytes |
 //! | `tcp` | what the kernel knows of a connection |
@@ -34,23 +40,28 @@
 //! # Why no byte is lost or out of order
 //!
 //! A direction moves from TCP to the ring at a byte of its stream that its sender names (`moved_at`), counted by the kernel's own
-//! counters: the receiver takes exactly that many bytes over TCP first. It moves back once, for good, after the ring's last byte. Only
-//! its sender moves it on. So a sender that finds a call that it can't serve sends over TCP from there on, without asking anybody.
+//! counters: the receiver takes exactly that many bytes over TCP first. It moves back once, for good: after the ring's last byte, or, where its receiver has
+//! asked for what it has not read of the ring (`back`), with that sent once more over TCP before anything else. Only its sender moves it on. So a
+//! sender that finds a call that it can't serve sends over TCP from there on, without asking anybody.
 
 mod activate;
 mod arena;
+mod back;
 mod bell;
 mod budget;
 mod buffers;
 mod carry;
 mod config;
 mod fresh;
+mod holders;
 mod hook;
 mod lock;
 mod meet;
 mod own;
 mod page;
+mod pages;
 mod planted;
+mod program;
 mod ready;
 mod real;
 mod receive;
@@ -58,9 +69,12 @@ mod recycle;
 mod report;
 mod retire;
 mod ring;
+mod sandbox;
+mod section;
 mod settings;
 mod slot;
 mod solo;
+mod sync;
 #[allow(dead_code, reason = "the command reads what the library writes")]
 mod table;
 mod tcp;

@@ -2,6 +2,8 @@
 
 use std::cell::UnsafeCell;
 
+use crate::section::{Stretch, Uncancelled};
+
 /// A value and its lock.
 pub struct Lock<T> {
     mutex: UnsafeCell<libc::pthread_mutex_t>,
@@ -34,8 +36,11 @@ impl<T> Lock<T> {
         unsafe { self.mutex.get().write(libc::PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP) };
     }
 
-    /// Runs `work` with the value. None in a signal handler that interrupted this thread's own work with it.
+    /// Runs `work` with the value; no signal handler runs amid, and no thread is cancelled. None in a handler that was set unseen and interrupted
+    /// this thread's own work with it.
     pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> Option<R> {
+        let _stretch = Stretch::begin();
+        let _whole = Uncancelled::begin();
         if !self.hold() {
             return None;
         }

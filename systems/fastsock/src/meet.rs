@@ -16,7 +16,7 @@ use crate::tcp::Ends;
 use crate::{arena, bell, own, real};
 
 /// Version of everything that two libraries must agree on.
-pub const VERSION: u8 = 5;
+pub const VERSION: u8 = 6;
 /// Descriptors that change hands: the memory, the event descriptors of both sides, and the one of the accepting side's listener.
 const FILES: usize = 4;
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use libc::c_int;
 
-use crate::real;
+use crate::{real, solo};
 
 /// Numbers of descriptors beyond this are not marked, and not used.
 const MOST: usize = 1 << 16;
@@ -13,6 +13,8 @@ const MOST: usize = 1 << 16;
 const HIGH: u64 = 8000;
 
 static MARKS: [AtomicU64; MOST / 64] = [const { AtomicU64::new(0) }; MOST / 64];
+/// Those that are only held, and never asked for by their number.
+static HELD: [AtomicU64; MOST / 64] = [const { AtomicU64::new(0) }; MOST / 64];
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
 /// How many descriptors this process may have, asked now and then.
@@ -41,11 +43,42 @@ pub fn keep(low: OwnedFd) -> Option<RawFd> {
     copy(low.as_raw_fd())
 }
 
+/// The same for one that is only held until the process ends. Whether there was room.
+pub fn hold(low: OwnedFd) -> bool {
+    let kept = copy(low.as_raw_fd());
+    if let Some(fd) = kept {
+        HELD[fd as usize / 64].fetch_or(1 << (fd % 64), Ordering::Relaxed);
+    }
+    kept.is_some()
+}
+
+/// The program wants this number for something else, and is about to put that in its place: what is there moves to another number, of which `owner`
+/// takes note. False if nobody does, or another thread may be about to use the number.
+pub fn leave(fd: RawFd, owner: impl FnOnce(RawFd) -> bool) -> bool {
+    if !solo::alone() {
+        return false;
+    }
+    let Some(new) = copy(fd) else { return false };
+    let (at, bit) = (fd as usize / 64, 1 << (fd % 64));
+    let held = HELD[at].load(Ordering::Relaxed) & bit != 0;
+    if !held && !owner(new) {
+        close(new);
+        return false;
+    }
+    if held {
+        HELD[at].fetch_and(!bit, Ordering::Relaxed);
+        HELD[new as usize / 64].fetch_or(1 << (new % 64), Ordering::Relaxed);
+    }
+    MARKS[at].fetch_and(!bit, Ordering::Relaxed);
+    COUNT.fetch_sub(1, Ordering::Relaxed);
+    true
+}
+
 /// The same for a descriptor of the program's, which is closed.
 pub fn take(fd: RawFd) -> Option<RawFd> {
     let kept = copy(fd)?;
     // SAFETY: the program is closing it.
-    unsafe { real::close(fd) };
+    unsafe { real::whole::close(fd) };
     Some(kept)
 }
 
@@ -59,7 +92,7 @@ fn copy(low: RawFd) -> Option<RawFd> {
     let index = usize::try_from(high).ok()?;
     if index >= MOST {
         // SAFETY: just made.
-        unsafe { real::close(high) };
+        unsafe { real::whole::close(high) };
         return None;
     }
     MARKS[index / 64].fetch_or(1 << (index % 64), Ordering::Relaxed);
@@ -86,7 +119,7 @@ pub fn close(fd: RawFd) {
         MARKS[at / 64].fetch_and(!(1 << (at % 64)), Ordering::Relaxed);
         COUNT.fetch_sub(1, Ordering::Relaxed);
         // SAFETY: this library's own.
-        unsafe { real::close(fd) };
+        unsafe { real::whole::close(fd) };
     }
 }
 

@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicU32, Ordering, compiler_fence};
 
 use libc::c_int;
 
+use crate::real;
 use crate::ring::{Sink, Source};
-use crate::{real, solo};
+use crate::section::Stretch;
 
 /// What the sending direction needs. Under its lock.
 pub struct Out {
@@ -32,12 +33,14 @@ pub struct In {
     pub phase: u32,
     /// Bytes that come over TCP before the ring's first, once the peer has said so.
     pub moved_at: Option<u64>,
+    /// What is left in the ring was asked to come over TCP: until the peer has heard that, it may be read from the ring all the same.
+    pub asked: bool,
     /// The kernel has the end of the stream, or an error, which comes after what is in the ring.
     pub ended: bool,
 }
 
 /// A value and the lock of its direction, which outlives a thread or process that dies with it. A process that has the connection to itself, and one
-/// thread, only marks that it is within: for its signal handlers.
+/// thread, only marks that it is within: for signal handlers that were set unseen.
 pub struct Locked<T> {
     mutex: UnsafeCell<libc::pthread_mutex_t>,
     /// Not 0 once another process may hold the connection, too.
@@ -80,13 +83,15 @@ impl<T> Locked<T> {
     /// Runs `work` with the value. None if a holder died meanwhile: the value may be half changed.
     #[inline(always)]
     pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> Option<R> {
-        if solo::alone() && self.shared.load(Ordering::Relaxed) == 0 {
+        // No handler runs amid: it might use the connection, or never come back.
+        let stretch = Stretch::begin();
+        if stretch.alone && self.shared.load(Ordering::Relaxed) == 0 {
             if self.within.load(Ordering::Relaxed) != 0 {
                 return None;
             }
             self.within.store(1, Ordering::Relaxed);
             compiler_fence(Ordering::SeqCst);
-            // SAFETY: no other thread or process has the value, and a signal handler that comes meanwhile sees the mark.
+            // SAFETY: no other thread or process has the value, and a handler that is not put off (`section`) sees the mark.
             let done = work(unsafe { &mut *self.value.get() });
             compiler_fence(Ordering::SeqCst);
             self.within.store(0, Ordering::Relaxed);
@@ -130,7 +135,7 @@ pub fn new() -> Option<NonNull<Page>> {
     }
     let page = NonNull::new(start.cast::<Page>())?;
     let out = Out { sink: Sink::new(false), tcp: 0, phase: 0, unasked: 0, read: 0, left: 0 };
-    let inward = In { source: Source::new(), tcp: 0, phase: 0, moved_at: None, ended: false };
+    let inward = In { source: Source::new(), tcp: 0, phase: 0, moved_at: None, asked: false, ended: false };
     // SAFETY: fresh memory of this size, aligned to a page; each part is written before it is used.
     unsafe {
         page.write(Page {
@@ -146,7 +151,7 @@ pub fn new() -> Option<NonNull<Page>> {
         libc::pthread_mutexattr_init(&raw mut attributes);
         libc::pthread_mutexattr_setpshared(&raw mut attributes, libc::PTHREAD_PROCESS_SHARED);
         libc::pthread_mutexattr_setrobust(&raw mut attributes, libc::PTHREAD_MUTEX_ROBUST);
-        // A signal handler that uses the connection it interrupted gets an error instead of a deadlock.
+        // A signal handler that was set unseen, and uses the connection it interrupted, gets an error instead of a deadlock.
         libc::pthread_mutexattr_settype(&raw mut attributes, libc::PTHREAD_MUTEX_ERRORCHECK);
         libc::pthread_mutex_init(page.out.mutex.get(), &raw const attributes);
         libc::pthread_mutex_init(page.inward.mutex.get(), &raw const attributes);

@@ -15,7 +15,7 @@ use am::ring::{Reader, Writer};
 use crate::arena::{FAST, TCP, control};
 use crate::page::Page;
 use crate::slot::Slot;
-use crate::{bell, recycle, tcp};
+use crate::{bell, receive, recycle, tcp, transmit};
 
 /// Bytes can be received from the ring.
 pub const IN: u32 = 1;
@@ -30,8 +30,9 @@ pub struct Seen {
     wants: u32,
 }
 
-/// Whether the ring, not the kernel, says when there is room to send.
+/// Whether the ring, not the kernel, says when there is room to send. What the peer asks for is heard first: with that it is the kernel.
 pub fn sends_through_ring(slot: &Slot) -> bool {
+    transmit::give_back(slot);
     slot.parts().is_some_and(|(page, _)| slot.active() && page.out.with(|out| out.phase) == Some(FAST))
 }
 
@@ -51,6 +52,7 @@ fn look(slot: &Slot, page: &Page, memory: &Memory, wants: u32) -> u32 {
     if page.broken.load(Ordering::Relaxed) != 0 {
         return wants;
     }
+    transmit::give_back(slot);
     let mut granted = 0;
     if wants & IN != 0 {
         let way = &control.ways[1 - me];
@@ -62,7 +64,7 @@ fn look(slot: &Slot, page: &Page, memory: &Memory, wants: u32) -> u32 {
             };
             inward.ended
                 || recycle::closed_by_peer(slot, memory)
-                || (next() && inward.source.ready(way).unwrap_or(1) > 0)
+                || (next() && inward.source.ready(way).unwrap_or(1) > 0 && receive::is_here(inward, way))
         });
         granted |= if there == Some(false) { 0 } else { IN };
     }

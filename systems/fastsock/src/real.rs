@@ -43,14 +43,14 @@ macro_rules! real {
             /// # Safety
             /// As the system's.
             #[inline(always)]
-            #[allow(clippy::too_many_arguments, reason = "the system's own")]
+            #[allow(clippy::too_many_arguments, non_snake_case, reason = "the system's own")]
             pub unsafe fn $name($($argument: $type),*) -> $result {
                 static SYMBOL: Symbol = {
                     // SAFETY: a literal that ends with 0 and has no other.
                     Symbol::new(unsafe { std::ffi::CStr::from_bytes_with_nul_unchecked(concat!(stringify!($name), "\0").as_bytes()) })
                 };
                 // SAFETY: the symbol of this name has this type: it is the system's interface.
-                let call: unsafe extern "C" fn($($type),*) -> $result = unsafe { std::mem::transmute(SYMBOL.address()) };
+                let call: unsafe extern "C-unwind" fn($($type),*) -> $result = unsafe { std::mem::transmute(SYMBOL.address()) };
                 // SAFETY: the caller's promise.
                 unsafe { call($($argument),*) }
             }
@@ -115,10 +115,49 @@ real! {
     execve(path: *const c_char, argv: *const *const c_char, envp: *const *const c_char) -> c_int;
     posix_spawn(pid: *mut libc::pid_t, path: *const c_char, actions: *const libc::posix_spawn_file_actions_t, attributes: *const libc::posix_spawnattr_t, argv: *const *mut c_char, envp: *const *mut c_char) -> c_int;
     posix_spawnp(pid: *mut libc::pid_t, path: *const c_char, actions: *const libc::posix_spawn_file_actions_t, attributes: *const libc::posix_spawnattr_t, argv: *const *mut c_char, envp: *const *mut c_char) -> c_int;
+    system(command: *const c_char) -> c_int;
+    popen(command: *const c_char, mode: *const c_char) -> *mut libc::FILE;
+    vdprintf(fd: c_int, form: *const c_char, arguments: *mut c_void) -> c_int;
+    __vdprintf_chk(fd: c_int, flag: c_int, form: *const c_char, arguments: *mut c_void) -> c_int;
+    preadv2(fd: c_int, iov: *const iovec, count: c_int, at: libc::off_t, flags: c_int) -> isize;
+    pwritev2(fd: c_int, iov: *const iovec, count: c_int, at: libc::off_t, flags: c_int) -> isize;
     sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int;
     setns(fd: c_int, kind: c_int) -> c_int;
     unshare(flags: c_int) -> c_int;
     fork() -> libc::pid_t;
+    _Fork() -> libc::pid_t;
+    execveat(folder: c_int, path: *const c_char, argv: *const *const c_char, envp: *const *const c_char, flags: c_int) -> c_int;
+}
+
+/// Calls that end as they should even if the thread was cancelled, for what is done under a lock. The system's own are points at which a
+/// cancelled thread ends (pthreads(7)).
+pub mod whole {
+    use libc::{SYS_close, SYS_poll, SYS_read, SYS_recvmsg, SYS_sendmsg, SYS_write, c_int, c_void, msghdr, pollfd};
+
+    /// Declares functions that are a system call each.
+    macro_rules! whole {
+        ($($name:ident $number:ident($($argument:ident: $type:ty),*);)*) => {
+            $(
+                /// The system's call of this name.
+                ///
+                /// # Safety
+                /// As the system's.
+                pub unsafe fn $name($($argument: $type),*) -> isize {
+                    // SAFETY: the caller's promise.
+                    unsafe { libc::syscall($number, $($argument),*) as isize }
+                }
+            )*
+        };
+    }
+
+    whole! {
+        read SYS_read(fd: c_int, into: *mut c_void, len: usize);
+        write SYS_write(fd: c_int, from: *const c_void, len: usize);
+        recvmsg SYS_recvmsg(fd: c_int, message: *mut msghdr, flags: c_int);
+        sendmsg SYS_sendmsg(fd: c_int, message: *const msghdr, flags: c_int);
+        poll SYS_poll(fds: *mut pollfd, count: usize, timeout: c_int);
+        close SYS_close(fd: c_int);
+    }
 }
 
 /// What the last call said.

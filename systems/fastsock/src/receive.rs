@@ -6,18 +6,20 @@ use std::time::Duration;
 use am::memory::Memory;
 use libc::{c_int, iovec};
 
-use crate::arena::{FAST, PART, TCP, TCP_AGAIN, control};
+use crate::arena::{FAST, LARGE, PART, TCP, TCP_AGAIN, Way, control};
 use crate::buffers::Buffers;
 use crate::page::{In, Page};
 use crate::slot::{Held, Slot};
 use crate::tcp::{self, State};
 use crate::wait::{End, GATHER, Wait};
-use crate::{bell, ready, real, recycle, report};
+use crate::{back, bell, ready, real, recycle, report, sandbox, section, transmit};
 
 /// Flags that the ring knows. With another one the call goes to the kernel.
 const KNOWN: c_int =
     libc::MSG_PEEK | libc::MSG_DONTWAIT | libc::MSG_WAITALL | libc::MSG_NOSIGNAL | libc::MSG_CMSG_CLOEXEC;
 
+/// Bytes that a call throws away at most, if it asks for all of them.
+const MOST_ASIDE: usize = 1 << 26;
 /// Changes of phase that an attempt follows: there are two in the life of a connection.
 const LOOKS: u32 = 64;
 
@@ -45,12 +47,16 @@ pub enum Outcome {
 /// The buffers may be written.
 pub unsafe fn receive(fd: c_int, slot: &Held, buffers: &[iovec], flags: c_int) -> Outcome {
     let Some((page, memory)) = slot.parts() else { return Outcome::Kernel };
+    if flags & !KNOWN == libc::MSG_TRUNC {
+        // SAFETY: the caller's promise.
+        return unsafe { discard(fd, slot, buffers, flags & !libc::MSG_TRUNC) };
+    }
     if flags & !KNOWN != 0 {
         recycle::plain(fd, slot);
         return Outcome::Kernel;
     }
     // SAFETY: the caller's promise.
-    let mut buffers = unsafe { Buffers::new(buffers) };
+    let Some(mut buffers) = (unsafe { Buffers::new(buffers) }) else { return Outcome::Kernel };
     let mut wait = Wait::new(fd, libc::SO_RCVTIMEO);
     if buffers.left() == 0 {
         recycle::plain(fd, slot);
@@ -62,12 +68,17 @@ pub unsafe fn receive(fd: c_int, slot: &Held, buffers: &[iovec], flags: c_int) -
     let all = flags & libc::MSG_WAITALL != 0 && !peek && !crate::planted::is("all is a part");
     loop {
         let error = match attempt(fd, slot, page, memory, &mut buffers, flags, total > 0) {
-            Step::Kernel | Step::Ended if total == 0 => return Outcome::Kernel,
+            Step::Kernel | Step::Ended if total == 0 => {
+                // The peer may wait for what it asked for before it sends what the kernel will wait for.
+                transmit::give_back(slot);
+                return Outcome::Kernel;
+            }
             // Whatever it is stays for the next call.
             Step::Ended => return Outcome::Result(total as isize),
             // The rest of a request that asked for all: the kernel's part.
             Step::Kernel if stops(fd) => return Outcome::Result(total as isize),
             Step::Kernel => {
+                transmit::give_back(slot);
                 let (start, len) = buffers.piece(usize::MAX);
                 // SAFETY: a piece of the program's buffers.
                 let got = unsafe { real::recv(fd, start.cast(), len, flags) };
@@ -92,6 +103,9 @@ pub unsafe fn receive(fd: c_int, slot: &Held, buffers: &[iovec], flags: c_int) -
                 continue;
             }
             Step::Failed(errno) => errno,
+            // The peer sends over TCP (`retire`): the kernel waits for it, by the program's own call.
+            Step::Nothing if sandbox::entered() && total == 0 => return Outcome::Kernel,
+            Step::Nothing if sandbox::entered() => return Outcome::Result(total as isize),
             Step::Nothing => match pause(fd, slot, page, memory, flags, &mut wait) {
                 Ok(()) => continue,
                 Err(errno) => errno,
@@ -99,6 +113,21 @@ pub unsafe fn receive(fd: c_int, slot: &Held, buffers: &[iovec], flags: c_int) -
         };
         return Outcome::Result(if total > 0 { total as isize } else { real::fail(error) });
     }
+}
+
+/// Bytes that are taken and thrown away: what `MSG_TRUNC` asks of a TCP socket (tcp(7)).
+///
+/// # Safety
+/// As [`receive`]; the buffers are not written.
+#[cold]
+unsafe fn discard(fd: c_int, slot: &Held, buffers: &[iovec], flags: c_int) -> Outcome {
+    // SAFETY: the caller's promise.
+    let Some(asked) = (unsafe { Buffers::new(buffers) }) else { return Outcome::Kernel };
+    let all = flags & (libc::MSG_WAITALL | libc::MSG_PEEK) != 0;
+    let mut aside = vec![0_u8; asked.left().min(if all { MOST_ASIDE } else { LARGE.bytes() })];
+    let one = [iovec { iov_base: aside.as_mut_ptr().cast(), iov_len: aside.len() }];
+    // SAFETY: memory of this call's own.
+    unsafe { receive(fd, slot, &one, flags) }
 }
 
 /// A call that asks for no bytes waits for some all the same.
@@ -205,6 +234,7 @@ fn attempt(
     flags: c_int,
     more: bool,
 ) -> Step {
+    section::may_end();
     if page.broken.load(Ordering::Relaxed) != 0 {
         return Step::Failed(libc::ECONNRESET);
     }
@@ -232,7 +262,7 @@ fn attempt(
 #[cold]
 fn taken_last(slot: &Slot, inward: &mut In, memory: &Memory) {
     let way = &control(memory).ways[1 - slot.me()];
-    if inward.phase == TCP_AGAIN || inward.source.all(way).is_ok_and(|there| there == 0) {
+    if !is_here(inward, way) || inward.source.all(way).is_ok_and(|there| there == 0) {
         way.bytes.unwatch();
         bell::drain(slot.event());
     }
@@ -275,13 +305,8 @@ fn take(
                 if more && stops(fd) {
                     return Ok(Step::Ended);
                 }
-                let mut space = [iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; 16];
-                let mut message = buffers.message(usize::try_from(most).unwrap_or(usize::MAX), &mut space);
-                let flags = flags & !libc::MSG_WAITALL | libc::MSG_DONTWAIT;
-                // SAFETY: the program's buffers.
-                let got = unsafe { real::recvmsg(fd, &raw mut message, flags) };
-                return match got {
-                    1.. => {
+                return match over_tcp(fd, buffers, usize::try_from(most).unwrap_or(usize::MAX), flags) {
+                    got @ 1.. => {
                         if !peeks {
                             inward.tcp += got as u64;
                             if got as u64 == most {
@@ -322,11 +347,24 @@ fn take(
                 }
                 return Ok(if std::mem::take(&mut inward.ended) { Step::Ended } else { Step::Nothing });
             }
-            _ => return Ok(Step::Kernel),
+            _ => return Ok(read_on(slot, inward, memory, buffers, peeks)?.map_or(Step::Kernel, Step::Done)),
         }
     }
     // Phases that come and go: no sender does that.
     Err(())
+}
+
+/// Receives what the kernel has, at most so much.
+fn over_tcp(fd: c_int, buffers: &mut Buffers<'_>, most: usize, flags: c_int) -> isize {
+    if sandbox::strict() && flags == 0 {
+        let (start, len) = buffers.piece(most);
+        // SAFETY: a piece of the program's buffers.
+        return unsafe { real::whole::read(fd, start.cast(), len) };
+    }
+    let mut space = [iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; 16];
+    let mut message = buffers.message(most, &mut space);
+    // SAFETY: the program's buffers.
+    unsafe { real::whole::recvmsg(fd, &raw mut message, flags & !libc::MSG_WAITALL | libc::MSG_DONTWAIT) }
 }
 
 /// Copies out of the ring what is there, and what comes meanwhile; tells of room as it goes, so that the peer copies in while this side
@@ -374,14 +412,88 @@ fn peek(inward: &In, slot: &Slot, memory: &Memory, buffers: &mut Buffers<'_>, th
     copied
 }
 
+/// The peer was asked to send over TCP, and has heard it. If it never sent through the ring, it never will, and what it sends needs no counting.
+pub fn settle(slot: &Slot) {
+    let Some((page, memory)) = slot.parts().filter(|_| slot.active()) else { return };
+    page.inward.with(|inward| {
+        if inward.phase == TCP && control(memory).ways[1 - slot.me()].phase.load(Ordering::Acquire) == TCP {
+            inward.phase = TCP_AGAIN;
+        }
+    });
+}
+
+/// Asks the peer to send over TCP what is left in the ring, for a program that knows of none. To be asked before this side goes back to TCP, after which
+/// the peer waits in the kernel, where it hears nothing. False if the peer can't: it sends over TCP already, or has closed its end.
+pub fn ask_back(fd: c_int, slot: &Slot) -> bool {
+    let Some((page, memory)) = slot.parts().filter(|_| slot.active()) else { return false };
+    let way = &control(memory).ways[1 - slot.me()];
+    let hears = page.out.with(|out| out.phase != TCP_AGAIN) == Some(true);
+    if !hears || tcp::state(fd) != State::Open || recycle::closed_by_peer(slot, memory) {
+        return false;
+    }
+    let asked = page.inward.with(|inward| {
+        // Also of an empty ring: what comes until the peer hears of it would be lost.
+        if inward.phase != FAST {
+            return false;
+        }
+        inward.source.tell_all(way);
+        inward.asked = back::ask(&way.back);
+        if inward.asked {
+            inward.phase = TCP_AGAIN;
+        }
+        inward.asked
+    });
+    asked == Some(true)
+}
+
+/// What was asked for, and the peer has not heard of yet, is read from the ring. What is not taken still comes: whoever it was asked for knows of no ring. None if
+/// all is, or will be, with the kernel.
+#[cold]
+fn read_on(
+    slot: &Slot,
+    inward: &mut In,
+    memory: &Memory,
+    buffers: &mut Buffers<'_>,
+    peeks: bool,
+) -> Result<Option<usize>, ()> {
+    let way = &control(memory).ways[1 - slot.me()];
+    if !is_here(inward, way) {
+        return Ok(None);
+    }
+    // What is taken lies in one of the rings.
+    let there = if peeks { inward.source.all(way) } else { inward.source.ready(way) }.map_err(drop)?;
+    let mut looked = *buffers;
+    let got = peek(inward, slot, memory, &mut looked, there);
+    if got == 0 || peeks {
+        return Ok((got > 0).then_some(got));
+    }
+    if !crate::planted::is("taken without a word") && !back::take(&way.back, got as u32) {
+        return Ok(None);
+    }
+    inward.source.reader.consume(got);
+    *buffers = looked;
+    Ok(Some(got))
+}
+
+/// What was asked for is read from the ring after all, all of it, or handed on. False if the peer sends it.
+pub fn takes_back(inward: &mut In, way: &Way) -> bool {
+    let on = std::mem::take(&mut inward.asked) && back::take_back(&way.back);
+    if on {
+        inward.phase = FAST;
+    }
+    on
+}
+
+/// Whether what lies in the ring is to be read there, not what comes over TCP or has come.
+pub fn is_here(inward: &In, way: &Way) -> bool {
+    inward.phase != TCP_AGAIN || (inward.asked && !back::left(&way.back))
+}
+
 /// Bytes in the ring that wait to be received.
 pub fn in_ring(slot: &Slot) -> usize {
     let Some((page, memory)) = slot.parts() else { return 0 };
     let way = &control(memory).ways[1 - slot.me()];
-    let known = page.inward.with(|inward| match inward.phase {
-        TCP_AGAIN => 0,
-        // What lies before them in the kernel counts there.
-        _ => inward.source.all(way).unwrap_or(0),
-    });
+    // What lies before them in the kernel counts there.
+    let known = page.inward.with(|inward| if is_here(inward, way) { inward.source.all(way).unwrap_or(0) } else { 0 });
     known.unwrap_or(0)
 }

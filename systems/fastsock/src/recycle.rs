@@ -24,7 +24,7 @@ use crate::ring::Source;
 use crate::slot::{self, ACCEPTED, CONNECTED, Held, Slot};
 use crate::table::{self, Why};
 use crate::tcp::State;
-use crate::{activate, bell, meet, own, page, real, report, settings, tcp, transmit, watch};
+use crate::{activate, bell, meet, own, page, real, report, sandbox, settings, tcp, transmit, watch};
 
 pub use hall::{accept, arm, listened, pending, watch as watch_listener, withdraw};
 pub use pool::{connect, connected, heard};
@@ -37,7 +37,7 @@ static MOVED: AtomicBool = AtomicBool::new(false);
 
 /// Whether connections are used again at all.
 fn on() -> bool {
-    settings::get().again && !MOVED.load(Ordering::Relaxed)
+    settings::get().again && !MOVED.load(Ordering::Relaxed) && !sandbox::entered()
 }
 
 /// The process may be in another network from now on.
@@ -132,14 +132,11 @@ pub fn over(fd: c_int, slot: &Slot) {
 
 /// What an eager connection does before a call: looks for the other side. An errno, should the call end with it.
 pub fn seek(fd: c_int, slot: &Slot, sends: bool, waits: bool) -> Option<c_int> {
-    if slot.trying.swap(1, Ordering::Acquire) != 0 {
-        return None;
-    }
+    let _trying = slot.try_alone()?;
     let errno = real::errno();
     let ended =
         if slot.me() == ACCEPTED { hall::offer(fd, slot, sends) } else { pool::await_offer(fd, slot, sends, waits) };
     real::fail(errno);
-    slot.trying.store(0, Ordering::Release);
     ended
 }
 
@@ -157,7 +154,7 @@ pub fn install(slot: &Slot, met: meet::Met, again: bool, share: Share) -> bool {
     let unfit = slot.never_again.load(Ordering::SeqCst) != 0;
     control(&met.memory).turn.plain[slot.me()].store(u32::from(unfit), Ordering::SeqCst);
     slot.page.store(page.as_ptr(), Ordering::Release);
-    slot.memory.store(Box::into_raw(Box::new(met.memory)), Ordering::SeqCst);
+    slot.share_memory(met.memory);
     share.keep(slot);
     true
 }
@@ -266,7 +263,12 @@ fn keep(fd: c_int, slot: Held) -> bool {
     control(memory).turn.closed[me].store(turn.wrapping_add(1), Ordering::SeqCst);
     fence(Ordering::SeqCst);
     if !peer_plays(&parked.slot) || control(memory).ways[1 - me].phase.load(Ordering::SeqCst) == TCP_AGAIN {
-        parked.let_go();
+        // As after a fork by another thread. The peer may have begun the next turn, as it could since the line above: then that waits to be accepted.
+        if me != ACCEPTED || parked.put_end() {
+            parked.let_go();
+        } else {
+            hall::park(parked);
+        }
         return true;
     }
     life::ring_peer(&parked.slot);

@@ -52,12 +52,14 @@ fn make() -> Option<()> {
     if NEVER.swap(1, Ordering::SeqCst) != 0 {
         return None;
     }
-    let name = std::ffi::CString::new(NAME).ok()?;
     let len = HEAD + ROW * ROWS;
+    if !am::memory::may_have(len) {
+        return None;
+    }
     let (prot, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
     // SAFETY: a new descriptor and a new mapping; pages that nothing is written to take no memory.
     unsafe {
-        let low = libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING);
+        let low = libc::memfd_create(NAME.as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING);
         if low < 0 {
             return None;
         }
@@ -84,7 +86,7 @@ fn make() -> Option<()> {
 }
 
 /// A descriptor means a connection (or listener) of this slot.
-pub fn begin(fd: i32, number: u32) {
+pub fn begin(fd: i32, slot: &Slot) {
     // The rows are those of the process that made the table.
     if !activate::in_process() {
         return;
@@ -94,21 +96,15 @@ pub fn begin(fd: i32, number: u32) {
         make();
         real::fail(errno);
     }
-    if let Some(row) = row(number) {
+    if let Some(row) = row(slot.number()) {
         let counters = [&row.sent[0], &row.sent[1], &row.received[0], &row.received[1], &row.waits, &row.sleeps];
         counters.into_iter().for_each(|counter| counter.store(0, Ordering::Relaxed));
         row.why.store(0, Ordering::Relaxed);
         row.fd.store(fd, Ordering::Relaxed);
-        row.inode.store(inode(fd), Ordering::Relaxed);
+        // (It has 32 bits.)
+        row.inode.store(slot.inode() as u32, Ordering::Relaxed);
         row.state.store(KERNEL, Ordering::Release);
     }
-}
-
-/// The socket's number, by which the kernel's own tables name it. (It has 32 bits.)
-fn inode(fd: i32) -> u32 {
-    let mut about = std::mem::MaybeUninit::<libc::stat>::zeroed();
-    // SAFETY: room for what is asked; zero is a value of each part.
-    unsafe { if libc::fstat(fd, about.as_mut_ptr()) == 0 { about.assume_init().st_ino as u32 } else { 0 } }
 }
 
 /// Its state is another one.
@@ -169,6 +165,11 @@ pub fn memory(bytes: u64) {
         // SAFETY: as long as the process is.
         unsafe { (*head).memory.store(bytes, Ordering::Relaxed) };
     }
+}
+
+/// Its descriptor has another number now. Whether it had this one.
+pub fn renumber(from: i32, to: i32) -> bool {
+    FILE.compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst).is_ok()
 }
 
 /// A child has none: its parent's is taken away. It stays in one of which the C library does not know (`clone` as a system call: vsftpd), which

@@ -1,12 +1,10 @@
 //! Back to the kernel: for calls that the ring can't serve.
 
-use std::sync::atomic::{Ordering, fence};
-
 use crate::arena::control;
 use crate::carry::Carried;
 use crate::slot::{self, Held, Slot};
 use crate::table::{self, Why};
-use crate::{activate, receive, recycle, report, transmit};
+use crate::{activate, back, receive, recycle, report, sandbox, transmit};
 
 /// The connection is the kernel's from here on, as far as this side can say: it sends over TCP, and asks the peer to.
 ///
@@ -22,11 +20,11 @@ pub fn retire(slot: &Slot) {
     transmit::retire(slot);
     let control = control(memory);
     let me = slot.me();
-    if control.sides[me].wants_tcp.swap(1, Ordering::SeqCst) == 0 {
-        fence(Ordering::SeqCst);
-        // A send that may not have seen the wish ends soon; one whose process died within never does.
+    if back::want(&control.sides[me].wants_tcp) {
+        // A send that may not have seen the wish ends soon; one whose process died within, or is stopped there, never does. What it still writes this process
+        // reads from the ring as ever; nobody else does (`carry`).
         for _ in 0..10_000 {
-            if control.ways[1 - me].busy.0.load(Ordering::Acquire) == 0 {
+            if back::quiet(&control.ways[1 - me].busy.0) {
                 break;
             }
             std::thread::yield_now();
@@ -50,22 +48,56 @@ pub fn retire_fd(fd: i32) -> Option<Held> {
     Some(slot)
 }
 
+/// The same for a descriptor that the C library's own streams read and write (standard input, output and error), by calls that nobody sees.
+pub fn for_streams(fd: i32) {
+    if (0..3).contains(&fd) {
+        hand_back(fd);
+    }
+}
+
+/// All go back to the kernel, and none becomes fast any more: the process is about to forbid itself calls that this library makes.
+pub fn for_sandbox(strict: bool) {
+    sandbox::enter(strict);
+    slot::each(0, usize::MAX, |fd| {
+        if let Some(slot) = retire_fd(fd) {
+            receive::settle(&slot);
+        }
+    });
+}
+
 /// Whether bytes wait that the kernel does not know of.
 pub fn readable(slot: &Slot) -> bool {
     slot.active() && receive::in_ring(slot) > 0
 }
 
 /// Connections that a new program will have, all that are not closed when it starts, go back to the kernel. What is left in their rings is
-/// to be handed to it.
-pub fn before_exec() -> Carried {
-    let mut fds = Vec::new();
+/// to be handed to it, or comes over TCP, should that fail. `knows_rings`: whether it will have the library, asked where that matters.
+pub fn before_exec(knows_rings: impl FnOnce() -> bool) -> Carried {
+    let mut fast = false;
+    each_inherited(|fd| fast |= slot::of(fd).is_some_and(|slot| slot.active()));
+    let mut carried = Carried::new(fast && knows_rings());
+    each_inherited(|fd| _ = hand_back(fd));
+    each_inherited(|fd| carried.add(fd));
+    carried
+}
+
+/// The same for a program that is begun beside this one, which keeps what is left in the rings until the peer has sent it once more.
+pub fn before_spawn() {
+    each_inherited(|fd| _ = hand_back(fd));
+}
+
+fn each_inherited(mut work: impl FnMut(i32)) {
     slot::each(0, usize::MAX, |fd| {
         // SAFETY: asks for flags.
         let flags = unsafe { crate::real::fcntl(fd, libc::F_GETFD, 0) };
         if flags >= 0 && flags & libc::FD_CLOEXEC == 0 {
-            retire_fd(fd);
-            fds.push(fd);
+            work(fd);
         }
     });
-    Carried::of(&fds)
+}
+
+/// [`retire_fd`], for somebody who reads by calls that nobody sees: the peer sends over TCP once more what is left in the ring, as soon as it hears of it.
+pub fn hand_back(fd: i32) -> Option<Held> {
+    receive::ask_back(fd, &*slot::of(fd)?);
+    retire_fd(fd)
 }

@@ -46,6 +46,12 @@ impl Sink {
         self.writer.room(&way.lane, want.min(part)).map_err(|_| Lie)
     }
 
+    /// Bytes that the peer has not read, by what it says; never more than the ring holds.
+    pub fn unread(&mut self, way: &Way) -> Result<usize, Lie> {
+        let room = self.writer.room(&way.lane, usize::MAX).map_err(|_| Lie)?;
+        Ok(capacity(self.large).bytes() - room)
+    }
+
     /// Whether the ring should grow, and may: `want` bytes are more than it has room for, or it has been slow for long. `again`: nothing was received
     /// since the last send.
     #[inline(always)]
@@ -98,6 +104,19 @@ impl Source {
     /// Of an empty ring.
     pub fn new() -> Self {
         Self { reader: Reader::new(SMALL, 0), large: false, from: None }
+    }
+
+    /// From a byte of the stream on that lies in one of the rings.
+    pub fn from(way: &Way, at: u64) -> Self {
+        match way.grown.load(Ordering::Acquire).checked_sub(1) {
+            Some(from) if from <= at => Self { reader: Reader::new(LARGE, at), large: true, from: Some(from) },
+            _ => Self { reader: Reader::new(SMALL, at), large: false, from: None },
+        }
+    }
+
+    /// Tells exactly how far it has read.
+    pub fn tell_all(&mut self, way: &Way) {
+        self.reader.tell(&way.lane, 1);
     }
 
     /// Bytes that are there and lie in one of the rings, at least one if any are.

@@ -98,3 +98,23 @@ fn a_peer_that_says_what_can_not_be_is_refused() {
     large.publish(&way.lane, (16 << 10) + 1);
     assert!(Source::new().ready(way).is_err(), "more than the small ring holds");
 }
+
+#[test]
+fn what_is_unread_is_never_more_than_was_sent_whatever_the_peer_says() {
+    let memory = memory();
+    let way = &control(&memory).ways[1];
+    let (mut sink, mut source) = (Sink::new(false), Source::new());
+    put(&mut sink, &memory, way, 0, 900);
+    assert_eq!(sink.unread(way).unwrap(), 900);
+    assert_eq!(source.ready(way).unwrap(), 900);
+    source.reader.consume(400);
+    source.tell_all(way);
+    // The shared end moved on by the peer.
+    let mut liar = sink;
+    put(&mut liar, &memory, way, 900, 5000);
+    assert_eq!(sink.unread(way).unwrap(), 500);
+    assert_eq!(source.all(way).unwrap(), 5500);
+    source.reader.consume(5500);
+    source.tell_all(way);
+    assert!(sink.unread(way).is_err());
+}

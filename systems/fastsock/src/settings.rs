@@ -37,11 +37,11 @@ pub fn get() -> &'static Settings {
 }
 
 fn read() -> Config {
-    let program = std::env::current_exe().ok();
-    let program = program.as_deref().and_then(|path| path.file_name()?.to_str().map(str::to_owned)).unwrap_or_default();
+    let program = std::env::current_exe().map(|path| config::file_name(&path)).unwrap_or_default();
+    let started = std::env::args_os().next().map(|name| config::file_name(name.as_ref())).unwrap_or_default();
     // SAFETY: plain questions to the system.
     let (secure, user) = unsafe { (libc::getauxval(libc::AT_SECURE) != 0, libc::geteuid()) };
-    let who = Who { program, user, secure };
+    let who = Who { program: [program, started], user, secure };
     // Whoever started such a program has no say in it.
     let variable = |name: &str| if secure { None } else { std::env::var(name).ok() };
     let mut sources = if secure { Vec::new() } else { texts(&config::files(variable)) };

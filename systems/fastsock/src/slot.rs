@@ -3,11 +3,14 @@
 //! A descriptor's entry is the number of a slot, or 0. Slots are never unmapped, so that a thread may look at one that another thread
 //! gives up: it counts itself in, and looks again whether the descriptor still means the slot.
 
+use std::cell::UnsafeCell;
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
 
 use am::memory::Memory;
 
+use crate::holders::Holders;
 use crate::page::{self, Page};
 use crate::{budget, own, report, solo, table, tcp};
 
@@ -76,11 +79,14 @@ pub struct Slot {
     pub ops: AtomicU32,
     /// Receives since the last send, at most [`STREAM`]. Only a hint.
     streak: AtomicU32,
+    /// Processes that hold it since a fork; not 0 in `forked`: there was one.
+    pub holders: Holders,
+    pub forked: AtomicU32,
     /// Threads in the kernel's receive and send.
     pub receiving: AtomicU32,
     pub sending: AtomicU32,
-    /// One thread at a time tries to make it fast.
-    pub trying: AtomicU32,
+    /// Not 0: a thread tries to make it fast.
+    trying: AtomicU32,
     /// The listening socket under which the accepting side may find this one; -1.
     pub knock: AtomicI32,
     /// Event descriptors of both sides, this process's numbers; -1.
@@ -110,12 +116,18 @@ pub struct Slot {
     pub door: AtomicI32,
     /// Bytes that it has of the memory that connections may take.
     pub share: AtomicU32,
-    /// What both sides share, once there is such.
-    pub memory: AtomicPtr<Memory>,
+    /// The socket's number.
+    inode: AtomicU64,
+    /// What both sides share, once there is such, and where that lies: in no memory of the C library's, which a handler that forks may have interrupted.
+    memory: AtomicPtr<Memory>,
+    place: UnsafeCell<MaybeUninit<Memory>>,
     pub page: AtomicPtr<Page>,
     /// The next free slot.
     next: AtomicU32,
 }
+
+// SAFETY: all is atomic but `place`, which is written by who gives the connection its memory, before `memory` says so, and then lent as that is.
+unsafe impl Sync for Slot {}
 
 static ENTRIES: [AtomicU32; FDS] = [const { AtomicU32::new(0) }; FDS];
 static TABLE: [Slot; SLOTS] = [const { Slot::new() }; SLOTS];
@@ -134,6 +146,8 @@ impl Slot {
             me: AtomicU32::new(0),
             ops: AtomicU32::new(0),
             streak: AtomicU32::new(0),
+            holders: Holders::new(),
+            forked: AtomicU32::new(0),
             receiving: AtomicU32::new(0),
             sending: AtomicU32::new(0),
             trying: AtomicU32::new(0),
@@ -153,7 +167,9 @@ impl Slot {
             listens: AtomicU32::new(0),
             door: AtomicI32::new(-1),
             share: AtomicU32::new(0),
+            inode: AtomicU64::new(0),
             memory: AtomicPtr::new(std::ptr::null_mut()),
+            place: UnsafeCell::new(MaybeUninit::uninit()),
             page: AtomicPtr::new(std::ptr::null_mut()),
             next: AtomicU32::new(0),
         }
@@ -162,6 +178,11 @@ impl Slot {
     /// Its place in the table.
     pub fn number(&self) -> u32 {
         ((std::ptr::from_ref(self) as usize - TABLE.as_ptr() as usize) / size_of::<Self>()) as u32
+    }
+
+    /// The socket's number.
+    pub fn inode(&self) -> u64 {
+        self.inode.load(Ordering::Relaxed)
     }
 
     /// Side of this process.
@@ -184,10 +205,22 @@ impl Slot {
         unsafe { Some((page.as_ref()?, memory.as_ref()?)) }
     }
 
+    /// What both sides share from now on. To be called once in its life, by who made it its own (`try_alone`, or as nobody else knows it).
+    pub fn share_memory(&self, memory: Memory) {
+        // SAFETY: it has none, so nobody reads there.
+        let place = unsafe { (*self.place.get()).write(memory) };
+        self.memory.store(place, Ordering::SeqCst);
+    }
+
     /// Whether its calls go through the ring, or may have to.
     #[inline(always)]
     pub fn active(&self) -> bool {
         self.mode.load(Ordering::SeqCst) == ACTIVE
+    }
+
+    /// One thread at a time tries to make it fast: this one until the answer is dropped, also if it is cancelled meanwhile. None if another does.
+    pub fn try_alone(&self) -> Option<Trying<'_>> {
+        (self.trying.swap(1, Ordering::Acquire) == 0).then(|| Trying(&self.trying))
     }
 
     /// A receive brought something.
@@ -287,6 +320,7 @@ impl Slot {
 
     fn give_up(&'static self) {
         report::state(self, 0);
+        self.holders.leave();
         self.stop_knocking();
         for event in &self.events {
             own::close(event.swap(-1, Ordering::AcqRel));
@@ -294,8 +328,8 @@ impl Slot {
         own::close(self.door.swap(-1, Ordering::AcqRel));
         let memory = self.memory.swap(std::ptr::null_mut(), Ordering::AcqRel);
         if !memory.is_null() {
-            // SAFETY: made by Box::into_raw; nobody is counted in.
-            drop(unsafe { Box::from_raw(memory) });
+            // SAFETY: it lies in `place`, and nobody is counted in.
+            unsafe { memory.drop_in_place() };
         }
         if let Some(page) = NonNull::new(self.page.swap(std::ptr::null_mut(), Ordering::AcqRel)) {
             // SAFETY: nobody is counted in.
@@ -312,6 +346,15 @@ impl Slot {
                 Err(other) => first = other,
             }
         }
+    }
+}
+
+/// That a thread tries to make a connection fast.
+pub struct Trying<'a>(&'a AtomicU32);
+
+impl Drop for Trying<'_> {
+    fn drop(&mut self) {
+        self.0.store(0, Ordering::Release);
     }
 }
 
@@ -354,6 +397,16 @@ impl Held {
     /// Whether no descriptor means it, and nobody but the holder knows it.
     pub fn alone_with_it(&self) -> bool {
         self.slot.users.load(Ordering::SeqCst) == 1
+    }
+
+    /// Whether it is the connection that this descriptor, which the program has connected, was before: one that is not fast, of the same socket.
+    pub fn goes_on(&self, fd: i32) -> bool {
+        let slot = self.slot;
+        slot.listens.load(Ordering::Relaxed) == 0
+            && slot.me() == CONNECTED
+            && !slot.active()
+            && slot.parts().is_none()
+            && slot.inode() == tcp::inode(fd)
     }
 
     /// Whether the descriptor still means this connection.
@@ -408,6 +461,7 @@ pub fn track(fd: i32, me: usize) {
         &slot.nodelay,
         &slot.listens,
         &slot.told,
+        &slot.forked,
     ]) {
         word.store(0, Ordering::Relaxed);
     }
@@ -418,8 +472,9 @@ pub fn track(fd: i32, me: usize) {
     slot.nonblocking.ask_again();
     slot.unlimited.ask_again();
     slot.fds.store(1, Ordering::Relaxed);
+    slot.inode.store(tcp::inode(fd), Ordering::Relaxed);
     slot.users.store(1, Ordering::SeqCst);
-    report::begin(fd, number);
+    report::begin(fd, slot);
     entry.store(number, Ordering::SeqCst);
 }
 
@@ -441,16 +496,17 @@ fn take_free() -> Option<u32> {
     None
 }
 
-/// `to` means what `from` means.
-pub fn share(from: i32, to: i32) {
+/// `to` means what `from` means. False if it can't be followed there.
+pub fn share(from: i32, to: i32) -> bool {
     forget(to);
-    if let (Some(held), Some(entry)) = (of(from), entry(to)) {
-        if held.slot.fds.fetch_add(1, Ordering::SeqCst) == 0 {
-            // The last descriptor was closed meanwhile: the count that stands for descriptors again.
-            held.slot.users.fetch_add(1, Ordering::SeqCst);
-        }
-        entry.store(held.number, Ordering::SeqCst);
+    let Some(held) = of(from) else { return true };
+    let Some(entry) = entry(to) else { return false };
+    if held.slot.fds.fetch_add(1, Ordering::SeqCst) == 0 {
+        // The last descriptor was closed meanwhile: the count that stands for descriptors again.
+        held.slot.users.fetch_add(1, Ordering::SeqCst);
     }
+    entry.store(held.number, Ordering::SeqCst);
+    true
 }
 
 /// A descriptor means nothing any more. The connection, if that was its last descriptor in this process.
@@ -482,6 +538,55 @@ pub fn revive(held: &Held, fd: i32, nonblocking: bool) {
     entry.store(held.number, Ordering::SeqCst);
 }
 
+/// A descriptor of the library's has another number now. Whether a connection had it.
+pub fn renumber(from: i32, to: i32) -> bool {
+    let renumbered = |word: &AtomicI32| word.compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst).is_ok();
+    TABLE[..used()].iter().any(|slot| slot.events.iter().chain([&slot.knock, &slot.door]).any(renumbered))
+}
+
+/// Every connection that descriptors of this process mean, once.
+pub fn each_meant(mut work: impl FnMut(&Held)) {
+    for number in 1..used() as u32 {
+        if let Some(held) = numbered(number).filter(|held| held.slot.fds.load(Ordering::SeqCst) != 0) {
+            work(&held);
+        }
+    }
+}
+
+fn used() -> usize {
+    (USED.load(Ordering::Relaxed) as usize).min(SLOTS)
+}
+
+/// The calling thread, which is in no call on a connection, is the only one since a fork: who was in a call then is not here to count itself out.
+pub fn only_thread() {
+    for slot in &TABLE[..used()] {
+        slot.fds.store(0, Ordering::SeqCst);
+    }
+    for entry in &ENTRIES {
+        let number = entry.load(Ordering::SeqCst);
+        if number != 0 {
+            TABLE[number as usize].fds.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+    for (number, slot) in TABLE[..used()].iter().enumerate() {
+        if slot.users.load(Ordering::SeqCst) == 0 {
+            continue;
+        }
+        [&slot.receiving, &slot.sending, &slot.trying].into_iter().for_each(|word| word.store(0, Ordering::SeqCst));
+        slot.users.store(1, Ordering::SeqCst);
+        if slot.fds.load(Ordering::SeqCst) == 0 {
+            drop(Held { slot, number: number as u32 });
+        }
+    }
+}
+
+/// A descriptor that means this connection.
+#[cold]
+pub fn descriptor(slot: &Slot) -> Option<i32> {
+    let number = slot.number();
+    ENTRIES.iter().position(|entry| entry.load(Ordering::SeqCst) == number).map(|fd| fd as i32)
+}
+
 /// Every descriptor that means a connection. `first` and `last` bound the numbers.
 pub fn each(first: usize, last: usize, mut work: impl FnMut(i32)) {
     if USED.load(Ordering::Relaxed) == 1 {
@@ -491,5 +596,22 @@ pub fn each(first: usize, last: usize, mut work: impl FnMut(i32)) {
         if entry.load(Ordering::Relaxed) != 0 {
             work(fd as i32);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::AsRawFd;
+
+    #[test]
+    fn a_copy_with_a_number_beyond_the_table_is_not_followed() {
+        let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let (fd, copy) = (socket.as_raw_fd(), FDS as i32 - 1);
+        track(fd, CONNECTED);
+        assert!(share(fd, copy) && tracked(copy) && !share(fd, FDS as i32));
+        drop(forget(copy));
+        drop(forget(fd));
+        assert!(share(fd, FDS as i32), "there is nothing to be followed");
     }
 }

@@ -2,7 +2,7 @@
 //! as they change, with plain stores; the command copies the file and believes nothing in it.
 
 /// Name of the file in memory.
-pub const NAME: &str = "fastsock-table";
+pub const NAME: &std::ffi::CStr = c"fastsock-table";
 /// "fstable1" in ASCII: also the version of the layout.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"fstable1");
 /// Bytes of the head, and of a row.
@@ -27,7 +27,7 @@ pub const LISTENER: u32 = 5;
 pub enum Why {
     /// Nothing speaks against it yet.
     None = 0,
-    /// It is not one of this host with itself, or its port is switched off.
+    /// Its two ends have different addresses.
     Unfit = 1,
     /// No descriptor or no memory was left.
     Room = 2,
@@ -43,14 +43,26 @@ pub enum Why {
     Busy = 7,
     /// The memory that connections may share is used up.
     Memory = 8,
+    /// Its port is switched off.
+    Port = 9,
 }
 
 impl Why {
     /// From a word of the table.
     pub fn of(word: u32) -> Self {
-        [Self::Unfit, Self::Room, Self::Forked, Self::NoPeer, Self::Call, Self::Sets, Self::Busy, Self::Memory]
-            .into_iter()
-            .find(|why| *why as u32 == word)
-            .unwrap_or(Self::None)
+        [
+            Self::Unfit,
+            Self::Room,
+            Self::Forked,
+            Self::NoPeer,
+            Self::Call,
+            Self::Sets,
+            Self::Busy,
+            Self::Memory,
+            Self::Port,
+        ]
+        .into_iter()
+        .find(|why| *why as u32 == word)
+        .unwrap_or(Self::None)
     }
 }

@@ -6,6 +6,39 @@ use libc::{c_int, socklen_t};
 
 use crate::real;
 
+/// `TCP_INQ` of linux/tcp.h.
+const TCP_INQ: c_int = 36;
+
+/// Options of which each changes what a receive or a wait tells, and that only the kernel knows how to serve, with the least value that does.
+const KERNELS: [(c_int, c_int, c_int); 8] = [
+    (libc::SOL_SOCKET, libc::SO_RCVLOWAT, 2),
+    (libc::SOL_SOCKET, libc::SO_TIMESTAMP, 1),
+    (libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1),
+    (libc::SOL_SOCKET, libc::SO_TIMESTAMPING, 1),
+    // The same with times of 64 bits on systems of 32 (asm-generic/socket.h).
+    (libc::SOL_SOCKET, 63, 1),
+    (libc::SOL_SOCKET, 64, 1),
+    (libc::SOL_SOCKET, libc::SO_PEEK_OFF, 0),
+    (libc::IPPROTO_TCP, TCP_INQ, 1),
+];
+
+/// Whether an option with this value makes a connection one that only the kernel can serve.
+pub fn kernel_serves(level: c_int, name: c_int, value: c_int) -> bool {
+    KERNELS.iter().any(|&(at, option, least)| (at, option) == (level, name) && value >= least)
+}
+
+/// Whether anything is set, perhaps by a listener that it has it from, or before it was connected, that makes it one.
+pub fn is_kernels(fd: c_int) -> bool {
+    let set = |&(level, name, least): &(c_int, c_int, c_int)| {
+        let mut bytes = [0; 8];
+        option(fd, level, name, &mut bytes)
+            .is_some_and(|len| len >= 4 && c_int::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) >= least)
+    };
+    // SAFETY: asks for flags.
+    let flags = unsafe { real::fcntl(fd, libc::F_GETFL, 0) };
+    flags & libc::O_ASYNC != 0 || KERNELS.iter().any(set)
+}
+
 /// Numbers of bytes over TCP since the connection was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bytes {
@@ -13,6 +46,13 @@ pub struct Bytes {
     pub sent: u64,
     /// Handed to this side.
     pub received: u64,
+}
+
+/// The socket's number, by which the kernel's own tables name it; 0 if there is none.
+pub fn inode(fd: c_int) -> u64 {
+    let mut about = MaybeUninit::<libc::stat>::zeroed();
+    // SAFETY: room for what is asked; zero is a value of each part.
+    unsafe { if libc::fstat(fd, about.as_mut_ptr()) == 0 { about.assume_init().st_ino } else { 0 } }
 }
 
 /// Asks whether an urgent byte is next (linux/sockios.h).
@@ -168,7 +208,7 @@ pub enum State {
 pub fn state(fd: c_int) -> State {
     let mut ask = libc::pollfd { fd, events: libc::POLLIN | libc::POLLRDHUP, revents: 0 };
     // SAFETY: one entry.
-    let found = unsafe { real::poll(&raw mut ask, 1, 0) };
+    let found = unsafe { real::whole::poll(&raw mut ask, 1, 0) };
     let ended = ask.revents & (libc::POLLRDHUP | libc::POLLHUP) != 0;
     match ask.revents {
         0 => State::Open,
@@ -191,7 +231,62 @@ pub fn unread(fd: c_int) -> Option<u64> {
 pub fn peer_ended(fd: c_int) -> bool {
     let mut ask = libc::pollfd { fd, events: libc::POLLRDHUP, revents: 0 };
     // SAFETY: one entry.
-    unsafe { real::poll(&raw mut ask, 1, 0) == 1 }
+    unsafe { real::whole::poll(&raw mut ask, 1, 0) == 1 }
+}
+
+/// Room in the kernel for what is to be sent without a wait: its buffer is as it was when this is dropped, and what it holds by then stays in it.
+pub struct Room {
+    fd: c_int,
+    /// How large the buffer was, and whether it was left to the kernel how large it is.
+    before: Option<(c_int, Option<c_int>)>,
+}
+
+/// Whether the kernel changes the sizes of a socket's buffers itself (asm-generic/socket.h, Linux 5.14).
+const SO_BUF_LOCK: c_int = 72;
+
+impl Room {
+    pub fn new(fd: c_int) -> Self {
+        Self { fd, before: None }
+    }
+
+    /// Asks for a buffer that holds `bytes`, once: false if it was asked for before, or can't be had.
+    pub fn make(&mut self, bytes: usize) -> bool {
+        let Some(before) = number(self.fd, libc::SO_SNDBUF).filter(|_| self.before.is_none()) else { return false };
+        self.before = Some((before, number(self.fd, SO_BUF_LOCK)));
+        // The kernel takes twice of what it is asked for, and the system's limit is on what it is asked for. As much again for its own needs.
+        set_number(
+            self.fd,
+            libc::SOL_SOCKET,
+            libc::SO_SNDBUF,
+            before.saturating_add(c_int::try_from(2 * bytes).unwrap_or(c_int::MAX)),
+        )
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        if let Some((before, lock)) = self.before {
+            set_number(self.fd, libc::SOL_SOCKET, libc::SO_SNDBUF, before / 2);
+            if let Some(lock) = lock {
+                set_number(self.fd, libc::SOL_SOCKET, SO_BUF_LOCK, lock);
+            }
+        }
+    }
+}
+
+/// What was sent goes out now, also a short segment before the peer has acknowledged the last one: to it, it was there before.
+pub fn push(fd: c_int) {
+    if nodelay(fd) == Some(false) {
+        for value in [1, 0] {
+            set_number(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, value);
+        }
+    }
+}
+
+fn set_number(fd: c_int, level: c_int, name: c_int, value: c_int) -> bool {
+    let len = size_of::<c_int>() as socklen_t;
+    // SAFETY: an option of this form.
+    unsafe { real::setsockopt(fd, level, name, (&raw const value).cast(), len) == 0 }
 }
 
 /// Whether calls on the descriptor are not to wait.

@@ -1,7 +1,7 @@
 //! Sending on an active connection.
 
-use std::sync::atomic::{Ordering, fence};
-use std::time::Duration;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use am::memory::Memory;
 use libc::{c_int, iovec};
@@ -10,15 +10,21 @@ use crate::arena::{self, AHEAD, AHEAD_MOST, FAST, LARGE, PART, TCP, TCP_AGAIN, c
 use crate::buffers::Buffers;
 use crate::page::{Out, Page};
 use crate::receive::Outcome;
-use crate::slot::{Held, Slot};
+use crate::ring::{Lie, Sink, Source};
+use crate::slot::{self, Held, Slot};
 use crate::tcp;
 use crate::wait::{End, Wait};
-use crate::{budget, ready, real, recycle, report};
+use crate::{back, budget, ready, real, recycle, report, section};
 
 /// Flags that the ring knows. (What `MSG_MORE` holds back in the kernel, the ring sends.)
 const KNOWN: c_int = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL | libc::MSG_MORE | libc::MSG_EOR;
 /// Sends through the ring after which the kernel is asked whether the peer still is there, if that has read nothing meanwhile.
 const ASK: u32 = 64;
+
+/// How long a peer that asked for bytes again may take for them, where the kernel does not hold them all.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Bytes that are sent again by one call: on a stack that may be a handler's.
+const COPIED: usize = 4096;
 
 /// What came of an attempt.
 enum Step {
@@ -42,7 +48,7 @@ pub unsafe fn send(fd: c_int, slot: &Held, buffers: &[iovec], flags: c_int) -> O
         return Outcome::Kernel;
     }
     // SAFETY: the caller's promise.
-    let mut buffers = unsafe { Buffers::new(buffers) };
+    let Some(mut buffers) = (unsafe { Buffers::new(buffers) }) else { return Outcome::Kernel };
     if buffers.left() == 0 {
         return Outcome::Kernel;
     }
@@ -128,6 +134,7 @@ fn pause(
 }
 
 fn attempt(fd: c_int, slot: &Slot, page: &Page, memory: &Memory, buffers: &mut Buffers<'_>, flags: c_int) -> Step {
+    section::may_end();
     if page.broken.load(Ordering::Relaxed) != 0 {
         return Step::Kernel;
     }
@@ -175,10 +182,7 @@ fn put(
     if out.phase == TCP_AGAIN {
         return Ok(Step::Kernel);
     }
-    // Said before asking: the peer waits for the end of what may not have seen its wish (`retire`).
-    way.busy.0.store(1, Ordering::Relaxed);
-    fence(Ordering::SeqCst);
-    let leave = peer.wants_tcp.load(Ordering::Relaxed) != 0
+    let leave = !back::enter(&way.busy.0, &peer.wants_tcp)
         || mine.shut.load(Ordering::Relaxed) != 0
         || gone(fd, out, memory, me);
     if !leave && out.sink.is_short(way, buffers.left(), slot.sends_again()) {
@@ -200,7 +204,7 @@ fn put(
         }),
         Ok(room) => Ok(Step::Done(copy(out, slot, memory, buffers, room))),
     };
-    way.busy.0.store(0, Ordering::Release);
+    back::done(&way.busy.0);
     way.bytes.ring(slot.peers_event());
     step
 }
@@ -274,7 +278,7 @@ fn over_tcp(fd: c_int, slot: &Slot, out: &mut Out, buffers: &mut Buffers<'_>, fl
     let mut space = [iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; 16];
     let message = buffers.message(usize::MAX, &mut space);
     // SAFETY: the program's buffers.
-    let sent = unsafe { real::sendmsg(fd, &raw const message, flags | libc::MSG_DONTWAIT) };
+    let sent = unsafe { real::whole::sendmsg(fd, &raw const message, flags | libc::MSG_DONTWAIT) };
     match sent {
         1.. => {
             out.tcp += sent as u64;
@@ -292,6 +296,14 @@ fn over_tcp(fd: c_int, slot: &Slot, out: &mut Out, buffers: &mut Buffers<'_>, fl
 
 fn set_phase(out: &mut Out, memory: &Memory, slot: &Slot, phase: u32) {
     let way = &control(memory).ways[slot.me()];
+    if phase == TCP_AGAIN
+        && let Some(taken) = back::leave(&way.back)
+        && out.phase == FAST
+        && let Some(fd) = slot::descriptor(slot)
+        && !crate::planted::is("not sent again")
+    {
+        send_again(fd, memory, slot, &mut out.sink, taken as usize);
+    }
     if out.phase == TCP {
         way.moved_at.store(out.tcp + u64::from(crate::planted::is("one byte off")), Ordering::Relaxed);
     }
@@ -301,6 +313,83 @@ fn set_phase(out: &mut Out, memory: &Memory, slot: &Slot, phase: u32) {
     way.bytes.ring(slot.peers_event());
     // Who waits for room asks somebody else from now on.
     ready::tell_own(slot);
+}
+
+/// Sends over TCP what the peer had not read of the ring when it asked for that, but for so many bytes that it has taken since. Before anything else goes there,
+/// and at once: the kernel's buffer is made to hold it. Where the system allows none that does, it waits for room, also where calls are not to; a
+/// connection that does not get all of it there in time ends, as one whose peer lies does.
+#[cold]
+fn send_again(fd: c_int, memory: &Memory, slot: &Slot, sink: &mut Sink, taken: usize) {
+    let errno = real::errno();
+    if all_again(fd, memory, slot, sink, taken).is_err() {
+        // SAFETY: a descriptor of the program's.
+        unsafe { real::shutdown(fd, libc::SHUT_RDWR) };
+    }
+    real::fail(errno);
+}
+
+/// How much that is says this side's own end of the ring: a peer can move the shared words on for ever.
+fn all_again(fd: c_int, memory: &Memory, slot: &Slot, sink: &mut Sink, taken: usize) -> Result<(), Lie> {
+    let (me, until) = (slot.me(), Instant::now() + PATIENCE);
+    let (way, peer) = (&control(memory).ways[me], &control(memory).sides[1 - me]);
+    let mut left = sink.unread(way)?.checked_sub(taken).ok_or(Lie)?;
+    let mut source = Source::from(way, sink.writer.tail().wrapping_sub(left as u64));
+    let mut part = [0; COPIED];
+    let mut room = tcp::Room::new(fd);
+    // Who has closed gets nothing, and the error that tells is the program's. An end of file that was announced is none: its sender may read on, or has
+    // closed with bytes unread, which a send is told of.
+    while left > 0 && (peer.shut.load(Ordering::Acquire) != 0 || !tcp::peer_ended(fd)) {
+        let there = source.ready(way)?;
+        if there == 0 {
+            return Err(Lie);
+        }
+        let part = &mut part[..there.min(COPIED).min(left)];
+        source.copy(memory, me, 0, part);
+        source.reader.consume(part.len());
+        if !all_over_tcp(fd, part, until, || room.make(left)) {
+            return Ok(());
+        }
+        left -= part.len();
+    }
+    tcp::push(fd);
+    Ok(())
+}
+
+/// False if the connection has failed. `more` is to find room where there is none, once.
+fn all_over_tcp(fd: c_int, mut bytes: &[u8], until: Instant, mut more: impl FnMut() -> bool) -> bool {
+    while !bytes.is_empty() {
+        let one = [iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() }];
+        let mut space = one;
+        // SAFETY: the bytes are there; they are only read.
+        let Some(buffers) = (unsafe { Buffers::new(&one) }) else { return false };
+        let message = buffers.message(usize::MAX, &mut space);
+        let mut ask = libc::pollfd { fd, events: libc::POLLOUT, revents: 0 };
+        // SAFETY: a message of bytes that are there; one entry.
+        match unsafe { real::whole::sendmsg(fd, &raw const message, libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT) } {
+            sent @ 1.. => bytes = &bytes[sent as usize..],
+            _ if real::errno() != libc::EAGAIN => return false,
+            _ if more() => {}
+            _ => {
+                let left = until.saturating_duration_since(Instant::now()).as_millis() as c_int;
+                // SAFETY: one entry; a descriptor of the program's.
+                unsafe {
+                    if left == 0 || real::whole::poll(&raw mut ask, 1, left) == 0 {
+                        real::shutdown(fd, libc::SHUT_RDWR);
+                        return false;
+                    }
+                }
+            }
+        }
+    }
+    true
+}
+
+/// What the peer has not read of the ring goes over TCP, if it asked for that.
+#[inline(always)]
+pub fn give_back(slot: &Slot) {
+    if slot.parts().is_some_and(|(_, memory)| back::asked(&control(memory).ways[slot.me()].back)) {
+        retire(slot);
+    }
 }
 
 /// Whether this side sends by the ring from here on.

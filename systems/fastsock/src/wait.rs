@@ -199,6 +199,22 @@ pub fn spin_for(set: &Set) -> bool {
     })
 }
 
+/// That this thread waits for bytes, until it is dropped: also if the thread is cancelled.
+struct Interest<'a>(&'a Slot);
+
+impl<'a> Interest<'a> {
+    fn begin(slot: &'a Slot) -> Self {
+        ready::interest(slot, ready::IN, true);
+        Self(slot)
+    }
+}
+
+impl Drop for Interest<'_> {
+    fn drop(&mut self) {
+        ready::interest(self.0, ready::IN, false);
+    }
+}
+
 impl Wait {
     /// `limit_name` is the socket's option that limits the wait.
     pub fn new(fd: i32, limit_name: i32) -> Self {
@@ -268,10 +284,10 @@ impl Wait {
 
     /// Sleeps in the kernel until the socket or the ring has bytes, or the stream ends.
     pub fn poll_both(&mut self, slot: &Slot) -> End {
-        ready::interest(slot, ready::IN, true);
+        let _interest = Interest::begin(slot);
         // A peer may write to the event descriptor long after it took the arming away: what that was for has been found meanwhile, and nobody but this
         // side makes it unreadable again.
-        let end = match ready::arm(slot, ready::IN, std::mem::take(&mut self.rang)) {
+        match ready::arm(slot, ready::IN, std::mem::take(&mut self.rang)) {
             Armed::Ready(_) => End::Look,
             armed => {
                 let mut ask = [self.fd, slot.event()].map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
@@ -279,9 +295,7 @@ impl Wait {
                 self.rang = ask[1].revents != 0;
                 end
             }
-        };
-        ready::interest(slot, ready::IN, false);
-        end
+        }
     }
 
     /// Sleeps in the kernel until the socket has `events`, for at most a few milliseconds, for a peer that does not ring yet.

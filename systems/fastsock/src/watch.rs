@@ -22,10 +22,10 @@ use crate::ready::{self, Armed, IN, OUT, Seen};
 use crate::slot::{self, Held, Slot};
 use crate::{real, recycle, retire};
 
-pub use change::ctl;
+pub use change::{ctl, hand_over};
 pub use life::{
     adopt, after_fork, attach, before_exec, before_fork, forget, forget_all, forget_set, forget_sets, in_several,
-    leave, no_exec, share_set, track_set,
+    in_shared_set, leave, no_exec, only_thread, renumber, share_set, track_set,
 };
 pub use tell::{Told, settle_all};
 

@@ -70,6 +70,10 @@ cases! {
     echo stream lists half_close peek nonblocking timeouts signalled reset broken_pipe duplicates forks polled selected epolled
     files program spawned killed threads urgent urgent_mark streams passed linger changed edges once once_early exclusive nested mixed room early set_forked
     set_filled set_altered set_outlives crew two_waits interrupted endings killed_in_set again again_order again_forked again_polled again_loop again_threads held
+    standard standard_free shells vectors lists_wrong handlers kernels_own left_to_come stamped told_of handler_sends jumped at_once cancelled strict
+    strict_early numbers numbers_set program_limited vector_flags queued faults
+    strict_one_way probed again_cancelled served preforked left_unread urgent_behind
+    left_half left_looked little_room program_at program_few crashed served_reading number_high connected_twice again_loop_forks messages_limit ranges
 }
 
 #[test]
@@ -77,6 +81,12 @@ fn every_case_of_the_program_is_tested() {
     let Some(built) = built() else { return };
     let listed = start(built, false, None, &["list"]).wait_with_output().unwrap();
     assert_eq!(String::from_utf8_lossy(&listed.stdout).lines().collect::<Vec<_>>(), NAMES);
+}
+
+#[test]
+fn the_readme_counts_the_cases() {
+    let said = format!("`contract/cases`, {} cases", NAMES.len());
+    assert!(include_str!("../README.md").contains(&said), "README does not say: {said}");
 }
 
 #[test]
@@ -115,8 +125,55 @@ fn each_switch_keeps_a_connection_with_the_kernel() {
         assert!(!seen.contains("FAILED"), "{variable:?}: {seen}");
         assert_eq!(fast, [false, false], "{variable:?}");
     }
+    // By the name of a link, too.
+    let link = common::programs::folder("link").join("fastsock-linked");
+    let _ = std::fs::remove_file(&link);
+    std::os::unix::fs::symlink(&built.program, &link).unwrap();
+    let linked = Built {
+        program: link,
+        actor: built.actor.clone(),
+        library: built.library.clone(),
+        witness: built.witness.clone(),
+    };
+    let (_, fast) = run(&linked, "stream", true, true, Some(("FASTSOCK_OFF_PROGRAMS", "fastsock-linked")));
+    assert_eq!(fast, [false, false], "a switch for a link");
+    let (_, fast) = run(&linked, "stream", true, true, None);
+    assert_eq!(fast, [true, true], "no switch for a link");
+    std::fs::remove_dir_all(linked.program.parent().unwrap()).unwrap();
     let (_, fast) = run(built, "stream", true, true, Some(("FASTSOCK_OFF_PROGRAMS", "other")));
     assert_eq!(fast, [true, true], "a switch for another program");
+}
+
+#[test]
+fn under_a_limit_on_the_size_of_files_a_connection_stays_with_the_kernel() {
+    let Some(built) = built() else { return };
+    let limited = |library: bool, rest: &str| {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("ulimit -f 100; exec {} {rest}", built.program.display())]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).env("FASTSOCK_AFTER", "4");
+        if library {
+            command.env("LD_PRELOAD", &built.library);
+        }
+        command.spawn().unwrap()
+    };
+    let mut seen = Vec::new();
+    for library in [false, true] {
+        // With bytes left in a ring for a new program, where there is one.
+        for case in ["stream", "program"] {
+            let mut server = limited(library, &format!("server {case}"));
+            let mut out = BufReader::new(server.stdout.take().unwrap());
+            let mut port = String::new();
+            out.read_line(&mut port).unwrap();
+            let client = limited(library, &format!("client {case} {port}")).wait_with_output().unwrap();
+            let mut text = String::new();
+            out.read_to_string(&mut text).unwrap();
+            let status = server.wait().unwrap();
+            assert!(status.success() && client.status.success(), "{case}: {status}, {}: {text}", client.status);
+            assert_eq!(String::from_utf8_lossy(&client.stderr), "kernel\n", "{case}");
+            seen.push((case, text, String::from_utf8_lossy(&client.stdout).into_owned()));
+        }
+    }
+    assert_eq!(seen[..2], seen[2..]);
 }
 
 #[test]

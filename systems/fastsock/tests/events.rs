@@ -5,7 +5,7 @@ mod common;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use common::programs::{WAYS, command, folder, installed, serves};
+use common::programs::{WAYS, Witness, command, folder, installed, serves};
 use common::{Built, built};
 
 fn own(file: &str) -> PathBuf {
@@ -59,14 +59,16 @@ fn redis_serves_many_clients_and_pipelines() {
         });
         let at = port.to_string();
         for more in [&["-c", "20", "-n", "5000"][..], &["-c", "5", "-n", "20000", "-P", "16"]] {
-            let mut run = command(built, client, "redis-benchmark");
+            let (mut run, witness) = Witness::command(built, client, "redis-benchmark", port);
             let got = run.args(["-p", &at, "-q", "-e", "-t", "set,get,lpush,lrange_100"]).args(more).output().unwrap();
             assert!(got.status.success() && text(&got).contains("LRANGE_100"), "library: {who}: {got:?}");
+            witness.check(server && client, who);
         }
-        let mut pipe = command(built, client, "redis-cli");
+        let (mut pipe, witness) = Witness::command(built, client, "redis-cli", port);
         let lines = std::fs::File::open(folder.join("lines")).unwrap();
         let got = pipe.args(["-p", &at, "--pipe"]).stdin(lines).output().unwrap();
         assert!(text(&got).contains("errors: 0, replies: 3000"), "library: {who}: {}", text(&got));
+        witness.check(server && client, who);
         let ask =
             |words: &[&str]| text(&command(built, client, "redis-cli").args(["-p", &at]).args(words).output().unwrap());
         assert_eq!(ask(&["strlen", "key:2799"]), "700", "library: {who}");
@@ -106,8 +108,10 @@ for n in range(150):
         head = f.readline().split()
         assert f.read(int(head[3])) == value and f.readline() == b'\\r\\n' and f.readline() == b'END\\r\\n'
 print('same')";
-        let got = command(built, client, "python3").args(["-c", program, &at]).output().unwrap();
+        let (mut run, witness) = Witness::command(built, client, "python3", port);
+        let got = run.args(["-c", program, &at]).output().unwrap();
         assert_eq!(text(&got), "same", "library: {who}");
+        witness.check(server && client, who);
     }
 }
 
@@ -122,7 +126,7 @@ fn nginx_serves_files_and_goes_on_through_reloads() {
     std::fs::write(folder.join("file"), &bytes).unwrap();
     // SAFETY: asks for a number.
     let user = if unsafe { libc::geteuid() } == 0 { "user root;" } else { "" };
-    for (who, server, client) in WAYS {
+    for (who, server_has, client) in WAYS {
         let here = folder.display();
         let config = |port: u16| {
             format!(
@@ -136,22 +140,23 @@ fn nginx_serves_files_and_goes_on_through_reloads() {
         let conf = folder.join("conf");
         let (server, port) = serves(|port| {
             std::fs::write(&conf, config(port)).unwrap();
-            start(built, server, "nginx", &["-c", conf.to_str().unwrap()])
+            start(built, server_has, "nginx", &["-c", conf.to_str().unwrap()])
         });
         // Several files over one connection, while the configuration is read again and again.
         let url = format!("http://127.0.0.1:{port}/file");
         let short = format!("http://127.0.0.1:{port}/short");
-        let mut load = command(built, client, "wrk");
+        let (mut load, of_load) = Witness::command(built, client, "wrk", port);
         load.args(["-c", "8", "-t", "1", "-d", "2", &short]).stdout(Stdio::piped());
         let load = load.spawn().ok();
         for round in 0..4 {
-            let got =
-                command(built, client, "curl").args(["-s", "--max-time", "60"]).args([&url; 12]).output().unwrap();
+            let (mut run, witness) = Witness::command(built, client, "curl", port);
+            let got = run.args(["-s", "--max-time", "60"]).args([&url; 12]).output().unwrap();
             assert!(
                 got.status.success() && got.stdout == bytes.repeat(12),
                 "library: {who}, round {round}: {}",
                 got.status
             );
+            witness.check(server_has && client, who);
             // SAFETY: a process of this test's own.
             unsafe { libc::kill(server.0.id().cast_signed(), libc::SIGHUP) };
             std::thread::sleep(std::time::Duration::from_millis(100));
@@ -160,6 +165,7 @@ fn nginx_serves_files_and_goes_on_through_reloads() {
             Some(load) => {
                 let got = text(&load.wait_with_output().unwrap());
                 assert!(got.contains("requests in") && !got.contains("Non-2xx"), "library: {who}: {got}");
+                of_load.check(server_has && client, who);
             }
             None => println!("skipped: wrk is not installed"),
         }
@@ -182,8 +188,10 @@ fn java_echoes_by_selectors() {
         let (_server, port) =
             serves(|port| start(built, server, "java", &["-cp", path, "Echo", "server", &port.to_string()]));
         let at = port.to_string();
-        let got = command(built, client, "java").args(["-cp", path, "Echo", "client", &at]).output().unwrap();
+        let (mut run, witness) = Witness::command(built, client, "java", port);
+        let got = run.args(["-cp", path, "Echo", "client", &at]).output().unwrap();
         assert_eq!(text(&got), "3000000 bytes", "library: {who}");
+        witness.check(server && client, who);
     }
     std::fs::remove_dir_all(&folder).unwrap();
 }

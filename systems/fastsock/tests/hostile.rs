@@ -7,6 +7,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use am::memory::Memory;
@@ -34,7 +35,7 @@ fn knock(stream: &TcpStream) -> Option<OwnedFd> {
     // SAFETY: plain system calls on descriptors and an address of this function's own.
     unsafe {
         let (here, there) = (stream.local_addr().ok()?, stream.peer_addr().ok()?);
-        let name = format!("fastsock/5/{}/{here}/{there}", libc::geteuid());
+        let name = format!("fastsock/6/{}/{here}/{there}", libc::geteuid());
         let socket = libc::socket(libc::AF_UNIX, libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC, 0);
         let mut address: libc::sockaddr_un = std::mem::zeroed();
         address.sun_family = libc::AF_UNIX as libc::sa_family_t;
@@ -116,7 +117,11 @@ fn attack(built: &Built, seed: u64) -> std::process::ExitStatus {
         match random(&mut state) % 8 {
             0..3 => memory.set_word(TAIL, memory.word(TAIL).wrapping_add(word % 280_000)),
             3 => memory.set_word(8 * (word % 512) as usize, random(&mut state) >> (word % 64)),
-            4 => memory.set_word(384 + 768 + 8 * (word % 96) as usize, random(&mut state) % 4),
+            // Each word of its own: two small ones lie side by side (`phase` and `back`).
+            4 => {
+                let small: &AtomicU32 = memory.object(384 + 768 + 4 * (word % 192) as usize);
+                small.store((random(&mut state) % 4) as u32, Ordering::Relaxed);
+            }
             _ => memory.set_word(4096 + 8 * (word % 65_536) as usize, random(&mut state)),
         }
         if round % 100 == 0 {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use common::built;
-use common::programs::{WAYS, command, installed, port, serves};
+use common::programs::{WAYS, Witness, command, installed, port, serves};
 
 #[test]
 fn a_web_server_in_python_gives_curl_the_whole_file() {
@@ -16,18 +16,27 @@ fn a_web_server_in_python_gives_curl_the_whole_file() {
     }
     let folder = std::env::temp_dir().join(format!("fastsock-programs-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    let bytes: Vec<u8> = (0..3_000_000_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
-    std::fs::write(folder.join("file"), &bytes).unwrap();
+    // A short one is in the kernel's buffers before the two sides have found each other.
+    let bytes: Vec<u8> = (0..100_000_000_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let files = [("short", &bytes[..3_000_000]), ("long", &bytes[..])];
+    for (name, bytes) in files {
+        std::fs::write(folder.join(name), bytes).unwrap();
+    }
     for (who, server, client) in WAYS {
         let (_server, port) = serves(|port| {
             let mut child = command(built, server, "python3");
             child.args(["-m", "http.server", &port.to_string(), "--bind", "127.0.0.1", "--directory"]).arg(&folder);
             child.stdout(Stdio::null()).spawn().unwrap()
         });
-        for _ in 0..3 {
-            let url = format!("http://127.0.0.1:{port}/file");
-            let got = command(built, client, "curl").args(["-s", "--max-time", "60", &url]).output().unwrap();
-            assert!(got.status.success() && got.stdout == bytes, "library: {who}: {}", got.status);
+        for (name, bytes) in files {
+            let url = format!("http://127.0.0.1:{port}/{name}");
+            let (mut run, witness) = Witness::command(built, client, "curl", port);
+            let got = run.args(["-s", "--max-time", "60", &url]).output().unwrap();
+            assert!(got.status.success() && got.stdout == bytes, "{name}, library: {who}: {}", got.status);
+            let both = server && client;
+            if name == "long" || !both {
+                witness.check(both, who);
+            }
         }
     }
     std::fs::remove_dir_all(&folder).unwrap();
@@ -45,8 +54,10 @@ fn blocking_sockets_in_python_carry_lines_of_every_length() {
         let at = port.to_string();
         let child = command(built, server, "python3").arg(&script).args(["server", &at]).stdout(Stdio::piped()).spawn();
         let child = child.unwrap();
-        let got = command(built, client, "python3").arg(&script).args(["client", &at]).output().unwrap();
+        let (mut run, witness) = Witness::command(built, client, "python3", port);
+        let got = run.arg(&script).args(["client", &at]).output().unwrap();
         assert_eq!(String::from_utf8_lossy(&got.stdout), "2000 lines\n", "library: {who}");
+        witness.check(server && client, who);
         let served = child.wait_with_output().unwrap();
         assert_eq!(String::from_utf8_lossy(&served.stdout), "2001000 bytes\n", "library: {who}");
     }

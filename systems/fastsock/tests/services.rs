@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use common::programs::{Server, WAYS, command, folder, installed, port, wait_for};
+use common::programs::{Server, WAYS, Witness, command, folder, installed, port, wait_for};
 use common::{Built, built};
 
 fn said(output: &Output) -> String {
@@ -125,7 +125,9 @@ fn postgresql_adds_up_what_pgbench_did() {
     // Where that user can read it.
     let library = folder.join("libfastsock.so");
     std::fs::copy(&built.library, &library).unwrap();
-    let built = Built { library, program: built.program.clone(), actor: built.actor.clone() };
+    let witness = folder.join("witness.so");
+    std::fs::copy(&built.witness, &witness).unwrap();
+    let built = Built { library, program: built.program.clone(), actor: built.actor.clone(), witness };
     if let Some((uid, gid)) = user {
         std::os::unix::fs::chown(&folder, Some(uid), Some(gid)).unwrap();
     }
@@ -145,7 +147,7 @@ fn postgresql_adds_up_what_pgbench_did() {
         .unwrap();
     assert!(made.status.success(), "{}", said(&made));
     for (who, server, client) in WAYS {
-        let at = port().to_string();
+        let (at, both) = (port().to_string(), server && client);
         let mut start = run(server, &server_is);
         start.arg("-D").arg(&data).args([
             "-c",
@@ -174,8 +176,14 @@ fn postgresql_adds_up_what_pgbench_did() {
             &["-n", "-c", "4", "-j", "2", "-t", "50"],
             &["-n", "-c", "2", "-t", "100", "-M", "prepared", "-S"],
         ] {
-            let ran = run(client, &pgbench).args(to).args(arguments).arg("postgres").output().unwrap();
+            let (mut ran, witness) = Witness::command(&built, client, pgbench.to_str().unwrap(), at.parse().unwrap());
+            if let Some((uid, gid)) = user {
+                ran.uid(uid).gid(gid);
+            }
+            let ran = ran.current_dir(&folder).args(to).args(arguments).arg("postgres").output().unwrap();
             assert!(ran.status.success(), "library: {who}: {arguments:?}: {}", said(&ran));
+            // Each is served by a process of its own, which its parent leaves it to.
+            witness.check(both, who);
         }
         let sums = "select count(*), sum(delta) = (select sum(abalance) from pgbench_accounts), \
                     sum(delta) = (select sum(bbalance) from pgbench_branches) from pgbench_history";

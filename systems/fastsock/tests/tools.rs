@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use common::built;
-use common::programs::{WAYS, command, folder, installed, listens, port, serves};
+use common::programs::{WAYS, Witness, command, folder, installed, listens, port, serves};
 
 #[test]
 fn a_stranger_on_its_port_is_not_taken_for_the_server() {
@@ -49,7 +49,7 @@ fn sockperf_finds_its_data_whole() {
             child.spawn().unwrap()
         });
         let at = port.to_string();
-        let mut run = command(built, client, "sockperf");
+        let (mut run, witness) = Witness::command(built, client, "sockperf", port);
         run.args(["ping-pong", "--tcp", "-i", "127.0.0.1", "-p", &at, "-t", "1", "-m", "200", "--data-integrity"]);
         let got = run.stderr(Stdio::piped()).output().unwrap();
         let text = said(&got);
@@ -61,6 +61,7 @@ fn sockperf_finds_its_data_whole() {
             text.contains("# dropped messages = 0; # duplicated messages = 0; # out-of-order messages = 0"),
             "{who}: {text}"
         );
+        witness.check(server && client, who);
     }
 }
 
@@ -95,11 +96,13 @@ fn nuttcp_carries_a_file_and_measures_both_ways() {
         let (_server, control) = serves(|port| {
             command(built, server, "nuttcp").args(["-S", "--nofork", "-P", &port.to_string()]).spawn().unwrap()
         });
-        let (control, data) = (control.to_string(), port().to_string());
+        let (control, data) = (control.to_string(), port());
         for way in ["-t", "-r"] {
-            let mut run = command(built, client, "nuttcp");
-            let got = run.args([way, "-T1", "-P", &control, "-p", &data, "127.0.0.1"]).output().unwrap();
+            let (mut run, witness) = Witness::command(built, client, "nuttcp", data);
+            let to = data.to_string();
+            let got = run.args([way, "-T1", "-P", &control, "-p", &to, "127.0.0.1"]).output().unwrap();
             assert!(got.status.success() && said(&got).contains("Mbps"), "library: {who}, {way}: {}", said(&got));
+            witness.check(server && client, who);
         }
     }
     std::fs::remove_dir_all(&folder).unwrap();

@@ -59,6 +59,13 @@ static void transact(int s, int server, int i)
         if ((i / 12) % 2 == server) MUST(read(s, b, 1) == 0);
     }
 }
+/* A socket that a new program does not get, by a word for a range of descriptors. */
+static int connected_alone(struct sockaddr_in *a)
+{
+    int s = socket(AF_INET, SOCK_STREAM, 0);
+    MUST(s >= 0 && close_range((unsigned)s, (unsigned)s, CLOSE_RANGE_CLOEXEC) == 0 && connect(s, (struct sockaddr *)a, sizeof *a) == 0);
+    return s;
+}
 enum { AGAIN = 240 };
 void again(int fd, int server)
 {
@@ -67,12 +74,12 @@ void again(int fd, int server)
     for (int i = 0; i < AGAIN; i++) {
         struct sockaddr_in from = {0};
         socklen_t len = sizeof from;
-        int s = server ? (i % 4 == 1 ? accept4(l, (struct sockaddr *)&from, &len, SOCK_CLOEXEC) : accept(l, (struct sockaddr *)&from, &len)) : connected(&a);
+        int s = server ? (i % 4 == 1 ? accept4(l, (struct sockaddr *)&from, &len, SOCK_CLOEXEC) : accept(l, (struct sockaddr *)&from, &len)) : i % 4 == 1 ? connected_alone(&a) : connected(&a);
         MUST(s >= 0);
         if (server) MUST(len == sizeof from && ntohs(from.sin_port) == port_of(s, 1) && port_of(s, 0) == ntohs(a.sin_port));
         else MUST(port_of(s, 1) == ntohs(a.sin_port));
         MUST(option(s, IPPROTO_TCP, TCP_NODELAY) == 0 && option(s, SOL_SOCKET, SO_ERROR) == 0);
-        MUST(!(fcntl(s, F_GETFL) & O_NONBLOCK) && (fcntl(s, F_GETFD) & FD_CLOEXEC) == (server && i % 4 == 1 ? FD_CLOEXEC : 0));
+        MUST(!(fcntl(s, F_GETFL) & O_NONBLOCK) && (fcntl(s, F_GETFD) & FD_CLOEXEC) == (i % 4 == 1 ? FD_CLOEXEC : 0));
         if (i % 3 == 0) { int one = 1; MUST(setsockopt(s, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) == 0); }
         /* Both name the same connection. */
         { int mine = port_of(s, server), theirs; if (!server) all_out(s, &mine, sizeof mine); else { all_in(s, &theirs, sizeof theirs); MUST(mine == theirs); } }
@@ -270,6 +277,45 @@ void again_loop(int fd, int server)
     close(e);
     close(l);
 }
+/* The process of an event loop forks over and over, by another thread. */
+static volatile int forks_done;
+static void *forks_often(void *p)
+{
+    for (int i = 0; i < 2000; i++) {
+        pid_t child = fork();
+        MUST(child >= 0);
+        if (child == 0) _exit(0);
+        MUST(waitpid(child, NULL, 0) == child);
+    }
+    forks_done = 1;
+    return p;
+}
+void again_loop_forks(int fd, int server)
+{
+    struct sockaddr_in a;
+    int l = door(fd, server, 50, &a), e = epoll_create1(EPOLL_CLOEXEC), two = epoll_create1(EPOLL_CLOEXEC);
+    pthread_t t;
+    if (server) in_set(e, EPOLL_CTL_ADD, l, EPOLLIN, 0);
+    for (int i = 0;; i++) {
+        char c = 'm';
+        int s;
+        if (server && i == 200) MUST(pthread_create(&t, NULL, forks_often, NULL) == 0);
+        if (server) {
+            if (i > 200 && forks_done) c = 'q';
+            MUST(wait_for(e, 0) == EPOLLIN);
+            MUST((s = accept(l, NULL, NULL)) >= 0);
+            in_set(two, EPOLL_CTL_ADD, s, EPOLLIN, 1);
+            sync_wait(s);
+            all_out(s, &c, 1);
+        } else { s = connected(&a); sync_send(s); all_in(s, &c, 1); if (i > 300) nap(1); }
+        close(s);
+        if (c == 'q') break;
+    }
+    if (server) MUST(pthread_join(t, NULL) == 0);
+    printf("done\n");
+    close(e);
+    close(two);
+}
 /* Threads that connect, and threads that accept. */
 enum { EACH = 150, CALLERS = 6, ACCEPTERS = 3 };
 struct caller { struct sockaddr_in a; unsigned number; };
@@ -313,4 +359,25 @@ void again_threads(int fd, int server)
     for (int i = 0; i < n; i++) MUST(pthread_create(&t[i], NULL, server ? accepts : calls, server ? (void *)share : (void *)&c[i]) == 0);
     for (int i = 0; i < n; i++) pthread_join(t[i], NULL);
     printf("all %d\n", n);
+}
+/* A thread that is cancelled while it waits on a connection that was about to become fast. */
+static void *hears(void *p) { char c; (void)!recv(*(int *)p, &c, 1, 0); return p; }
+void again_cancelled(int fd, int server)
+{
+    struct sockaddr_in a;
+    int l = door(fd, server, 8, &a);
+    for (int i = 0; i < 6; i++) {
+        pthread_t t;
+        void *result;
+        int s = server ? accept(l, NULL, NULL) : connected(&a);
+        MUST(s >= 0);
+        if (!server) {
+            MUST(pthread_create(&t, NULL, hears, &s) == 0);
+            nap(20);
+            MUST(pthread_cancel(t) == 0 && pthread_join(t, &result) == 0 && result == PTHREAD_CANCELED);
+            sync_send(fd);
+        } else sync_wait(fd);
+        warm(s, server);
+        close(s);
+    }
 }

@@ -165,6 +165,33 @@ void urgent_mark(int fd, int server)
     }
     close(l);
 }
+/* What was sent behind an urgent byte is there for a receive that does not wait, once the other side says that it was sent. */
+void urgent_behind(int fd, int server)
+{
+    struct sockaddr_in a;
+    int l = door(fd, server, 5, &a), on = 1;
+    for (int i = 0; i < 16; i++) {
+        char b[8] = {0}, c = 0;
+        int s = server ? accept(l, NULL, NULL) : connected(&a);
+        ssize_t n;
+        MUST(s >= 0 && setsockopt(s, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0);
+        warm(s, server);
+        if (!server) {
+            if (i & 1) all_out(s, "abc", 3);
+            MUST(send(s, "X", 1, MSG_OOB) == 1);
+            all_out(s, "def", 3);
+            sync_send(fd);
+            sync_wait(fd);
+        } else {
+            sync_wait(fd);
+            n = recv(s, &c, 1, MSG_OOB); printf("urgent %zd %c", n, c);
+            if (i & 1) { n = recv(s, b, 3, MSG_DONTWAIT); printf(" before %zd %s", n, b); memset(b, 0, sizeof b); }
+            n = recv(s, b, 6, MSG_DONTWAIT); printf(" behind %zd %s\n", n, b);
+            sync_send(fd);
+        }
+        close(s);
+    }
+}
 void streams(int fd, int server)
 {
     FILE *f;

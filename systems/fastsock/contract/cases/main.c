@@ -11,7 +11,14 @@ static const struct { const char *name; void (*run)(int, int); } cases[] = {
     {"mixed", mixed}, {"room", room}, {"early", early}, {"set_forked", set_forked}, {"set_filled", set_filled}, {"set_altered", set_altered}, {"set_outlives", set_outlives},
     {"crew", crew}, {"two_waits", two_waits}, {"interrupted", interrupted}, {"endings", endings},
     {"killed_in_set", killed_in_set}, {"again", again}, {"again_order", again_order}, {"again_forked", again_forked},
-    {"again_polled", again_polled}, {"again_loop", again_loop}, {"again_threads", again_threads}, {"held", held},
+    {"again_polled", again_polled}, {"again_loop", again_loop}, {"again_threads", again_threads}, {"held", held}, {"standard", standard},
+    {"standard_free", standard_free}, {"shells", shells}, {"vectors", vectors}, {"lists_wrong", lists_wrong}, {"handlers", handlers},
+    {"kernels_own", kernels_own}, {"left_to_come", left_to_come}, {"stamped", stamped}, {"told_of", told_of}, {"handler_sends", handler_sends},
+    {"jumped", jumped}, {"at_once", at_once}, {"cancelled", cancelled}, {"strict", strict}, {"strict_early", strict_early}, {"numbers", numbers},
+    {"numbers_set", numbers_set}, {"program_limited", program_limited}, {"vector_flags", vector_flags}, {"queued", queued}, {"faults", faults}, {"strict_one_way", strict_one_way}, {"probed", probed}, {"again_cancelled", again_cancelled},
+    {"served", served}, {"preforked", preforked}, {"left_unread", left_unread}, {"urgent_behind", urgent_behind},
+    {"left_half", left_half}, {"left_looked", left_looked}, {"little_room", little_room}, {"program_at", program_at}, {"program_few", program_few}, {"crashed", crashed},
+    {"served_reading", served_reading}, {"number_high", number_high}, {"connected_twice", connected_twice}, {"again_loop_forks", again_loop_forks}, {"messages_limit", messages_limit}, {"ranges", ranges},
 };
 
 int main(int argc, char **argv)
@@ -28,8 +35,9 @@ int main(int argc, char **argv)
     }
     if (argc < 3) return 2;
     if (!strcmp(argv[1], "exec")) {
-        /* The new program of the cases program and spawned. */
+        /* The new program of the cases program, spawned and left_unread. */
         fd = atoi(argv[3]);
+        if (argc == 5) { stream_in(fd, 0, (unsigned long)atoi(argv[4])); all_out(fd, "okay", 4); return 0; }
         printf("in the new program %lu\n", to_end(fd, 1000));
         stream_out(fd, 4, 70000, 1000);
         return 0;

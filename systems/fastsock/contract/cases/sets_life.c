@@ -274,3 +274,34 @@ void killed_in_set(int fd, int server)
         printf(" end %lu\n", to_end(fd, 0));
     }
 }
+/* A connect that does not wait, called once more when the connection is made, as some programs learn that: a set holds it by then. */
+void connected_twice(int fd, int server)
+{
+    struct sockaddr_in a;
+    int l = door(fd, server, 5, &a), s;
+    char c;
+    if (server) {
+        MUST((s = accept(l, NULL, NULL)) >= 0);
+        for (int i = 0; i < 160; i++) { all_in(s, &c, 1); all_out(s, &c, 1); }
+    } else {
+        int e = epoll_create1(0), one = 1;
+        struct epoll_event got;
+        MUST((s = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0)) >= 0);
+        printf("connect %d", connect(s, (struct sockaddr *)&a, sizeof a)); printf(" %d", errno == EINPROGRESS);
+        in_set(e, EPOLL_CTL_ADD, s, EPOLLIN | EPOLLOUT | EPOLLET, 1);
+        MUST(epoll_wait(e, &got, 1, 10000) == 1 && got.events == EPOLLOUT);
+        printf(", %d", connect(s, (struct sockaddr *)&a, sizeof a));
+        printf(", %d", connect(s, (struct sockaddr *)&a, sizeof a)); printf(" %d", errno == EISCONN);
+        MUST(setsockopt(s, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) == 0);
+        for (int i = 0; i < 160; i++) {
+            ssize_t r;
+            all_out(s, "c", 1);
+            while ((r = recv(s, &c, 1, 0)) < 0) { MUST(errno == EAGAIN); MUST(epoll_wait(e, &got, 1, 10000) == 1); }
+            MUST(r == 1);
+        }
+        printf(", talked\n");
+        fprintf(stderr, "%s\n", fast_now(s) ? "fast" : "kernel");
+        close(e);
+    }
+    close(s);
+}

@@ -2,42 +2,62 @@
 
 #![allow(clippy::missing_safety_doc, reason = "each is the system's call of the same name, with the system's rules")]
 
-use libc::{c_int, c_void, iovec, sockaddr, socklen_t};
+use libc::{c_int, c_void, iovec, off_t, sockaddr, socklen_t};
 
 use super::{receiving, sending};
-use crate::real;
+use crate::{real, retire, slot};
 
 #[inline(always)]
 fn one(start: *const c_void, len: usize) -> [iovec; 1] {
     [iovec { iov_base: start.cast_mut(), iov_len: len }]
 }
 
-/// The program's list of buffers; empty if the list can't be one, which is the kernel's to say.
+/// The program's list of buffers; if it can't be one, a list that is none either, for the kernel to refuse the program's.
 ///
 /// # Safety
 /// `iov` points to `count` entries.
-unsafe fn list<'a>(iov: *const iovec, count: c_int) -> &'a [iovec] {
-    match usize::try_from(count) {
+pub unsafe fn list<'a>(iov: *const iovec, count: usize) -> &'a [iovec] {
+    static NONE: [Entry; 1] = [Entry(iovec { iov_base: std::ptr::null_mut(), iov_len: usize::MAX })];
+    match count {
+        0 => &[],
         // SAFETY: the caller's promise.
-        Ok(count) if count <= 1024 && !iov.is_null() => unsafe { std::slice::from_raw_parts(iov, count) },
-        _ => &[],
+        1..=1024 if !iov.is_null() => unsafe { std::slice::from_raw_parts(iov, count) },
+        // SAFETY: the same form.
+        _ => unsafe { std::slice::from_raw_parts(NONE.as_ptr().cast(), NONE.len()) },
+    }
+}
+
+/// Whether a list asks for no bytes.
+fn wants_none(list: &[iovec]) -> bool {
+    list.iter().all(|buffer| buffer.iov_len == 0)
+}
+
+/// A buffer that nobody reads or writes, so that threads may share it.
+#[repr(transparent)]
+struct Entry(iovec);
+// SAFETY: its address is null.
+unsafe impl Sync for Entry {}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn read(fd: c_int, into: *mut c_void, len: usize) -> isize {
+    // SAFETY: the caller's promise, here and in what follows: each call hands on what it was given. One that asks for no bytes does not wait, as
+    // `recv` does then.
+    unsafe {
+        if len == 0 {
+            return real::read(fd, into, len);
+        }
+        receiving(fd, &one(into, len), 0, || real::read(fd, into, len))
     }
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn read(fd: c_int, into: *mut c_void, len: usize) -> isize {
-    // SAFETY: the caller's promise, here and in what follows: each call hands on what it was given.
-    unsafe { receiving(fd, &one(into, len), 0, || real::read(fd, into, len)) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __read(fd: c_int, into: *mut c_void, len: usize) -> isize {
+pub unsafe extern "C-unwind" fn __read(fd: c_int, into: *mut c_void, len: usize) -> isize {
     // SAFETY: as above.
     unsafe { read(fd, into, len) }
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __read_chk(fd: c_int, into: *mut c_void, len: usize, room: usize) -> isize {
+pub unsafe extern "C-unwind" fn __read_chk(fd: c_int, into: *mut c_void, len: usize, room: usize) -> isize {
     fits(len, room);
     // SAFETY: as above.
     unsafe { read(fd, into, len) }
@@ -52,62 +72,172 @@ fn fits(len: usize, room: usize) {
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn write(fd: c_int, from: *const c_void, len: usize) -> isize {
+pub unsafe extern "C-unwind" fn write(fd: c_int, from: *const c_void, len: usize) -> isize {
     // SAFETY: as above.
     unsafe { sending(fd, &one(from, len), 0, || real::write(fd, from, len)) }
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __write(fd: c_int, from: *const c_void, len: usize) -> isize {
+pub unsafe extern "C-unwind" fn __write(fd: c_int, from: *const c_void, len: usize) -> isize {
     // SAFETY: as above.
     unsafe { write(fd, from, len) }
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn readv(fd: c_int, iov: *const iovec, count: c_int) -> isize {
-    // SAFETY: as above.
-    unsafe { receiving(fd, list(iov, count), 0, || real::readv(fd, iov, count)) }
+pub unsafe extern "C-unwind" fn readv(fd: c_int, iov: *const iovec, count: c_int) -> isize {
+    // SAFETY: as above. A list for a descriptor that is not the library's is the kernel's alone to look at: it may be none.
+    unsafe {
+        if !slot::tracked(fd) || wants_none(list(iov, count as usize)) {
+            return real::readv(fd, iov, count);
+        }
+        receiving(fd, list(iov, count as usize), 0, || real::readv(fd, iov, count))
+    }
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn writev(fd: c_int, iov: *const iovec, count: c_int) -> isize {
+pub unsafe extern "C-unwind" fn writev(fd: c_int, iov: *const iovec, count: c_int) -> isize {
     // SAFETY: as above.
-    unsafe { sending(fd, list(iov, count), 0, || real::writev(fd, iov, count)) }
+    unsafe {
+        if !slot::tracked(fd) {
+            return real::writev(fd, iov, count);
+        }
+        sending(fd, list(iov, count as usize), 0, || real::writev(fd, iov, count))
+    }
+}
+
+/// `RWF_NOSIGNAL` of linux/fs.h (Linux 6.18).
+const RWF_NOSIGNAL: c_int = 0x100;
+
+/// What these flags are for `recv` and `send`. None: such a call is the kernel's alone, which refuses a place in a stream, too.
+fn of_vector(fd: c_int, at: off_t, flags: c_int, sends: bool) -> Option<c_int> {
+    let fast = || slot::of(fd).is_some_and(|slot| slot.active());
+    if at != -1 {
+        return None;
+    }
+    if flags & !libc::RWF_NOWAIT != 0 && fast() {
+        match taken(flags, sends) {
+            Some(true) => {}
+            Some(false) => return None,
+            // The kernel says so of the call itself, after what is in the ring.
+            None => _ = retire::retire_fd(fd),
+        }
+    }
+    let wait = if flags & libc::RWF_NOWAIT != 0 { libc::MSG_DONTWAIT } else { 0 };
+    Some(wait | if sends && flags & RWF_NOSIGNAL != 0 { libc::MSG_NOSIGNAL } else { 0 })
+}
+
+/// Whether the kernel takes such flags for a socket, where they change nothing then: which it knows differs from one to the next, so it is asked, with two
+/// sockets of this call's own. None: there are no descriptors for them.
+#[cold]
+fn taken(flags: c_int, sends: bool) -> Option<bool> {
+    let (errno, mut pair, mut byte) = (real::errno(), [-1; 2], 0_u8);
+    let one = iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
+    // SAFETY: new descriptors, closed again; a buffer of one byte.
+    let taken = unsafe {
+        if libc::socketpair(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0, pair.as_mut_ptr()) != 0 {
+            real::fail(errno);
+            return None;
+        }
+        let sent = real::pwritev2(pair[0], &raw const one, 1, -1, if sends { flags } else { 0 });
+        let taken = sent == 1 && (sends || real::preadv2(pair[1], &raw const one, 1, -1, flags) == 1);
+        real::close(pair[0]);
+        real::close(pair[1]);
+        taken
+    };
+    real::fail(errno);
+    Some(taken)
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn recv(fd: c_int, into: *mut c_void, len: usize, flags: c_int) -> isize {
+pub unsafe extern "C-unwind" fn preadv2(fd: c_int, iov: *const iovec, count: c_int, at: off_t, flags: c_int) -> isize {
+    // SAFETY: as above.
+    unsafe {
+        match of_vector(fd, at, flags, false) {
+            Some(wait) if slot::tracked(fd) && !wants_none(list(iov, count as usize)) => {
+                receiving(fd, list(iov, count as usize), wait, || real::preadv2(fd, iov, count, at, flags))
+            }
+            _ => real::preadv2(fd, iov, count, at, flags),
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn preadv64v2(
+    fd: c_int,
+    iov: *const iovec,
+    count: c_int,
+    at: off_t,
+    flags: c_int,
+) -> isize {
+    // SAFETY: as above.
+    unsafe { preadv2(fd, iov, count, at, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn pwritev2(fd: c_int, iov: *const iovec, count: c_int, at: off_t, flags: c_int) -> isize {
+    // SAFETY: as above.
+    unsafe {
+        match of_vector(fd, at, flags, true) {
+            Some(wait) if slot::tracked(fd) => {
+                sending(fd, list(iov, count as usize), wait, || real::pwritev2(fd, iov, count, at, flags))
+            }
+            // Refused; of no bytes, perhaps not.
+            _ => real::pwritev2(fd, iov, count, at, flags),
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn pwritev64v2(
+    fd: c_int,
+    iov: *const iovec,
+    count: c_int,
+    at: off_t,
+    flags: c_int,
+) -> isize {
+    // SAFETY: as above.
+    unsafe { pwritev2(fd, iov, count, at, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn recv(fd: c_int, into: *mut c_void, len: usize, flags: c_int) -> isize {
     // SAFETY: as above.
     unsafe { receiving(fd, &one(into, len), flags, || real::recv(fd, into, len, flags)) }
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __recv(fd: c_int, into: *mut c_void, len: usize, flags: c_int) -> isize {
+pub unsafe extern "C-unwind" fn __recv(fd: c_int, into: *mut c_void, len: usize, flags: c_int) -> isize {
     // SAFETY: as above.
     unsafe { recv(fd, into, len, flags) }
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __recv_chk(fd: c_int, into: *mut c_void, len: usize, room: usize, flags: c_int) -> isize {
+pub unsafe extern "C-unwind" fn __recv_chk(
+    fd: c_int,
+    into: *mut c_void,
+    len: usize,
+    room: usize,
+    flags: c_int,
+) -> isize {
     fits(len, room);
     // SAFETY: as above.
     unsafe { recv(fd, into, len, flags) }
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn send(fd: c_int, from: *const c_void, len: usize, flags: c_int) -> isize {
+pub unsafe extern "C-unwind" fn send(fd: c_int, from: *const c_void, len: usize, flags: c_int) -> isize {
     // SAFETY: as above.
     unsafe { sending(fd, &one(from, len), flags, || real::send(fd, from, len, flags)) }
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __send(fd: c_int, from: *const c_void, len: usize, flags: c_int) -> isize {
+pub unsafe extern "C-unwind" fn __send(fd: c_int, from: *const c_void, len: usize, flags: c_int) -> isize {
     // SAFETY: as above.
     unsafe { send(fd, from, len, flags) }
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn recvfrom(
+pub unsafe extern "C-unwind" fn recvfrom(
     fd: c_int,
     into: *mut c_void,
     len: usize,
@@ -153,7 +283,7 @@ unsafe fn with_address(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __recvfrom_chk(
+pub unsafe extern "C-unwind" fn __recvfrom_chk(
     fd: c_int,
     into: *mut c_void,
     len: usize,
@@ -168,7 +298,7 @@ pub unsafe extern "C" fn __recvfrom_chk(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sendto(
+pub unsafe extern "C-unwind" fn sendto(
     fd: c_int,
     from: *const c_void,
     len: usize,

@@ -5,33 +5,43 @@
 use libc::{c_int, c_ulong};
 
 use super::life::{after_close, before_close};
-use crate::{activate, fresh, own, real, receive, recycle, retire, slot, tcp, watch};
+use crate::{activate, fresh, own, real, receive, recycle, report, retire, slot, tcp, watch};
 
 fn shared(from: c_int, to: c_int) -> c_int {
     fresh::spoil(from);
     if to >= 0 && to != from && activate::in_process() {
-        if !crate::planted::is("a copy not followed") {
-            slot::share(from, to);
+        if !crate::planted::is("a copy not followed") && !slot::share(from, to) {
+            // What is read and written there nobody sees.
+            retire::hand_back(from);
         }
         watch::share_set(from, to);
+        retire::for_streams(to);
     }
     to
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn dup(fd: c_int) -> c_int {
+pub unsafe extern "C-unwind" fn dup(fd: c_int) -> c_int {
     // SAFETY: the caller's promise, here and in what follows.
     shared(fd, unsafe { real::dup(fd) })
 }
 
 /// `to` is closed and made to mean what `from` means.
 fn over(from: c_int, to: c_int, call: impl FnOnce() -> c_int) -> c_int {
-    if own::is(to) {
-        // The library's, out of the way of all but who asks for just this number.
-        return real::fail(libc::EBUSY) as c_int;
+    if own::is(from) {
+        // Nothing of the program's.
+        return real::fail(libc::EBADF) as c_int;
     }
     // SAFETY: asks for flags.
     let works = from != to && unsafe { real::fcntl(from, libc::F_GETFD, 0) } >= 0;
+    // The library's, out of the way of all but who asks for just this number.
+    let renumber = |new| match watch::renumber(to, new) {
+        Some(in_sets) => slot::renumber(to, new) || report::renumber(to, new) || in_sets,
+        None => false,
+    };
+    if works && own::is(to) && !own::leave(to, renumber) {
+        return real::fail(libc::EBUSY) as c_int;
+    }
     let last = if works { before_close(to) } else { None };
     let made = shared(from, call());
     after_close(last);
@@ -39,19 +49,19 @@ fn over(from: c_int, to: c_int, call: impl FnOnce() -> c_int) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn dup2(from: c_int, to: c_int) -> c_int {
+pub unsafe extern "C-unwind" fn dup2(from: c_int, to: c_int) -> c_int {
     // SAFETY: as above.
     over(from, to, || unsafe { real::dup2(from, to) })
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __dup2(from: c_int, to: c_int) -> c_int {
+pub unsafe extern "C-unwind" fn __dup2(from: c_int, to: c_int) -> c_int {
     // SAFETY: as above.
     unsafe { dup2(from, to) }
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn dup3(from: c_int, to: c_int, flags: c_int) -> c_int {
+pub unsafe extern "C-unwind" fn dup3(from: c_int, to: c_int, flags: c_int) -> c_int {
     // SAFETY: as above.
     over(from, to, || unsafe { real::dup3(from, to, flags) })
 }
@@ -79,9 +89,15 @@ fn set(fd: c_int) {
     }
 }
 
+/// Which signal `O_ASYNC` sends (linux/fcntl.h).
+const F_SETSIG: c_int = 10;
+
 /// What `fcntl` sets beside whether calls wait.
 fn set_by(fd: c_int, command: c_int, argument: usize) {
     match command {
+        // A signal for each change: the kernel sends it, for what it sees.
+        libc::F_SETFL if argument & libc::O_ASYNC as usize != 0 => _ = retire::retire_fd(fd),
+        F_SETSIG => _ = retire::retire_fd(fd),
         libc::F_GETFL | libc::F_GETFD => {}
         libc::F_SETFD => fresh::spoil(fd),
         libc::F_SETFL if argument & (libc::O_ASYNC | libc::O_DIRECT) as usize == 0 => fresh::spoil(fd),
@@ -92,7 +108,7 @@ fn set_by(fd: c_int, command: c_int, argument: usize) {
 
 // The third argument of these is passed as any third argument is, where the library is built for (x86-64, aarch64).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
+pub unsafe extern "C-unwind" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
     // SAFETY: as above.
     let done = unsafe { real::fcntl(fd, command, argument) };
     set_by(fd, command, argument);
@@ -101,7 +117,13 @@ pub unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fcntl64(fd: c_int, command: c_int, argument: usize) -> c_int {
+pub unsafe extern "C-unwind" fn __fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
+    // SAFETY: as above.
+    unsafe { fcntl(fd, command, argument) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn fcntl64(fd: c_int, command: c_int, argument: usize) -> c_int {
     // SAFETY: as above.
     let done = unsafe { real::fcntl64(fd, command, argument) };
     set_by(fd, command, argument);
@@ -110,10 +132,15 @@ pub unsafe extern "C" fn fcntl64(fd: c_int, command: c_int, argument: usize) -> 
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: usize) -> c_int {
+pub unsafe extern "C-unwind" fn ioctl(fd: c_int, request: c_ulong, argument: usize) -> c_int {
     // SAFETY: as above.
     let done = unsafe { real::ioctl(fd, request, argument) };
     changed(fd, request == libc::FIONBIO as c_ulong);
+    // SAFETY: the kernel has just read an int there.
+    let on = |address: usize| unsafe { *std::ptr::with_exposed_provenance::<c_int>(address) } != 0;
+    if request == libc::FIOASYNC as c_ulong && done == 0 && on(argument) {
+        retire::retire_fd(fd);
+    }
     if request == libc::FIONBIO as c_ulong {
         fresh::spoil(fd);
     } else if request != libc::FIONREAD as c_ulong {
@@ -141,7 +168,7 @@ pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: usize) -> 
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sockatmark(fd: c_int) -> c_int {
+pub unsafe extern "C-unwind" fn sockatmark(fd: c_int) -> c_int {
     let mut mark: c_int = 0;
     // SAFETY: room for an int.
     let asked = unsafe { ioctl(fd, tcp::SIOCATMARK, (&raw mut mark).expose_provenance()) };
@@ -149,7 +176,7 @@ pub unsafe extern "C" fn sockatmark(fd: c_int) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn setsockopt(
+pub unsafe extern "C-unwind" fn setsockopt(
     fd: c_int,
     level: c_int,
     name: c_int,
@@ -160,16 +187,19 @@ pub unsafe extern "C" fn setsockopt(
     let done = unsafe { real::setsockopt(fd, level, name, value, len) };
     if done == 0 {
         // SAFETY: the kernel has just read as many bytes.
-        let value = || len >= 4 && unsafe { value.cast::<c_int>().read_unaligned() } != 0;
+        let value = || if len >= 4 { unsafe { value.cast::<c_int>().read_unaligned() } } else { 0 };
         match (level, name) {
             (libc::IPPROTO_TCP, libc::TCP_NODELAY) => {
-                fresh::nodelay(fd, value());
+                fresh::nodelay(fd, value() != 0);
                 if let Some(slot) = slot::of(fd) {
-                    slot.nodelay.store(u32::from(value()), std::sync::atomic::Ordering::Relaxed);
+                    slot.nodelay.store(u32::from(value() != 0), std::sync::atomic::Ordering::Relaxed);
                     recycle::withdraw(&slot, false);
                 }
             }
             _ => set(fd),
+        }
+        if tcp::kernel_serves(level, name, value()) {
+            retire::retire_fd(fd);
         }
     }
     if level == libc::SOL_SOCKET
@@ -181,9 +211,15 @@ pub unsafe extern "C" fn setsockopt(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fdopen(fd: c_int, mode: *const libc::c_char) -> *mut libc::FILE {
+pub unsafe extern "C-unwind" fn fdopen(fd: c_int, mode: *const libc::c_char) -> *mut libc::FILE {
     // A stream reads and writes by calls of its own that nobody sees.
-    retire::retire_fd(fd);
+    retire::hand_back(fd);
     // SAFETY: as above.
     unsafe { real::fdopen(fd, mode) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn _IO_fdopen(fd: c_int, mode: *const libc::c_char) -> *mut libc::FILE {
+    // SAFETY: as above.
+    unsafe { fdopen(fd, mode) }
 }

@@ -15,13 +15,13 @@ use crate::{real, settings, wait};
 const TRUST: Duration = Duration::from_micros(20);
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn epoll_create(size: c_int) -> c_int {
+pub unsafe extern "C-unwind" fn epoll_create(size: c_int) -> c_int {
     // SAFETY: the caller's promise, here and in what follows.
     created(unsafe { real::epoll_create(size) })
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn epoll_create1(flags: c_int) -> c_int {
+pub unsafe extern "C-unwind" fn epoll_create1(flags: c_int) -> c_int {
     // SAFETY: as above.
     created(unsafe { real::epoll_create1(flags) })
 }
@@ -34,7 +34,7 @@ fn created(fd: c_int) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn epoll_ctl(epoll: c_int, op: c_int, fd: c_int, event: *mut epoll_event) -> c_int {
+pub unsafe extern "C-unwind" fn epoll_ctl(epoll: c_int, op: c_int, fd: c_int, event: *mut epoll_event) -> c_int {
     crate::fresh::spoil(fd);
     if let Some(slot) = crate::slot::of(fd) {
         // SAFETY: the caller's promise.
@@ -137,11 +137,10 @@ unsafe fn wait_in(
         // SAFETY: as many as the kernel wrote.
         let brought = unsafe { std::slice::from_raw_parts_mut(events, found as usize) };
         let told = set.translate(epoll, brought, 0, true);
-        if told.more && told.events < room {
-            return ask_again(set, epoll, events, told.events, room, &kernel) as c_int;
-        }
-        if told.events > 0 || now {
-            return told.events as c_int;
+        let more = told.more && told.events < room;
+        let told = if more { ask_again(set, epoll, events, told.events, room, &kernel) } else { told.events };
+        if told > 0 || now {
+            return told as c_int;
         }
         if let Some(Duration::ZERO) = left.remaining() {
             return 0;
@@ -207,7 +206,12 @@ fn duration(timeout: c_int) -> Option<Duration> {
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn epoll_wait(epoll: c_int, events: *mut epoll_event, count: c_int, timeout: c_int) -> c_int {
+pub unsafe extern "C-unwind" fn epoll_wait(
+    epoll: c_int,
+    events: *mut epoll_event,
+    count: c_int,
+    timeout: c_int,
+) -> c_int {
     // SAFETY: as above.
     unsafe {
         let Some(set) = watch::set_of(epoll) else { return real::epoll_wait(epoll, events, count, timeout) };
@@ -217,7 +221,7 @@ pub unsafe extern "C" fn epoll_wait(epoll: c_int, events: *mut epoll_event, coun
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn epoll_pwait(
+pub unsafe extern "C-unwind" fn epoll_pwait(
     epoll: c_int,
     events: *mut epoll_event,
     count: c_int,
@@ -233,7 +237,7 @@ pub unsafe extern "C" fn epoll_pwait(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn epoll_pwait2(
+pub unsafe extern "C-unwind" fn epoll_pwait2(
     epoll: c_int,
     events: *mut epoll_event,
     count: c_int,

@@ -8,27 +8,28 @@ use libc::{c_int, c_uint, sockaddr, socklen_t};
 
 use crate::arena::control;
 use crate::slot::{self, CONNECTED, Slot};
-use crate::{activate, fresh, own, ready, real, receive, recycle, retire, settings, watch};
+use crate::{activate, fresh, own, ready, real, receive, recycle, retire, settings, transmit, watch};
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn socket(family: c_int, kind: c_int, protocol: c_int) -> c_int {
+pub unsafe extern "C-unwind" fn socket(family: c_int, kind: c_int, protocol: c_int) -> c_int {
     // SAFETY: the caller's promise, here and in what follows.
     let fd = unsafe { real::socket(family, kind, protocol) };
-    if fd >= 0 && !settings::get().off {
+    // Standard input, output and error stay the kernel's, so that nothing else may take their place (`recycle`).
+    if fd > libc::STDERR_FILENO && !settings::get().off {
         fresh::made(fd, family, kind, protocol);
     }
     fd
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn bind(fd: c_int, address: *const sockaddr, len: socklen_t) -> c_int {
+pub unsafe extern "C-unwind" fn bind(fd: c_int, address: *const sockaddr, len: socklen_t) -> c_int {
     fresh::spoil(fd);
     // SAFETY: as above.
     unsafe { real::bind(fd, address, len) }
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn listen(fd: c_int, backlog: c_int) -> c_int {
+pub unsafe extern "C-unwind" fn listen(fd: c_int, backlog: c_int) -> c_int {
     fresh::spoil(fd);
     // SAFETY: as above.
     let done = unsafe { real::listen(fd, backlog) };
@@ -41,7 +42,7 @@ pub unsafe extern "C" fn listen(fd: c_int, backlog: c_int) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn connect(fd: c_int, address: *const sockaddr, len: socklen_t) -> c_int {
+pub unsafe extern "C-unwind" fn connect(fd: c_int, address: *const sockaddr, len: socklen_t) -> c_int {
     let unused = fresh::take(fd);
     // SAFETY: as above.
     unsafe {
@@ -53,34 +54,45 @@ pub unsafe extern "C" fn connect(fd: c_int, address: *const sockaddr, len: sockl
         // One that does not wait goes on by itself; whether it comes to be is seen when bytes move.
         let begun = made == 0 || matches!(real::errno(), libc::EINPROGRESS | libc::EINTR);
         if begun && !address.is_null() && tcp() && !settings::get().off {
-            slot::track(fd, CONNECTED);
-            if let Some(slot) = slot::of(fd) {
-                recycle::connected(fd, &slot, if made == 0 { unused } else { 0 }, address, len);
+            // A second call only learns that the connection is made which the first began: sets may hold that.
+            if slot::of(fd).is_none_or(|slot| !slot.goes_on(fd)) {
+                slot::track(fd, CONNECTED);
+                if let Some(slot) = slot::of(fd) {
+                    recycle::connected(fd, &slot, if made == 0 { unused } else { 0 }, address, len);
+                }
+                // It may be in a set already.
+                watch::adopt(fd);
             }
-            // It may be in a set already.
-            watch::adopt(fd);
+            retire::for_streams(fd);
         }
         made
     }
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __connect(fd: c_int, address: *const sockaddr, len: socklen_t) -> c_int {
+pub unsafe extern "C-unwind" fn __connect(fd: c_int, address: *const sockaddr, len: socklen_t) -> c_int {
     // SAFETY: as above.
     unsafe { connect(fd, address, len) }
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn accept(fd: c_int, address: *mut sockaddr, len: *mut socklen_t) -> c_int {
+pub unsafe extern "C-unwind" fn accept(fd: c_int, address: *mut sockaddr, len: *mut socklen_t) -> c_int {
     // SAFETY: as above.
-    real::keeping_errno(|| unsafe { recycle::accept(fd, address, len, 0, || real::accept(fd, address, len)) })
+    accepted(|| unsafe { recycle::accept(fd, address, len, 0, || real::accept(fd, address, len)) })
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn accept4(fd: c_int, address: *mut sockaddr, len: *mut socklen_t, flags: c_int) -> c_int {
+pub unsafe extern "C-unwind" fn accept4(fd: c_int, address: *mut sockaddr, len: *mut socklen_t, flags: c_int) -> c_int {
     // SAFETY: as above.
-    real::keeping_errno(|| unsafe {
-        recycle::accept(fd, address, len, flags, || real::accept4(fd, address, len, flags))
+    accepted(|| unsafe { recycle::accept(fd, address, len, flags, || real::accept4(fd, address, len, flags)) })
+}
+
+/// What `accept` returns.
+fn accepted(accept: impl FnOnce() -> c_int) -> c_int {
+    real::keeping_errno(|| {
+        let fd = accept();
+        retire::for_streams(fd);
+        fd
     })
 }
 
@@ -94,7 +106,7 @@ pub fn ring_peer(slot: &Slot) {
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn shutdown(fd: c_int, how: c_int) -> c_int {
+pub unsafe extern "C-unwind" fn shutdown(fd: c_int, how: c_int) -> c_int {
     if let Some(slot) = slot::of(fd) {
         recycle::plain(fd, &slot);
         recycle::withdraw(&slot, false);
@@ -103,6 +115,7 @@ pub unsafe extern "C" fn shutdown(fd: c_int, how: c_int) -> c_int {
     if let Some((_, memory)) = held.as_ref().and_then(|slot| slot.parts())
         && (how == libc::SHUT_WR || how == libc::SHUT_RDWR)
     {
+        held.as_deref().into_iter().for_each(transmit::give_back);
         // Before the end of file, so that who sees that sees this.
         control(memory).sides[held.as_ref().map_or(0, |slot| slot.me())].shut.store(1, Ordering::SeqCst);
     }
@@ -148,6 +161,7 @@ pub fn before_close(fd: c_int) -> Option<slot::Held> {
         return None;
     }
     if let Some(held) = slot::of(fd) {
+        transmit::give_back(&held);
         watch::forget(fd, &held);
     }
     let last = slot::forget(fd).inspect(watch::forget_all)?;
@@ -182,7 +196,7 @@ pub fn after_close(last: Option<slot::Held>) {
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn close(fd: c_int) -> c_int {
+pub unsafe extern "C-unwind" fn close(fd: c_int) -> c_int {
     if own::is(fd) {
         // Nothing of the program's.
         return real::fail(libc::EBADF) as c_int;
@@ -198,15 +212,24 @@ pub unsafe extern "C" fn close(fd: c_int) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __close(fd: c_int) -> c_int {
+pub unsafe extern "C-unwind" fn __close(fd: c_int) -> c_int {
     // SAFETY: as above.
     unsafe { close(fd) }
 }
 
+/// Flags of linux/close_range.h.
+const CLOSE_RANGE_UNSHARE: c_int = 2;
+const CLOSE_RANGE_CLOEXEC: c_int = 4;
+
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int {
-    // CLOSE_RANGE_CLOEXEC (4) closes nothing now.
-    if flags & 4 == 0 {
+pub unsafe extern "C-unwind" fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int {
+    if first > last || flags & !(CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC) != 0 {
+        return real::fail(libc::EINVAL) as c_int;
+    }
+    if flags & CLOSE_RANGE_CLOEXEC != 0 {
+        // It closes nothing now.
+        fresh::closed_by_exec(first, last);
+    } else {
         slot::each(first as usize, last as usize, |fd| {
             // SAFETY: a descriptor within the range that the program closes.
             unsafe { close(fd) };
@@ -222,7 +245,7 @@ pub unsafe extern "C" fn close_range(first: c_uint, last: c_uint, flags: c_int) 
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn closefrom(first: c_int) {
+pub unsafe extern "C-unwind" fn closefrom(first: c_int) {
     slot::each(usize::try_from(first).unwrap_or(0), usize::MAX, |fd| {
         // SAFETY: a descriptor that the program closes.
         unsafe { close(fd) };
@@ -239,7 +262,7 @@ pub unsafe extern "C" fn closefrom(first: c_int) {
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fclose(file: *mut libc::FILE) -> c_int {
+pub unsafe extern "C-unwind" fn fclose(file: *mut libc::FILE) -> c_int {
     // The C library closes the descriptor by itself.
     // SAFETY: as above.
     unsafe {
@@ -252,10 +275,23 @@ pub unsafe extern "C" fn fclose(file: *mut libc::FILE) -> c_int {
     }
 }
 
-/// Whether a descriptor's bytes go through the ring in both directions, or did: for the contract test, found with `dlsym`.
 #[unsafe(no_mangle)]
-pub extern "C" fn fastsock_is_fast(fd: c_int) -> c_int {
+pub unsafe extern "C-unwind" fn _IO_fclose(file: *mut libc::FILE) -> c_int {
+    // SAFETY: as above.
+    unsafe { fclose(file) }
+}
+
+/// How many directions of a descriptor's connection go through the ring, or did: for tests, found with `dlsym`.
+#[unsafe(no_mangle)]
+pub extern "C" fn fastsock_fast_ways(fd: c_int) -> c_int {
     let Some(slot) = slot::of(fd).filter(|slot| slot.active()) else { return 0 };
     let Some((_, memory)) = slot.parts() else { return 0 };
-    c_int::from(control(memory).ways.iter().all(|way| way.phase.load(Ordering::Relaxed) >= crate::arena::FAST))
+    let fast = |way: &&crate::arena::Way| way.phase.load(Ordering::Relaxed) >= crate::arena::FAST;
+    control(memory).ways.iter().filter(fast).count() as c_int
+}
+
+/// Whether both do.
+#[unsafe(no_mangle)]
+pub extern "C" fn fastsock_is_fast(fd: c_int) -> c_int {
+    c_int::from(fastsock_fast_ways(fd) == 2)
 }

@@ -3,26 +3,24 @@
 #![allow(clippy::missing_safety_doc, reason = "each is the system's call of the same name, with the system's rules")]
 
 use std::cell::Cell;
+use std::time::Duration;
 
 use libc::{c_int, c_uint, iovec, mmsghdr, msghdr, timespec};
 
-use super::{receiving, sending};
-use crate::{real, retire, slot};
+use super::{data, receiving, sending};
+use crate::{real, retire, slot, watch};
 
-/// The list of a message; empty if it can't be one, which is the kernel's to say.
+/// The list of a message.
 ///
 /// # Safety
 /// The message is one.
 unsafe fn list<'a>(message: *const msghdr) -> &'a [iovec] {
     // SAFETY: the caller's promise.
-    unsafe {
-        let (start, count) = ((*message).msg_iov, (*message).msg_iovlen);
-        if start.is_null() || count > 1024 { &[] } else { std::slice::from_raw_parts(start, count) }
-    }
+    unsafe { data::list((*message).msg_iov, (*message).msg_iovlen) }
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> isize {
+pub unsafe extern "C-unwind" fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> isize {
     // SAFETY: the caller's promise, here and in what follows.
     unsafe {
         if message.is_null() || slot::of(fd).is_none() {
@@ -43,7 +41,7 @@ pub unsafe extern "C" fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) 
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> isize {
+pub unsafe extern "C-unwind" fn sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> isize {
     // SAFETY: as above.
     unsafe {
         if !message.is_null() && (*message).msg_controllen > 0 {
@@ -73,11 +71,13 @@ unsafe fn hand_over(message: *const msghdr) {
             if (*header).cmsg_level == libc::SOL_SOCKET && (*header).cmsg_type == libc::SCM_RIGHTS {
                 let len = ((*header).cmsg_len as usize).saturating_sub(libc::CMSG_LEN(0) as usize);
                 for i in 0..len / size_of::<c_int>() {
-                    let held = retire::retire_fd(libc::CMSG_DATA(header).cast::<c_int>().add(i).read_unaligned());
+                    let held = retire::hand_back(libc::CMSG_DATA(header).cast::<c_int>().add(i).read_unaligned());
+                    let Some(held) = held else { continue };
                     // Whoever gets it may change its flags unseen.
-                    if let Some((page, _)) = held.as_ref().and_then(|held| held.parts()) {
+                    if let Some((page, _)) = held.parts() {
                         page.shared.store(1, std::sync::atomic::Ordering::Relaxed);
                     }
+                    watch::hand_over(&held);
                 }
             }
             header = libc::CMSG_NXTHDR(message.cast_mut(), header);
@@ -86,7 +86,7 @@ unsafe fn hand_over(message: *const msghdr) {
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sendmmsg(fd: c_int, messages: *mut mmsghdr, count: c_uint, flags: c_int) -> c_int {
+pub unsafe extern "C-unwind" fn sendmmsg(fd: c_int, messages: *mut mmsghdr, count: c_uint, flags: c_int) -> c_int {
     // SAFETY: as above.
     unsafe {
         for i in 0..count.min(1024) as usize {
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn sendmmsg(fd: c_int, messages: *mut mmsghdr, count: c_ui
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn recvmmsg(
+pub unsafe extern "C-unwind" fn recvmmsg(
     fd: c_int,
     messages: *mut mmsghdr,
     count: c_uint,
@@ -123,9 +123,11 @@ pub unsafe extern "C" fn recvmmsg(
 ) -> c_int {
     // SAFETY: as above.
     unsafe {
-        // With a time limit it is the kernel's, on a connection that is the kernel's.
-        let tracked = slot::of(fd);
-        if messages.is_null() || tracked.is_none() || (!limit.is_null() && tracked.is_some_and(|slot| !slot.active())) {
+        // With a time limit it is the kernel's, on a connection that is the kernel's; one that is no time it refuses.
+        let (tracked, limited) = (slot::of(fd), limit.as_ref());
+        let wrong = limited.is_some_and(|limit| limit.tv_sec < 0 || !(0..1_000_000_000).contains(&limit.tv_nsec));
+        let own = tracked.is_some_and(|slot| limited.is_none() || slot.active());
+        if messages.is_null() || wrong || !own {
             return real::recvmmsg(fd, messages, count, flags, limit);
         }
         // An error comes first here, even before bytes, and before the end of a stream: so it is with this call alone.
@@ -135,6 +137,8 @@ pub unsafe extern "C" fn recvmmsg(
             return real::fail(error) as c_int;
         }
         let errno = real::errno();
+        // As the kernel does, looked at after each message: none that waits ends for it.
+        let until = limit.as_ref().map(|limit| crate::wait::now().saturating_add(span(limit)));
         for i in 0..count.min(1024) as usize {
             let wait_no_more = i > 0 && flags & libc::MSG_WAITFORONE != 0;
             let flags = flags & !libc::MSG_WAITFORONE | if wait_no_more { libc::MSG_DONTWAIT } else { 0 };
@@ -147,7 +151,19 @@ pub unsafe extern "C" fn recvmmsg(
                 return if i > 0 { i as c_int } else { -1 };
             }
             (*message).msg_len = got as c_uint;
+            if let Some(until) = until {
+                let left = until.saturating_sub(crate::wait::now());
+                *limit = timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
+                if left.is_zero() {
+                    return i as c_int + 1;
+                }
+            }
         }
         count.min(1024) as c_int
     }
+}
+
+/// A time that is one.
+fn span(time: &timespec) -> Duration {
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
 }

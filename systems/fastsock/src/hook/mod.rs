@@ -14,7 +14,7 @@ mod select;
 pub mod signals;
 mod variadic;
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use libc::{c_int, iovec};
 
@@ -29,6 +29,24 @@ fn with_errno(result: isize, before: c_int) -> isize {
         real::fail(before);
     }
     result
+}
+
+/// That this thread is in the kernel's receive or send, until it is dropped: also if the thread is cancelled there.
+struct Within<'a>(&'a AtomicU32);
+
+impl<'a> Within<'a> {
+    #[inline(always)]
+    fn begin(count: &'a AtomicU32) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        Self(count)
+    }
+}
+
+impl Drop for Within<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 /// A call that receives: through the ring, or by `kernel`.
@@ -58,16 +76,14 @@ unsafe fn receiving(fd: c_int, buffers: &[iovec], flags: c_int, kernel: impl Fn(
                 Outcome::Kernel => {}
             }
         }
-        held.receiving.fetch_add(1, Ordering::SeqCst);
+        let _within = Within::begin(&held.receiving);
         if !held.active() {
             let got = kernel();
             if got > 0 && held.order.load(Ordering::Relaxed) != 0 {
                 recycle::heard(fd, &held);
             }
-            held.receiving.fetch_sub(1, Ordering::SeqCst);
             return with_errno(got, errno);
         }
-        held.receiving.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -98,12 +114,9 @@ unsafe fn sending(fd: c_int, buffers: &[iovec], flags: c_int, kernel: impl Fn() 
                 Outcome::Kernel => {}
             }
         }
-        held.sending.fetch_add(1, Ordering::SeqCst);
+        let _within = Within::begin(&held.sending);
         if !held.active() {
-            let sent = kernel();
-            held.sending.fetch_sub(1, Ordering::SeqCst);
-            return with_errno(sent, errno);
+            return with_errno(kernel(), errno);
         }
-        held.sending.fetch_sub(1, Ordering::SeqCst);
     }
 }

@@ -2,12 +2,12 @@
 
 #![allow(clippy::missing_safety_doc, reason = "each is the system's call of the same name, with the system's rules")]
 
-use libc::{c_int, c_uint, off_t, off64_t};
+use libc::{c_char, c_int, c_uint, c_void, off_t, off64_t};
 
 use crate::{real, retire};
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sendfile(out: c_int, from: c_int, at: *mut off_t, count: usize) -> isize {
+pub unsafe extern "C-unwind" fn sendfile(out: c_int, from: c_int, at: *mut off_t, count: usize) -> isize {
     if !crate::planted::is("a file past the ring") {
         retire::retire_fd(out);
     }
@@ -16,14 +16,14 @@ pub unsafe extern "C" fn sendfile(out: c_int, from: c_int, at: *mut off_t, count
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sendfile64(out: c_int, from: c_int, at: *mut off64_t, count: usize) -> isize {
+pub unsafe extern "C-unwind" fn sendfile64(out: c_int, from: c_int, at: *mut off64_t, count: usize) -> isize {
     retire::retire_fd(out);
     // SAFETY: as above.
     unsafe { real::sendfile64(out, from, at, count) }
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn splice(
+pub unsafe extern "C-unwind" fn splice(
     from: c_int,
     from_at: *mut off64_t,
     to: c_int,
@@ -54,4 +54,24 @@ pub unsafe extern "C" fn splice(
     }
     // SAFETY: as above.
     unsafe { real::splice(from, from_at, to, to_at, len, flags) }
+}
+
+// A list of arguments is passed as an address (x86-64).
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn vdprintf(fd: c_int, form: *const c_char, arguments: *mut c_void) -> c_int {
+    retire::retire_fd(fd);
+    // SAFETY: as above.
+    unsafe { real::vdprintf(fd, form, arguments) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn __vdprintf_chk(
+    fd: c_int,
+    flag: c_int,
+    form: *const c_char,
+    arguments: *mut c_void,
+) -> c_int {
+    retire::retire_fd(fd);
+    // SAFETY: as above.
+    unsafe { real::__vdprintf_chk(fd, flag, form, arguments) }
 }

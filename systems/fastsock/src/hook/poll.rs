@@ -239,7 +239,7 @@ unsafe fn concerns(fds: *mut pollfd, count: nfds_t) -> bool {
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int {
+pub unsafe extern "C-unwind" fn poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int {
     // SAFETY: the caller's promise, here and in what follows.
     unsafe {
         if !concerns(fds, count) {
@@ -253,13 +253,13 @@ pub unsafe extern "C" fn poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int {
+pub unsafe extern "C-unwind" fn __poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int {
     // SAFETY: as above.
     unsafe { poll(fds, count, timeout) }
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __poll_chk(fds: *mut pollfd, count: nfds_t, timeout: c_int, room: usize) -> c_int {
+pub unsafe extern "C-unwind" fn __poll_chk(fds: *mut pollfd, count: nfds_t, timeout: c_int, room: usize) -> c_int {
     fits(count, room);
     // SAFETY: as above.
     unsafe { poll(fds, count, timeout) }
@@ -274,7 +274,7 @@ fn fits(count: nfds_t, room: usize) {
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ppoll(
+pub unsafe extern "C-unwind" fn ppoll(
     fds: *mut pollfd,
     count: nfds_t,
     timeout: *const timespec,
@@ -293,7 +293,7 @@ pub unsafe extern "C" fn ppoll(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __ppoll_chk(
+pub unsafe extern "C-unwind" fn __ppoll_chk(
     fds: *mut pollfd,
     count: nfds_t,
     timeout: *const timespec,

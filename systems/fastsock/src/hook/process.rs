@@ -7,8 +7,9 @@ use std::sync::atomic::Ordering;
 use libc::{c_char, c_int, pid_t, posix_spawn_file_actions_t, posix_spawnattr_t};
 
 use crate::arena::control;
+use crate::pages::Pages;
 use crate::table::{self, Why};
-use crate::{activate, real, recycle, report, retire, slot, solo, watch};
+use crate::{activate, budget, program, real, recycle, report, retire, sandbox, settings, slot, solo, transmit, watch};
 
 /// Runs when the library is loaded.
 #[used]
@@ -23,6 +24,8 @@ static END: extern "C" fn() = end;
 extern "C" fn begin() {
     solo::begin();
     activate::note_process();
+    // A thread that read them amid a fork would leave the child without.
+    settings::get();
     crate::carry::take();
     // SAFETY: functions that live as long as the process.
     unsafe { libc::pthread_atfork(Some(before_fork), Some(in_parent), Some(in_child)) };
@@ -30,6 +33,7 @@ extern "C" fn begin() {
 
 extern "C" fn end() {
     each_active(|fd, slot, memory| {
+        transmit::give_back(slot);
         super::life::reset_if_unread(fd, slot);
         control(memory).sides[slot.me()].leaving.fetch_add(1, Ordering::SeqCst);
         control(memory).ways[slot.me()].bytes.ring(slot.peers_event());
@@ -48,30 +52,34 @@ fn each_active(work: impl Fn(c_int, &slot::Held, &am::memory::Memory)) {
     });
 }
 
-/// Two processes hold every connection. Those that are active know how to share; the others stay with the kernel, as neither process could
-/// know when no thread of the other is in the kernel.
+/// Two processes hold every connection. Those that are active know how to share; the others stay with the kernel as long as two hold them, as neither
+/// process could know when no thread of the other is in the kernel.
 fn after_fork() {
     slot::each(0, usize::MAX, |fd| {
         let Some(slot) = slot::of(fd) else { return };
         match slot.parts() {
             Some(_) if slot.active() => recycle::plain(fd, &slot),
+            None if slot.holders.several() => {
+                slot.eager.store(0, Ordering::Relaxed);
+                recycle::plain(fd, &slot);
+            }
             _ => activate::give_up(&slot, Why::Forked),
         }
     });
 }
 
+// Handlers of signals fork, also amid the C library's `malloc`: what runs from here to the new program takes no memory.
 extern "C" fn before_fork() {
-    recycle::before_fork();
+    // In the order in which calls take the locks.
     watch::before_fork();
+    recycle::before_fork();
     // Before there is another process: from then on the locks are taken.
-    slot::each(0, usize::MAX, |fd| {
-        if let Some((page, _)) = slot::of(fd).as_deref().and_then(slot::Slot::parts) {
-            page.share();
-        }
-    });
+    slot::each_meant(|slot| activate::before_fork(slot));
+    budget::before_fork();
 }
 
 extern "C" fn in_parent() {
+    budget::after_fork(false);
     watch::after_fork(false);
     recycle::after_fork(false);
     after_fork();
@@ -80,32 +88,99 @@ extern "C" fn in_parent() {
 extern "C" fn in_child() {
     // First: what it wrote to is not here.
     report::in_child();
+    budget::after_fork(true);
     watch::after_fork(true);
     activate::note_process();
     recycle::after_fork(true);
+    // A handler may have interrupted a call of this thread's, which goes on.
+    if !super::signals::within() {
+        slot::only_thread();
+        watch::only_thread();
+    }
     after_fork();
     each_active(|fd, slot, _| {
-        report::begin(fd, slot.number());
+        report::begin(fd, slot);
         report::state(slot, table::FAST);
     });
 }
 
 // A child of vfork uses its parent's memory: what it closes, the parent would take for closed. A fork is what POSIX lets a vfork be.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn vfork() -> pid_t {
+pub unsafe extern "C-unwind" fn vfork() -> pid_t {
     // SAFETY: takes nothing.
-    unsafe { real::fork() }
+    unsafe { fork() }
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn setns(fd: c_int, kind: c_int) -> c_int {
+pub unsafe extern "C-unwind" fn fork() -> pid_t {
+    // SAFETY: takes nothing.
+    not_less(unsafe { real::fork() })
+}
+
+/// What a fork returns. A child that did not come to be holds nothing.
+fn not_less(child: pid_t) -> pid_t {
+    if child < 0 {
+        let errno = real::errno();
+        slot::each_meant(|slot| slot.holders.one_less());
+        real::fail(errno);
+    }
+    child
+}
+
+// The C library runs no handlers of forks for this one.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn _Fork() -> pid_t {
+    before_fork();
+    // SAFETY: takes nothing.
+    let child = unsafe { real::_Fork() };
+    let errno = real::errno();
+    if child == 0 {
+        in_child();
+    } else {
+        in_parent();
+    }
+    real::fail(errno);
+    not_less(child)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn __fork() -> pid_t {
+    // SAFETY: takes nothing.
+    unsafe { fork() }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn __vfork() -> pid_t {
+    // SAFETY: takes nothing.
+    unsafe { fork() }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn _exit(status: c_int) -> ! {
+    // Another thread might still be in a call on a connection that others take for theirs then.
+    if !sandbox::entered() && solo::alone() && activate::in_process() {
+        slot::each_meant(|slot| slot.holders.leave());
+    }
+    // SAFETY: ends the process, as the system's call of this name does.
+    unsafe { libc::syscall(libc::SYS_exit_group, status) };
+    std::process::abort()
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn _Exit(status: c_int) -> ! {
+    // SAFETY: as above.
+    unsafe { _exit(status) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn setns(fd: c_int, kind: c_int) -> c_int {
     recycle::moved();
     // SAFETY: the caller's promise, here and in what follows.
     unsafe { real::setns(fd, kind) }
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn unshare(flags: c_int) -> c_int {
+pub unsafe extern "C-unwind" fn unshare(flags: c_int) -> c_int {
     if flags & libc::CLONE_NEWNET != 0 {
         recycle::moved();
     }
@@ -122,16 +197,15 @@ fn no_exec(failed: c_int) -> c_int {
 }
 
 /// A new program that gets the environment of this one.
-fn with_own(call: impl Fn() -> c_int) -> c_int {
+fn with_own(knows_rings: impl FnOnce() -> bool, call: impl Fn() -> c_int) -> c_int {
     watch::before_exec();
-    let carried = retire::before_exec();
+    let carried = retire::before_exec(knows_rings);
     if carried.is_empty() {
         return no_exec(call());
     }
-    carried.announce();
-    let failed = call();
+    // SAFETY: the C library's list.
+    let failed = unsafe { carried.announced(call) };
     let errno = real::errno();
-    carried.renounce();
     drop(carried);
     real::fail(errno);
     no_exec(failed)
@@ -141,15 +215,19 @@ fn with_own(call: impl Fn() -> c_int) -> c_int {
 ///
 /// # Safety
 /// `envp` is null or a list that ends with a null pointer.
-unsafe fn with_given(envp: *const *const c_char, call: impl Fn(*const *const c_char) -> c_int) -> c_int {
+unsafe fn with_given(
+    knows_rings: impl FnOnce() -> bool,
+    envp: *const *const c_char,
+    call: impl Fn(*const *const c_char) -> c_int,
+) -> c_int {
     watch::before_exec();
-    let carried = retire::before_exec();
+    let carried = retire::before_exec(knows_rings);
     if carried.is_empty() {
         return no_exec(call(envp));
     }
     // SAFETY: the caller's promise.
-    let (list, _text) = unsafe { carried.environment(envp) };
-    let failed = call(list.as_ptr());
+    let list = unsafe { carried.environment(envp) };
+    let failed = call(list.as_ref().map_or(envp, Pages::start));
     let errno = real::errno();
     drop(carried);
     real::fail(errno);
@@ -157,37 +235,59 @@ unsafe fn with_given(envp: *const *const c_char, call: impl Fn(*const *const c_c
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn execve(path: *const c_char, argv: *const *const c_char, envp: *const *const c_char) -> c_int {
+pub unsafe extern "C-unwind" fn execve(
+    path: *const c_char,
+    argv: *const *const c_char,
+    envp: *const *const c_char,
+) -> c_int {
     // SAFETY: the caller's promise, here and in what follows.
-    unsafe { with_given(envp, |envp| real::execve(path, argv, envp)) }
+    unsafe { with_given(|| program::of_path(path, Some(envp)), envp, |envp| real::execve(path, argv, envp)) }
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn execv(path: *const c_char, argv: *const *const c_char) -> c_int {
+pub unsafe extern "C-unwind" fn execv(path: *const c_char, argv: *const *const c_char) -> c_int {
     // SAFETY: as above.
-    with_own(|| unsafe { real::execv(path, argv) })
+    unsafe { with_own(|| program::of_path(path, None), || real::execv(path, argv)) }
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn execvp(path: *const c_char, argv: *const *const c_char) -> c_int {
+pub unsafe extern "C-unwind" fn execvp(path: *const c_char, argv: *const *const c_char) -> c_int {
     // SAFETY: as above.
-    with_own(|| unsafe { real::execvp(path, argv) })
+    unsafe { with_own(|| program::of_name(path, None), || real::execvp(path, argv)) }
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn execvpe(path: *const c_char, argv: *const *const c_char, envp: *const *const c_char) -> c_int {
+pub unsafe extern "C-unwind" fn execvpe(
+    path: *const c_char,
+    argv: *const *const c_char,
+    envp: *const *const c_char,
+) -> c_int {
     // SAFETY: as above.
-    unsafe { with_given(envp, |envp| real::execvpe(path, argv, envp)) }
+    unsafe { with_given(|| program::of_name(path, Some(envp)), envp, |envp| real::execvpe(path, argv, envp)) }
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fexecve(fd: c_int, argv: *const *const c_char, envp: *const *const c_char) -> c_int {
+pub unsafe extern "C-unwind" fn fexecve(fd: c_int, argv: *const *const c_char, envp: *const *const c_char) -> c_int {
     // SAFETY: as above.
-    unsafe { with_given(envp, |envp| real::fexecve(fd, argv, envp)) }
+    unsafe { with_given(|| program::of_file(fd, envp), envp, |envp| real::fexecve(fd, argv, envp)) }
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn posix_spawn(
+pub unsafe extern "C-unwind" fn execveat(
+    folder: c_int,
+    path: *const c_char,
+    argv: *const *const c_char,
+    envp: *const *const c_char,
+    flags: c_int,
+) -> c_int {
+    // SAFETY: as above.
+    let knows_rings = || unsafe { program::of_place(folder, path, envp, flags) };
+    // SAFETY: as above.
+    unsafe { with_given(knows_rings, envp, |envp| real::execveat(folder, path, argv, envp, flags)) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn posix_spawn(
     pid: *mut pid_t,
     path: *const c_char,
     actions: *const posix_spawn_file_actions_t,
@@ -195,13 +295,13 @@ pub unsafe extern "C" fn posix_spawn(
     argv: *const *mut c_char,
     envp: *const *mut c_char,
 ) -> c_int {
-    drop(retire::before_exec());
+    retire::before_spawn();
     // SAFETY: as above.
     unsafe { real::posix_spawn(pid, path, actions, attributes, argv, envp) }
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn posix_spawnp(
+pub unsafe extern "C-unwind" fn posix_spawnp(
     pid: *mut pid_t,
     path: *const c_char,
     actions: *const posix_spawn_file_actions_t,
@@ -209,7 +309,30 @@ pub unsafe extern "C" fn posix_spawnp(
     argv: *const *mut c_char,
     envp: *const *mut c_char,
 ) -> c_int {
-    drop(retire::before_exec());
+    retire::before_spawn();
     // SAFETY: as above.
     unsafe { real::posix_spawnp(pid, path, actions, attributes, argv, envp) }
+}
+
+// The C library begins the shell by calls of its own.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn system(command: *const c_char) -> c_int {
+    if !command.is_null() {
+        retire::before_spawn();
+    }
+    // SAFETY: as above.
+    unsafe { real::system(command) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn popen(command: *const c_char, mode: *const c_char) -> *mut libc::FILE {
+    retire::before_spawn();
+    // SAFETY: as above.
+    unsafe { real::popen(command, mode) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn _IO_popen(command: *const c_char, mode: *const c_char) -> *mut libc::FILE {
+    // SAFETY: as above.
+    unsafe { popen(command, mode) }
 }

@@ -98,7 +98,7 @@ fn sets(count: c_int, read: *mut fd_set, write: *mut fd_set, except: *mut fd_set
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn select(
+pub unsafe extern "C-unwind" fn select(
     count: c_int,
     read: *mut fd_set,
     write: *mut fd_set,
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn select(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __select(
+pub unsafe extern "C-unwind" fn __select(
     count: c_int,
     read: *mut fd_set,
     write: *mut fd_set,
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn __select(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pselect(
+pub unsafe extern "C-unwind" fn pselect(
     count: c_int,
     read: *mut fd_set,
     write: *mut fd_set,

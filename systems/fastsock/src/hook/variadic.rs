@@ -5,31 +5,58 @@ use std::ffi::c_int;
 use std::os::raw::c_void;
 
 use crate::real::Symbol;
-use crate::{retire, watch};
+use crate::{program, retire, watch};
 
 static EXECL: Symbol = Symbol::new(c"execl");
 static EXECLP: Symbol = Symbol::new(c"execlp");
 static EXECLE: Symbol = Symbol::new(c"execle");
 static DPRINTF: Symbol = Symbol::new(c"dprintf");
 static DPRINTF_CHK: Symbol = Symbol::new(c"__dprintf_chk");
+static PRCTL: Symbol = Symbol::new(c"prctl");
+static SYSCALL: Symbol = Symbol::new(c"syscall");
 
-extern "C" fn before(which: u32, first: usize) -> *mut c_void {
+extern "C" fn before(which: u32, first: usize, second: usize, third: usize, fourth: usize) -> *mut c_void {
     let symbol = match which {
         0 => &EXECL,
         1 => &EXECLP,
         2 => &EXECLE,
         3 => &DPRINTF,
-        _ => &DPRINTF_CHK,
+        4 => &DPRINTF_CHK,
+        5 => &PRCTL,
+        _ => &SYSCALL,
     };
-    if which < 3 {
-        // Nothing runs after a call that works, and one that fails leaves a file in memory that nobody reads: small, and closed with
-        // the process. The environment that execle passes is the caller's own: what is left is lost there.
-        watch::before_exec();
-        let carried = retire::before_exec();
-        if !carried.is_empty() {
-            carried.announce();
+    if which >= 5 {
+        // A filter of system calls, by either call. (libseccomp makes the second.) With none it is refused, and so is the second in strict mode with anything
+        // more: a program asks so whether there are any.
+        let (mode, filter, more) = match which {
+            5 if first == libc::PR_SET_SECCOMP as usize => (second, third, false),
+            6 if first == libc::SYS_seccomp as usize => {
+                ((second as u32).wrapping_add(1) as usize, fourth, third as u32 != 0 || fourth != 0)
+            }
+            _ => (libc::SECCOMP_MODE_DISABLED as usize, 0, false),
+        };
+        let strict = mode == libc::SECCOMP_MODE_STRICT as usize && !more;
+        if strict || (mode == libc::SECCOMP_MODE_FILTER as usize && filter != 0) {
+            retire::for_sandbox(strict);
         }
-        std::mem::forget(carried);
+    } else if which < 3 {
+        // Nothing runs after a call that works, and one that fails leaves a file in memory that nobody reads, and a copy of the environment's list: small, and
+        // gone with the process. The environment that execle passes is the caller's own: the peer sends what is left once more.
+        watch::before_exec();
+        let path = std::ptr::with_exposed_provenance::<std::ffi::c_char>(first);
+        // SAFETY: the caller's text.
+        let knows_rings = || unsafe {
+            match which {
+                0 => program::of_path(path, None),
+                1 => program::of_name(path, None),
+                _ => false,
+            }
+        };
+        let carried = retire::before_exec(knows_rings);
+        if !carried.is_empty() {
+            // SAFETY: the C library's list.
+            unsafe { carried.announce() };
+        }
     } else {
         // Writes by a call of its own that nobody sees.
         retire::retire_fd(first as c_int);
@@ -37,7 +64,7 @@ extern "C" fn before(which: u32, first: usize) -> *mut c_void {
     symbol.address()
 }
 
-/// A function of this name that calls `before` with its number and its first argument, then goes on to what that returns.
+/// A function of this name that calls `before` with its number and its first four arguments, then goes on to what that returns.
 macro_rules! variadic {
     ($($name:ident $number:literal)*) => {
         $(
@@ -50,6 +77,9 @@ macro_rules! variadic {
                     "sub rsp, 128",
                     "movups [rsp], xmm0", "movups [rsp + 16], xmm1", "movups [rsp + 32], xmm2", "movups [rsp + 48], xmm3",
                     "movups [rsp + 64], xmm4", "movups [rsp + 80], xmm5", "movups [rsp + 96], xmm6", "movups [rsp + 112], xmm7",
+                    "mov r8, rcx",
+                    "mov rcx, rdx",
+                    "mov rdx, rsi",
                     "mov rsi, rdi",
                     "mov edi, {number}",
                     "call {before}",
@@ -67,4 +97,4 @@ macro_rules! variadic {
     };
 }
 
-variadic! { execl 0 execlp 1 execle 2 dprintf 3 __dprintf_chk 4 }
+variadic! { execl 0 execlp 1 execle 2 dprintf 3 __dprintf_chk 4 prctl 5 syscall 6 }

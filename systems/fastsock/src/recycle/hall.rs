@@ -118,12 +118,15 @@ impl Hall {
     /// No turn begins from now on; those that have begun wait to be accepted, unless `all` go.
     fn clear(&self, all: bool) {
         self.off.store(1, Ordering::SeqCst);
-        let gone = self.parked.with(|parked| {
-            let (gone, left) = std::mem::take(parked).into_iter().partition(|parked: &Parked| parked.put_end() || all);
-            *parked = left;
-            gone
-        });
-        gone.unwrap_or_default().into_iter().for_each(Parked::let_go);
+        self.drop_all(|parked| parked.put_end() || all, Parked::let_go);
+    }
+
+    /// Those of a kind go, one after the other: no memory is taken or given back, as a handler that forks may have interrupted who does that.
+    fn drop_all(&self, which: impl Fn(&Parked) -> bool, go: impl Fn(Parked)) {
+        let next = |parked: &mut Vec<Parked>| parked.iter().position(&which).map(|at| parked.remove(at));
+        while let Some(parked) = self.parked.with(next).flatten() {
+            go(parked);
+        }
     }
 }
 
@@ -139,7 +142,7 @@ impl Parked {
     }
 
     /// No turn begins. False if it has.
-    fn put_end(&self) -> bool {
+    pub(super) fn put_end(&self) -> bool {
         let turn = self.slot.turn.load(Ordering::Relaxed);
         let Some(memory) = self.memory() else { return true };
         let number = &control(memory).turn.number;
@@ -373,14 +376,7 @@ unsafe fn take(hall: &Hall, parked: Parked, address: *mut sockaddr, len: *mut so
 
 /// Connections whose peer has gone are closed.
 fn reap(hall: &Hall) {
-    let gone = hall.parked.with(|parked| {
-        let (gone, left) = std::mem::take(parked)
-            .into_iter()
-            .partition(|parked: &Parked| tcp::peer_ended(parked.fd) && parked.put_end());
-        *parked = left;
-        gone
-    });
-    gone.unwrap_or_default().into_iter().for_each(Parked::let_go);
+    hall.drop_all(|parked| tcp::peer_ended(parked.fd) && parked.put_end(), Parked::let_go);
 }
 
 pub fn has_room(slot: &Slot) -> bool {
@@ -498,8 +494,7 @@ pub fn after_fork(child: bool) {
             hall.parked.renew();
             hall.accepting.renew();
             hall.off.store(1, Ordering::SeqCst);
-            let all = hall.parked.with(std::mem::take).unwrap_or_default();
-            all.into_iter().for_each(Parked::disown);
+            hall.drop_all(|_| true, Parked::disown);
         } else {
             hall.parked.release();
             hall.accepting.release();

@@ -138,7 +138,7 @@ pub unsafe fn connected(fd: c_int, slot: &Slot, made: u8, address: *const sockad
     });
     if eager == Some(true) && has_room() && activate::in_process() {
         let errno = real::errno();
-        if activate::begin(fd, slot) {
+        if activate::begin(fd, slot).is_ok() {
             slot.eager.store(1, Ordering::Release);
         }
         real::fail(errno);
@@ -179,9 +179,11 @@ pub fn await_offer(fd: c_int, slot: &Slot, sends: bool, waits: bool) -> Option<c
     }
     if ask[1].revents == 0 {
         if ask[0].revents != 0 {
-            // The answer came without an offer.
+            // The answer came without an offer. One that has earned to be fast meanwhile goes on to be found.
             slot.eager.store(0, Ordering::Relaxed);
-            slot.stop_knocking();
+            if slot.ops.load(Ordering::Relaxed) < settings::get().after {
+                slot.stop_knocking();
+            }
         }
         return None;
     }
@@ -238,8 +240,9 @@ pub fn after_fork(child: bool) {
     if child {
         POOL.renew();
         DESTINATIONS.renew();
-        let all = POOL.with(std::mem::take).unwrap_or_default();
-        all.into_iter().for_each(|(_, parked)| parked.disown());
+        while let Some((_, parked)) = POOL.with(Vec::pop).flatten() {
+            parked.disown();
+        }
     } else {
         POOL.release();
         DESTINATIONS.release();

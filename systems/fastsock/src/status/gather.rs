@@ -97,7 +97,10 @@ fn process(number: u32, at: &Path, wanted: &HashMap<u64, ()>, status: &mut Statu
             if wanted.contains_key(&inode) {
                 sockets.push((inode, fd));
             }
-        } else if link.strip_prefix("/memfd:").is_some_and(|rest| rest.split(' ').next() == Some(NAME)) {
+        } else if link
+            .strip_prefix("/memfd:")
+            .is_some_and(|rest| rest.split(' ').next().map(str::as_bytes) == Some(NAME.to_bytes()))
+        {
             table = read_table(&entry.path(), number).or(table);
         }
     }
@@ -119,7 +122,7 @@ fn process(number: u32, at: &Path, wanted: &HashMap<u64, ()>, status: &mut Statu
         .lines()
         .any(|line| line.ends_with("/libfastsock.so") || line.ends_with("/libfastsock.so (deleted)"));
     let program = fs::read_link(at.join("exe")).ok();
-    let program = program.and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned())).unwrap_or_default();
+    let program = program.map(|path| config::file_name(&path)).unwrap_or_default();
     let config = of_process(at, &program);
     status.processes.push(Process { number, program, library, config, table: head });
 }
@@ -135,7 +138,10 @@ fn of_process(at: &Path, program: &str) -> Config {
         })
         .collect();
     let user = fs::metadata(at).map_or(0, |about| about.uid());
-    of(|name| variables.get(name).cloned(), Who { program: program.to_owned(), user, secure: false })
+    let line = fs::read(at.join("cmdline")).unwrap_or_default();
+    let first = String::from_utf8_lossy(line.split(|&byte| byte == 0).next().unwrap_or_default()).into_owned();
+    let started = config::file_name(first.as_ref());
+    of(|name| variables.get(name).cloned(), Who { program: [program.to_owned(), started], user, secure: false })
 }
 
 fn of(variable: impl Fn(&str) -> Option<String>, who: Who) -> Config {
@@ -147,7 +153,7 @@ fn of(variable: impl Fn(&str) -> Option<String>, who: Who) -> Config {
 /// The settings as a program started from here would have them; or of these files alone.
 pub fn here(files: &[String]) -> Config {
     // SAFETY: asks for a number.
-    let who = Who { program: String::new(), user: unsafe { libc::geteuid() }, secure: false };
+    let who = Who { program: Default::default(), user: unsafe { libc::geteuid() }, secure: false };
     if files.is_empty() {
         return of(|name| std::env::var(name).ok(), who);
     }

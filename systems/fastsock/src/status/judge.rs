@@ -7,9 +7,10 @@ use crate::table::{BACK, FAST, KEPT, Why};
 fn in_words(why: Why) -> Option<&'static str> {
     Some(match why {
         Why::None => return None,
-        Why::Unfit => "it is not of this host with itself, or its port is switched off",
+        Why::Unfit => "its two ends have different addresses: those that are fast have one",
+        Why::Port => "its port is switched off",
         Why::Room => "no descriptor or memory was left for it",
-        Why::Forked => "its process forked before it was fast",
+        Why::Forked => "its process forked before it was fast, and both hold it",
         Why::NoPeer => "its peer never answered",
         Why::Call => "a call that only the kernel serves was made on it",
         Why::Sets => "it is in sets of epoll in a way that can't be followed",
@@ -128,6 +129,8 @@ mod tests {
         assert_eq!(told(|s| s.ends[0].said = None), "the library did not see it begin");
         assert_eq!(told(|s| s.ends[0].said.as_mut().unwrap().state = BACK), "it went back to the kernel");
         assert!(told(|s| s.ends[1].said.as_mut().unwrap().why = Why::Memory).contains("memory"));
+        assert!(told(|s| s.ends[0].said.as_mut().unwrap().why = Why::Unfit).starts_with("its two ends have different"));
+        assert_eq!(told(|s| s.ends[1].said.as_mut().unwrap().why = Why::Port), "its port is switched off");
         assert!(told(|s| s.ends[0].said.as_mut().unwrap().why = Why::Forked).contains("forked"));
     }
 

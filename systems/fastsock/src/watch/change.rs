@@ -1,6 +1,6 @@
 //! `epoll_ctl`.
 
-use super::life::{enter, packed, refresh};
+use super::life::{enter, entries_of, packed, refresh};
 use super::*;
 
 /// `epoll_ctl`.
@@ -140,11 +140,36 @@ fn leave_to_kernel(held: &Slot) {
     }
 }
 
+/// A connection is handed to another process, which may have it longer than this one, and sets of this one's with it: they tell of it as the kernel does.
+pub fn hand_over(held: &Slot) {
+    if held.watch.load(Ordering::SeqCst) == NONE {
+        return;
+    }
+    leave_to_kernel(held);
+    let errno = real::errno();
+    entries_of(held, held.number(), |set, state, id| {
+        let Some(set_fd) = set.fd() else { return };
+        if state.parked(id) {
+            return take_out(set, set_fd, state, id, Some(held));
+        }
+        let Some(entry) = state.entries.get_mut(id as usize).and_then(Option::as_mut) else { return };
+        if entry.kernel.is_some() && place(set_fd, entry.fd, entry.kernel, entry.events, entry.word) {
+            entry.kernel = Some(entry.events);
+        } else if entry.done {
+            // It is in the set, and tells nothing.
+            place(set_fd, entry.fd, None, ONESHOT, entry.word);
+        }
+        set.change_for_all(set_fd, entry, held);
+    });
+    real::fail(errno);
+}
+
 impl Set {
     /// Whether other processes are told of an entry of this connection that this process makes or changes: those that have the set from the same parent
     /// know the connection, but not the entry nor its token.
     fn tells_others(&self, held: &Slot) -> bool {
-        self.others.load(Ordering::SeqCst) & PARENTS != 0 && held.shared()
+        let shared = held.shared() || held.forked.load(Ordering::SeqCst) != 0;
+        self.others.load(Ordering::SeqCst) & PARENTS != 0 && shared
     }
 
     /// As [`Self::attach`], of an entry that other processes are to be told of: the kernel tells it, with the program's own word. So it does of what is left

@@ -209,6 +209,13 @@ pub fn in_several(held: &Slot) -> bool {
     held.watch.load(Ordering::SeqCst) == MANY
 }
 
+/// Whether a connection is in a set that other processes have, too.
+pub fn in_shared_set(held: &Slot) -> bool {
+    let mut shared = false;
+    entries_of(held, held.number(), |set, _, _| shared |= set.others.load(Ordering::SeqCst) != 0);
+    shared
+}
+
 /// A connection's only descriptor goes, but not the connection: what the kernel does with one that is closed for good.
 pub fn leave(held: &Slot) {
     entries_of(held, held.number(), |set, state, id| {
@@ -224,6 +231,43 @@ pub fn forget_all(held: &Held) {
     entries_of(held, held.number(), |set, state, id| set.remove(set.fd(), state, id, Some(held), false));
     held.watch.store(NONE, Ordering::SeqCst);
     real::fail(errno);
+}
+
+/// An event descriptor of the library's is about to have another number, `to`, which means the same already: the kernel's sets know it by its number. Whether it
+/// was a copy made for a set; none if one can't follow, and then all are as they were.
+pub fn renumber(from: c_int, to: c_int) -> Option<bool> {
+    let (mut all, mut copy) = (true, false);
+    let each = |work: &mut dyn FnMut(&Set, c_int, u32, &mut Entry)| {
+        for set in sets() {
+            let Some(fd) = set.fd() else { continue };
+            set.with(|state| {
+                for (id, entry) in state.entries.iter_mut().enumerate() {
+                    if let Some(entry) = entry.as_mut().filter(|entry| entry.bell == from) {
+                        work(set, fd, id as u32, entry);
+                    }
+                }
+            });
+        }
+    };
+    each(&mut |set, fd, id, entry| {
+        // Another process that has the set would go on with the number of before.
+        let follows = set.others.load(Ordering::SeqCst) == 0;
+        let plain = slot::numbered(entry.slot).is_some_and(|held| held.plain_words());
+        let word = if plain { entry.word } else { token(id, entry.generation, true) };
+        let added = |flags| place(fd, to, None, flags, word);
+        all &= follows && entry.bell_flags.is_none_or(added);
+    });
+    let gone = if all { from } else { to };
+    each(&mut |_, fd, _, entry| {
+        if entry.bell_flags.is_some() {
+            control(fd, libc::EPOLL_CTL_DEL, gone, 0, 0);
+        }
+        if all {
+            entry.bell = to;
+            copy |= entry.bell_is_copy;
+        }
+    });
+    all.then_some(copy)
 }
 
 /// All locks are taken, so that a child finds everything whole.
@@ -277,6 +321,11 @@ pub fn after_fork(child: bool) {
     } else {
         MAKING.release();
     }
+}
+
+/// The calling thread, which waits in no set, is the only one since a fork.
+pub fn only_thread() {
+    sets().for_each(|set| set.waiting.store(0, Ordering::SeqCst));
 }
 
 /// A new program is to begin: it will have sets of this one's that are not closed then, and knows nothing of tokens. Who has such a set as well knows the

@@ -14,6 +14,8 @@ pub struct Built {
     pub actor: PathBuf,
     /// The library.
     pub library: PathBuf,
+    /// Another, which tells whether connections were fast.
+    pub witness: PathBuf,
 }
 
 /// The library and the program, built once. None, with the reason, where there is no compiler for C.
@@ -31,9 +33,11 @@ fn build() -> Option<Built> {
     // A library that is only to be loaded is not built for tests by itself.
     let target = Path::new(env!("CARGO_BIN_EXE_fastsock")).parent().unwrap();
     library(target.parent().unwrap(), &[]);
-    let program = compiled(compiler, target, "contract", &cases());
-    let actor = compiled(compiler, target, "actor", &[own("actor.c")]);
-    Some(Built { program, actor, library: target.join("libfastsock.so") })
+    let program = compiled(compiler, target, "contract", &cases(), &[]);
+    compiled(compiler, target, "reader", &[own("reader.c")], &["-static"]);
+    let actor = compiled(compiler, target, "actor", &[own("actor.c")], &[]);
+    let witness = compiled(compiler, target, "witness", &[own("witness.c")], &["-shared", "-fPIC"]);
+    Some(Built { program, actor, library: target.join("libfastsock.so"), witness })
 }
 
 /// A file of `contract/`.
@@ -48,12 +52,13 @@ pub fn cases() -> Vec<PathBuf> {
 }
 
 /// A program of these files, in the folder of built things.
-fn compiled(compiler: &str, target: &Path, name: &str, files: &[PathBuf]) -> PathBuf {
+fn compiled(compiler: &str, target: &Path, name: &str, files: &[PathBuf], more: &[&str]) -> PathBuf {
     let program = target.join(format!("fastsock-{name}"));
     let fresh = target.join(format!("fastsock-{name}-{}", std::process::id()));
     let built = Command::new(compiler)
         .args(["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-o"])
         .arg(&fresh)
+        .args(more)
         .args(files)
         .args(["-lpthread", "-ldl"])
         .output()

@@ -3,6 +3,7 @@
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::Built;
@@ -36,6 +37,34 @@ pub fn command(built: &Built, library: bool, program: &str) -> Command {
         command.env("LD_PRELOAD", &built.library);
     }
     command
+}
+
+/// Connections of a program to a port, as `contract/witness.c` saw them when they ended.
+pub struct Witness(PathBuf);
+
+impl Witness {
+    /// A program to be run, with the library or without, whose connections to a port are looked at.
+    pub fn command(built: &Built, library: bool, program: &str, port: u16) -> (Command, Self) {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let file = std::env::temp_dir().join(format!("fastsock-witness-{}-{number}", std::process::id()));
+        let mut command = command(built, library, program);
+        let mut preload = built.witness.display().to_string();
+        if library {
+            preload += &format!(":{}", built.library.display());
+        }
+        command.env("LD_PRELOAD", preload).env("WITNESS", &file).env("WITNESS_PORT", port.to_string());
+        (command, Self(file))
+    }
+
+    /// They were fast, at least one of them, or all of them the kernel's, and there were some.
+    pub fn check(self, fast: bool, who: &str) {
+        let told = std::fs::read_to_string(&self.0).unwrap_or_default();
+        let any = |word: &str| told.lines().any(|line| line == word);
+        let (was_fast, was_kernels) = (any("fast"), any("kernel"));
+        assert!(was_fast == fast && (was_fast || was_kernels), "library: {who}: fast, or the kernel's: {told:?}");
+        std::fs::remove_file(&self.0).unwrap();
+    }
 }
 
 /// Whether a program is there; says so if not. `asked` is an argument with which it ends at once.

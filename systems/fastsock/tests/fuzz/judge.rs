@@ -25,7 +25,7 @@ pub enum Verdict {
     Same,
     /// The kernel itself answers now so, now otherwise, and the library as it does.
     Varies,
-    /// Different, but not again in several runs.
+    /// Different, but not again in several runs, and never over the kernel alone.
     Once(Difference),
     Different(Difference),
 }
@@ -72,7 +72,7 @@ impl Judge {
     /// Judges a script with the library on both sides (`way` 0) or on one.
     pub fn judge(&mut self, script: &[Step], way: usize) -> Verdict {
         let verdict = self.judge_with(script, way, PATIENCE, AGAIN);
-        let Verdict::Different(difference) = verdict else { return verdict };
+        let (Verdict::Different(difference) | Verdict::Once(difference)) = &verdict else { return verdict };
         // Where the kernel's answer depends on time, it gives the rare one, too, if it is asked often.
         let alike = Alike::of(script);
         let played = &difference.run;
@@ -81,7 +81,7 @@ impl Judge {
         if !hangs && (0..KERNEL_AGAIN).any(|_| gives(&self.kernel.play(script, PATIENCE).outcomes)) {
             return Verdict::Varies;
         }
-        Verdict::Different(difference)
+        verdict
     }
 
     /// Whether a script comes out differently, with the library on both sides: quickly found.

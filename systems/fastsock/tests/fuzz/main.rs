@@ -18,6 +18,8 @@ use common::{Built, built};
 use judge::{Judge, Verdict};
 use script::Step;
 
+/// Scripts that are played at least where a time limit of 100 s ends it: two thousand took 23 s (README), so that a machine may be 29 times as slow.
+const LEAST: usize = 300;
 /// Calls before a connection becomes fast: few, and different ones, so that it does at different places.
 const AFTER: [u32; 2] = [2, 5];
 
@@ -77,7 +79,11 @@ fn one(judge: &mut Judge, seed: u64, tally: &Tally, after: u32) {
         Verdict::Varies => drop(tally.varies.fetch_add(1, Ordering::Relaxed)),
         Verdict::Once(difference) => {
             tally.once.fetch_add(1, Ordering::Relaxed);
-            println!("seed {seed} (FASTSOCK_AFTER={after}), once: {difference:?}\n{}", script::text(&script));
+            // A fault that comes rarely is one all the same. What comes once can't be made smaller.
+            let text =
+                format!("// seed {seed}, FASTSOCK_AFTER={after}, once: {difference:?}\n{}", script::text(&script));
+            println!("{text}");
+            tally.failures.lock().unwrap().push(text);
         }
         Verdict::Different(difference) => {
             println!(
@@ -93,10 +99,10 @@ fn one(judge: &mut Judge, seed: u64, tally: &Tally, after: u32) {
     }
 }
 
-/// Plays them and says what came of it; fails if any came out differently.
+/// Plays them and says what came of it; fails if any came out differently, or too few were played.
 fn run(seeds: std::ops::Range<u64>, limit: Duration, most: usize) {
     let Some(built) = built() else { return };
-    let asked = seeds.end - seeds.start;
+    let asked = (seeds.end - seeds.start) as usize;
     let (tally, begun) = (Tally::default(), Instant::now());
     play(built, seeds, limit, most, &tally);
     let Tally { played, fast, again, varies, once, failures } = tally;
@@ -110,6 +116,14 @@ fn run(seeds: std::ops::Range<u64>, limit: Duration, most: usize) {
         failures.len()
     );
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+    if played < asked {
+        println!("the limit of {limit:?} ended it, with {played} of {asked} scripts; at least {LEAST} are required");
+        assert!(begun.elapsed() >= limit, "only {played} of {asked} scripts were played, and the time was not up");
+        assert!(
+            played >= LEAST,
+            "only {played} of {asked} scripts were played in {limit:?}, where {LEAST} are required"
+        );
+    }
     assert!(played < 100 || fast > played / 3, "only {fast} of {played} scripts had a fast connection");
     assert!(played < 100 || again > played / 10, "only {again} of {played} scripts used a connection again");
 }
@@ -120,7 +134,7 @@ fn number(name: &str, otherwise: u64) -> u64 {
 
 #[test]
 fn two_thousand_scripts_come_out_as_over_the_kernel() {
-    // A busy machine plays fewer in that time, and says how many.
+    // A busy machine plays fewer in that time, but not too few, and says how many.
     run(0..2000, Duration::from_secs(100), 3);
 }
 
@@ -173,7 +187,7 @@ fn what_was_found_once_is_right_now() {
         let mut judge = Judge::new(&built.actor, &built.library, after, None);
         for (name, script) in &replays {
             for way in 0..judge::WAYS.len() {
-                if let Verdict::Different(difference) = judge.judge(script, way) {
+                if let Verdict::Different(difference) | Verdict::Once(difference) = judge.judge(script, way) {
                     wrong.push(format!("{name}, FASTSOCK_AFTER={after}: {difference:?}"));
                 }
             }
@@ -203,6 +217,9 @@ const PLANTED: &[&str] = &[
     "a poll without the ring",
     "an end not told",
     "kept with bytes unread",
+    "two take themselves for one",
+    "not sent again",
+    "taken without a word",
 ];
 
 #[test]
