@@ -48,7 +48,7 @@ buffers:
 
 # FLAGS go to every run: make figures FLAGS='--budget 4s'.
 figures:
-	@scripts/setup.sh run
+	@scripts/setup.sh figures
 	@cargo build --release --locked --quiet --package pipegauge
 	@cargo build --release --locked --quiet --package fastsock
 	@scripts/modules.sh $(TARGET)/modules && PIPEGAUGE_MODULES=$(abspath $(TARGET))/modules scripts/figures.sh $(TARGET)/release/pipegauge "$$(mktemp -d pipegauge-figures-XXXXXX)" $(FLAGS)
@@ -86,16 +86,13 @@ mutants:
 	@rm -rf $(TARGET)/mutants-build
 	@PATH="$(abspath $(TARGET)/mutants-$(MUTANTS)/bin):$$PATH" cargo mutants -o $(TARGET)/mutants --sharding round-robin $(FLAGS)
 
-# mdBook is built from its crate once, without what watches and serves.
-MDBOOK := 0.5.4
+# Its search needs a server, as browsers let no page read files beside it.
 docs:
-	@scripts/setup.sh run
-	@[ -x $(TARGET)/mdbook-$(MDBOOK)/bin/mdbook ] || echo "building mdBook: some minutes, the first time"
-	@[ -x $(TARGET)/mdbook-$(MDBOOK)/bin/mdbook ] || cargo install --quiet --locked mdbook --version $(MDBOOK) \
-	  --no-default-features --features search --root $(TARGET)/mdbook-$(MDBOOK) --target-dir $(TARGET)/mdbook-build
-	@rm -rf $(TARGET)/mdbook-build
-	@$(TARGET)/mdbook-$(MDBOOK)/bin/mdbook build docs --dest-dir "$(abspath $(TARGET))/docs"
-	@echo "$(TARGET)/docs/index.html"
+	@python3 -c 'import venv, ensurepip' 2>/dev/null || { echo "make docs: python3-venv is not installed: apt-get install python3-venv" >&2; exit 1; }
+	@[ -x $(TARGET)/docs-venv/bin/python ] || python3 -m venv $(TARGET)/docs-venv
+	@$(TARGET)/docs-venv/bin/python -m pip install --quiet --disable-pip-version-check 'mkdocs==1.6.*'
+	@$(TARGET)/docs-venv/bin/python scripts/site.py $(TARGET)/docs
+	@echo "$(TARGET)/docs/index.html; with its search: python3 -m http.server --bind 127.0.0.1 --directory $(TARGET)/docs"
 
 # fastsock apart: in one build with the command its own calls would be the C library's, as the command's are, and not raw ones.
 build:

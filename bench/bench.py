@@ -46,7 +46,7 @@ LOOKED = 100
 
 
 def before_clock(pattern, burst=1):
-    """Blocks, or round trips, that pipegauge sends by NetPIPE's schedule before the clock of its only trial starts: always as many, so that the
+    """Messages, or round trips, that pipegauge sends by NetPIPE's schedule before the clock of its only trial starts: always as many, so that the
     floor can send as many. Each of a stream's two trials begins with one more, with which its receiver's clock starts."""
     return LOOKED * burst + (2 if pattern == "stream" else 0)
 
@@ -58,7 +58,7 @@ def sent_before(events, burst=1):
 
 
 def against_floor(path, pattern, size, repeats, spin, congestion=None):
-    """Pairs of pipegauge and the floor, each after as many blocks before the clock. `burst` is so many blocks and an answer, which the floor's stream
+    """Pairs of pipegauge and the floor, each after as many messages before the clock. `burst` is so many messages and an answer, which the floor's stream
     of as many is, too: both begin on an empty path and end when the answer is here."""
     burst = repeats if pattern == "burst" else 1
     warm = before_clock(pattern, burst)
@@ -69,7 +69,7 @@ def against_floor(path, pattern, size, repeats, spin, congestion=None):
         events = pipegauge(path, "--pattern", pattern, "--schedule", "netpipe", "--from", str(size), "--to", str(size), "--perturb", "0", "--trials", "1",
                            *times, *wait, *CPUS, *like(path, congestion))
         if sent_before(events, burst) != warm:
-            raise RuntimeError(f"pipegauge sent {sent_before(events, burst)} blocks before its clock started, and the floor {warm}: not at like settings")
+            raise RuntimeError(f"pipegauge sent {sent_before(events, burst)} messages before its clock started, and the floor {warm}: not at like settings")
         (t,) = trials(events)
         if pattern == "stream":
             return t["far"]["bytes"] * 8 / t["far"]["seconds"]
@@ -120,16 +120,16 @@ def part_floor():
     # The congestion control decides more of a stream over loopback than either program does.
     for path, congestion in [*(("tcp", name) for name in dict.fromkeys([peers.system_congestion(), "cubic"])), ("unix", None)]:
         named = f"{path}, {congestion}" if congestion else path
-        row(f"{named}, a burst of {BURST['stream']} blocks of 128 KiB and an answer", path, "burst", peers.BLOCK, BURST["stream"], False, 1e-9, "Gbit/s", congestion)
-        blocks = lambda: lasting(path, "stream", peers.BLOCK, "sustained", *like(path, congestion))
-        row(f"{named}, stream of 128 KiB blocks, sustained", path, "stream", peers.BLOCK, blocks, False, 1e-9, "Gbit/s", congestion)
+        row(f"{named}, a burst of {BURST['stream']} messages of 128 KiB and an answer", path, "burst", peers.BLOCK, BURST["stream"], False, 1e-9, "Gbit/s", congestion)
+        messages = lambda: lasting(path, "stream", peers.BLOCK, "sustained", *like(path, congestion))
+        row(f"{named}, stream of messages of 128 KiB, sustained", path, "stream", peers.BLOCK, messages, False, 1e-9, "Gbit/s", congestion)
     if not rows:
         raise RuntimeError("no path has a figure")
-    table("pipegauge against the floor", ["path", "blocks before the clock, each", "floor (median)", "pipegauge (median)", "ratio, paired [95%]", "pairs"], rows,
+    table("pipegauge against the floor", ["path", "messages before the clock, each", "floor (median)", "pipegauge (median)", "ratio, paired [95%]", "pairs"], rows,
           "The floor is `pipegauge-floor`: the same system calls with nothing around them but, of a receive that blocks, two stores for a thread that ends one that lasts too long (pipegauge has such a thread, too). Both sides have the same settings of the socket, CPUs 0 and 1, and have sent "
-          "as many blocks when the clock starts. Round trips and bursts then begin on an empty path and end with the answer. A sustained stream alone is timed "
-          "differently: by pipegauge from one block's arrival to the last one's, at the receiver; by the floor from the first block that leaves to the receiver's answer, "
-          "at the sender, which in about a second is longer by the way of a block and an answer. "
+          "as many messages when the clock starts. Round trips and bursts then begin on an empty path and end with the answer. A sustained stream alone is timed "
+          "differently: by pipegauge from one message's arrival to the last one's, at the receiver; by the floor from the first message that leaves to the receiver's answer, "
+          "at the sender, which in about a second is longer by the way of a message and an answer. "
           "Latency: lower is better; throughput: higher.")
 
 
@@ -198,13 +198,13 @@ def theirs(peer, pattern, congestion):
         return peers.of_netpipe(f.read(), pattern == "stream")
 
 
-# Blocks, or round trips, of a trial of about a millisecond.
+# Messages, or round trips, of a trial of about a millisecond.
 BURST = {"stream": 40, "ping-pong": 100}
 LASTING = {}
 
 
 def lasting(path, pattern, size, trial, *settings):
-    """Blocks, or round trips, of a trial as long as the peer's: about a millisecond, or a second at the path's own speed."""
+    """Messages, or round trips, of a trial as long as the peer's: about a millisecond, or a second at the path's own speed."""
     if trial != "sustained":
         return BURST[pattern]
     key = (path, pattern, size, *settings)
@@ -222,8 +222,8 @@ def ours(pattern, peer, settings):
     if peer in peers.FLOWS:
         flows = peer.name.split()[-1]
         # Each flow its share of what one would carry in that time.
-        blocks = lasting("tcp", pattern, peers.BLOCK, peer.trial, *like) // int(flows)
-        return mine_once("tcp", pattern, peers.BLOCK, blocks, False, "--flows", flows, *like)
+        messages = lasting("tcp", pattern, peers.BLOCK, peer.trial, *like) // int(flows)
+        return mine_once("tcp", pattern, peers.BLOCK, messages, False, "--flows", flows, *like)
     if pattern == "ping-pong" and peer.program == "NPtcp":
         # NetPIPE reports the shortest of its trials: so does this.
         e = pipegauge("tcp", "--schedule", "netpipe", "--from", "64", "--to", "64", "--perturb", "0", "--wait", "block", *CPUS, *like)
@@ -467,7 +467,7 @@ def timed(*command):
 
 
 def part_analysis():
-    blocks, runs = (20, 10) if QUICK else (430, 200)
+    rounds, runs = (20, 10) if QUICK else (430, 200)
     model = "latency=10us,rate=10Gbit/s,dip=60KiB..66KiB*5,noise=2%"
     at = tempfile.mkdtemp(dir=WORK)
 
@@ -477,7 +477,7 @@ def part_analysis():
         subprocess.run([PG, *command, "--no-html", "--quiet", "-o", file], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=600)
         return file
 
-    big = theory("big.run.jsonl", blocks, 1)
+    big = theory("big.run.jsonl", rounds, 1)
     with open(big) as f:
         count = sum('"event":"trial"' in line for line in f)
     many = [theory(f"{i}.run.jsonl", 10, i) for i in range(1, runs + 1)]

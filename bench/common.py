@@ -41,7 +41,10 @@ MACHINE = machine()
 
 
 def table(title, head, rows, note=""):
-    """Keeps a table for RESULTS.md and prints it."""
+    """Keeps a table for RESULTS.md and prints it. Where nothing was measured, the table that is there stays."""
+    if not rows:
+        say(f"skipped: {title}, as nothing of it was measured; its table in RESULTS.md stays as it is\n")
+        return
     lines = [f"## {title}", "", f"{time.strftime('%Y-%m-%d %H:%M')}, {MACHINE}.", "", "| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     lines += ["| " + " | ".join(str(c) for c in row) + " |" for row in rows]
     if note:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 SMALL, BLOCK = 64, 131072
 # Messages of a trial, about a second on a machine that is left alone.
-WARM, TIMES = 1000, {"ping-pong": 20000, "stream": 8000}
+WARM, TIMES = 1000, {SMALL: 20000, BLOCK: 8000}
 PORT = "11240"
 
 
@@ -25,14 +25,23 @@ class Fabric:
     # Words before the tool's own (environment), and flags.
     before: tuple
     flags: tuple
-
-    @property
-    def size(self):
-        return BLOCK if self.pattern == "stream" else SMALL
+    size: int = SMALL
 
     @property
     def times(self):
-        return TIMES[self.pattern]
+        return TIMES[self.size]
+
+    @property
+    def a_rate(self):
+        """Whether its figure is bits a second; else it is seconds."""
+        return self.size == BLOCK
+
+    @property
+    def what(self):
+        """What is measured, in words."""
+        if self.pattern == "ping-pong":
+            return f"{self.size} B, RTT/2"
+        return f"{self.size >> 10} KiB {self.pattern}" if self.a_rate else f"{self.pattern} of {self.size} B"
 
     def module(self):
         return self.path.split(":")[0]
@@ -59,11 +68,11 @@ class Fabric:
         return [*self.flags, "-s", str(self.size), "-n", str(self.times), "-w", str(WARM), "-f", "-v"]
 
     def read(self, text):
-        """Its figure: seconds of half a round trip, or bits a second."""
+        """Its figure: seconds of half a round trip or of an access, or bits a second."""
         if self.program == "fi_pingpong":
             return of_pingpong(text, self.size)
         latency, rate = of_perftest(text)
-        return rate if self.pattern == "stream" else latency
+        return rate if self.a_rate else latency
 
 
 def of_perftest(text):
@@ -83,9 +92,26 @@ def of_pingpong(text, size):
     raise RuntimeError(f"no row of {size} bytes in: {text[-400:]}")
 
 
-def ucx(tls, pattern, test, *flags):
-    # The module keeps to the loopback interface, over which both sides meet.
-    return Fabric(f"ucx:tls={tls}", pattern, "ucx_perftest", ("env", f"UCX_TLS={tls}", "UCX_NET_DEVICES=lo"), ("-t", test, *flags))
+# What ucx_perftest calls the tests of its upper layer: small messages to and fro, and large ones one way.
+UCX_MESSAGES = {"tag": ("tag_lat", "tag_bw"), "am": ("ucp_am_lat", "ucp_am_bw"), "stream": ("stream_lat", "stream_bw")}
+
+
+def ucx(path, tls, pattern, test, size):
+    # The module keeps to the loopback interface, over which both sides meet. pipegauge has one send or access under way, so the tool has one, too.
+    one = () if pattern == "ping-pong" else ("-O", "1")
+    return Fabric(path, pattern, "ucx_perftest", ("env", f"UCX_TLS={tls}", "UCX_NET_DEVICES=lo"), ("-t", test, *one), size)
+
+
+def ucx_messages(op, tls):
+    latency, rate = UCX_MESSAGES[op]
+    path = f"ucx:tls={tls},op={op}"
+    return [ucx(path, tls, "ping-pong", latency, SMALL), ucx(path, tls, "stream", rate, BLOCK)]
+
+
+def ucx_accesses(tls):
+    """Its put latency is of puts to and fro, which pipegauge has no pattern of."""
+    path = f"ucx:tls={tls}"
+    return [ucx(path, tls, "get", "ucp_get", SMALL), ucx(path, tls, "get", "ucp_get", BLOCK), ucx(path, tls, "put", "ucp_put_bw", BLOCK)]
 
 
 def libfabric(provider, endpoint, op="message"):
@@ -94,9 +120,8 @@ def libfabric(provider, endpoint, op="message"):
                   ("-p", provider, "-e", endpoint, "-m", mode))
 
 
-# pipegauge has one send under way, so the tool has one, too.
-FABRICS = [ucx("tcp", "ping-pong", "tag_lat"), ucx("shm", "ping-pong", "tag_lat"),
-           ucx("tcp", "stream", "tag_bw", "-O", "1"), ucx("shm", "stream", "tag_bw", "-O", "1"),
+FABRICS = [*(fabric for op in UCX_MESSAGES for tls in ("tcp", "shm") for fabric in ucx_messages(op, tls)),
+           *ucx_accesses("tcp"), *ucx_accesses("shm"),
            libfabric("tcp", "rdm"), libfabric("tcp", "rdm", "tagged"), libfabric("tcp", "msg"), libfabric("shm", "rdm"), libfabric("udp", "dgram")]
 
 
@@ -105,7 +130,10 @@ def ours(fabric):
     found = trials(pipegauge(*fabric.mine()))[0]
     if fabric.pattern == "stream":
         return found["far"]["bytes"] * 8 / found["far"]["seconds"]
-    return found["seconds"] / found["repeats"] / 2
+    each = found["seconds"] / found["repeats"]
+    if fabric.pattern == "ping-pong":
+        return each / 2
+    return fabric.size * 8 / each if fabric.a_rate else each
 
 
 def theirs(fabric):
@@ -136,9 +164,9 @@ def part_fabrics():
         except failed as e:
             say(f"{fabric.path}: {e}")
             continue
-        unit, scale, what = ("Gbit/s", 1e-9, f"{BLOCK >> 10} KiB stream") if fabric.pattern == "stream" else ("us", 1e6, f"{SMALL} B, RTT/2")
+        unit, scale = ("Gbit/s", 1e-9) if fabric.a_rate else ("us", 1e6)
         median = lambda i: f"{statistics.median(p[i] for p in pairs) * scale:.2f} {unit}"
-        rows.append([f"`{fabric.path}`, {what}", f"`{' '.join([fabric.program, *fabric.flags])}`", median(1), median(0), ratio(pairs), len(pairs)])
+        rows.append([f"`{fabric.path}`, {fabric.what}", f"`{' '.join([fabric.program, *fabric.flags])}`", median(1), median(0), ratio(pairs), len(pairs)])
     table("UCX against ucx_perftest, libfabric against fi_pingpong", ["pipegauge", "peer", "peer (median)", "pipegauge (median)", "ratio pipegauge/peer, paired [95%]", "pairs"], rows,
           f"Pairs in turns, each side first in every other one; both pinned to CPUs 0 and 1, over the same transport and the loopback interface, as many messages or round trips of one size, means. "
-          "Of latency lower is better, of streams higher; parity: the interval has 1 in it. ucx_perftest times a stream where it is sent, pipegauge where it arrives. fi_pingpong sends small messages by fi_inject, pipegauge all by fi_send.")
+          "Of times lower is better, of rates higher; parity: the interval has 1 in it. ucx_perftest times a stream where it is sent, pipegauge where it arrives. A put of pipegauge is over when its bytes are there (a flush after each), one of ucp_put_bw when its memory may be used again. fi_pingpong sends small messages by fi_inject, pipegauge all by fi_send.")

@@ -20,7 +20,7 @@ ROUNDS = 5 if QUICK else FEWEST_PAIRS + 1
 # Fewer rounds of a run make no interval.
 FEWEST = ROUNDS - 1
 # Rounds and casts are counted; this ends none of them.
-BUDGET = "10m"
+BUDGET = "10min"
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,7 @@ def quoted(text):
                 "row says what each had sent when its clock started. A sustained stream is timed at pipegauge's receiver and at the floor's sender. The",
                 "floor is a bare program, not the fastest possible one: a figure below 0 is no lead, but tells how far two programs of the same work",
                 "lie apart.", "",
-                "| what | blocks before the clock | bare floor | pipegauge | cost over the floor |", "|---|---|---|---|---|"]
+                "| what | messages before the clock | bare floor | pipegauge | cost over the floor |", "|---|---|---|---|---|"]
         out += [f"| {r[0]} | {r[1]} | {r[2]} | {r[3]} | {cost(r[2], r[4])} |" for r in floor] + [""]
     out += ["Against other tools, both sides at like settings of the socket. Where the interval has 1 in it, that is parity. Each interval is that of its",
             "row alone: of twenty rows of parity one leaves out 1 by chance.",

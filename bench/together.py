@@ -117,7 +117,7 @@ LIMIT = ["timeout", "120"]
 
 
 def stream_of(repeats):
-    """One stream of so many blocks: its run file's trials, warm-up too, and the CPU time of both sides' processes (of what a process waited for, too)."""
+    """One stream of so many messages: its run file's trials, warm-up too, and the CPU time of both sides' processes (of what a process waited for, too)."""
     file = os.path.join(WORK, "cost.run.jsonl")
     if os.path.exists(file):
         os.unlink(file)

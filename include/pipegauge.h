@@ -98,7 +98,7 @@ enum pipegauge_form {
     PIPEGAUGE_BYTES = 1,
     /* A time of `low` to `high` seconds: setting.real. */
     PIPEGAUGE_SECONDS = 2,
-    /* A whole number: setting.whole. */
+    /* A whole number of `least` to `most`, of any size where `most` is 0: setting.whole. */
     PIPEGAUGE_WHOLE = 3,
     /* A share of 0 to 1: setting.real. */
     PIPEGAUGE_SHARE = 4,
@@ -122,7 +122,8 @@ enum pipegauge_knob {
     PIPEGAUGE_EAGER = 3
 };
 
-/* One thing that can be set on a path, as `NAME:option=value`. */
+/* One thing that can be set on a path, as `NAME:option=value`. Members are named where one is filled in (`.name = "buffer"`): there may be more of them in
+ * a later header. */
 struct pipegauge_option {
     size_t size;
     /* Lower-case letters, digits and '-'. */
@@ -133,7 +134,7 @@ struct pipegauge_option {
     const char *by_default;
     enum pipegauge_form form;
     enum pipegauge_knob knob;
-    /* Bounds of a size, both included; `most` is also the longest word. */
+    /* Bounds of a size and of a whole number, both included; `most` is also the longest word. */
     uint64_t least;
     uint64_t most;
     /* Bounds of a time, seconds. */
@@ -141,6 +142,10 @@ struct pipegauge_option {
     double high;
     /* The words that there are, NULL after the last. */
     const char *const *words;
+
+    /* Added after the first modules: what a whole number counts ("messages", "us"), for lists and help. NULL where it is a mere number. Sizes are
+       bytes, times seconds and rates bits a second anyway. */
+    const char *unit;
 };
 
 /* One option as it was set. Only options that somebody set are handed over; values are within their bounds. */
@@ -224,12 +229,12 @@ struct pipegauge_collective {
     /* Returns once all members have called it. */
     int (*barrier)(pipegauge_link *, struct pipegauge_error *);
     /* The `len` bytes of rank 0 go to all others. */
-    int (*broadcast)(pipegauge_link *, void *block, size_t len, struct pipegauge_error *);
-    /* Adds up the blocks of all members as uint64_t, modulo 2^64, and gives each the sums. `len` is a multiple of 8. */
+    int (*broadcast)(pipegauge_link *, void *message, size_t len, struct pipegauge_error *);
+    /* Adds up the messages of all members as uint64_t, modulo 2^64, and gives each the sums. `len` is a multiple of 8. */
     int (*allreduce)(pipegauge_link *, const void *mine, void *sums, size_t len, struct pipegauge_error *);
-    /* Gives each member the blocks of all, `len` bytes each, in the order of their ranks. */
+    /* Gives each member the messages of all, `len` bytes each, in the order of their ranks. */
     int (*allgather)(pipegauge_link *, const void *mine, void *all, size_t len, struct pipegauge_error *);
-    /* Each member has a block of `len` bytes for each, in the order of their ranks, and gets one of each. */
+    /* Each member has a message of `len` bytes for each, in the order of their ranks, and gets one of each. */
     int (*all_to_all)(pipegauge_link *, const void *out, void *into, size_t len, struct pipegauge_error *);
 };
 

@@ -18,8 +18,8 @@ KNOWN = {
         (
             "am any exec exec::echoed greet http http::link invite ip ip_stream local meet memcpy module::library module::link mptcp multicast "
             "multicast::interface multicast::link multicast::meeting multicast::place multicast::sockets name packet pipe quic::config quic::datagrams quic::link "
-            "quic::meeting quic::pump quic::sockets registry seqpacket shm shm::link shm::region shm::wait strata::meeting stream tcp "
-            "theory tls tls::duct udp unbuilt unix unixgram uring websocket websocket::duct"
+            "quic::meeting quic::pump quic::sockets registry sctp seqpacket shm shm::link shm::region shm::wait strata::meeting stream tcp "
+            "theory tls tls::duct udp unbuilt unix unixgram uring vsock websocket websocket::duct"
         ).split(),
     ],
 }

@@ -115,7 +115,7 @@ def helps(program):
 
 
 def documents():
-    return [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").glob("*.md") if p.name != "SUMMARY.md")]
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 class Tally:

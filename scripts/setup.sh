@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Installs what is missing for `make run` (setup.sh run), for building and linting (lint), for `make test` (test) or `make bench` (bench) on
-# Debian 12 or a system like it.
+# Installs what is missing for `make run` (setup.sh run), for building and linting (lint), for `make test` (test), `make figures` (figures) or
+# `make bench` (bench) on Debian 12 or a system like it.
 # Says what it does; does nothing, and needs no root, where nothing is missing. Safe to run again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$PATH:$HOME/.cargo/bin:/usr/sbin:/sbin"
 
 goal=${1:-run}
-case "$goal" in run | lint | test | bench) ;; *) echo "usage: scripts/setup.sh run|lint|test|bench" >&2; exit 2 ;; esac
+case "$goal" in run | lint | test | figures | bench) ;; *) echo "usage: scripts/setup.sh run|lint|test|figures|bench" >&2; exit 2 ;; esac
 
 have() { command -v "$1" >/dev/null 2>&1; }
 missing=()
@@ -88,9 +88,26 @@ if [ "$goal" = test ]; then
   want gnuplot-nox have gnuplot
   want python3-venv python3 -c 'import venv, ensurepip'
 fi
+if [ "$goal" = figures ]; then
+  want python3 have python3
+  want iproute2 have ip
+  want ethtool have ethtool
+  want nuttcp have nuttcp
+  want iperf3 have iperf3
+  want vsftpd have vsftpd
+  want curl have curl
+fi
+if [ "$goal" = figures ] || [ "$goal" = bench ]; then
+  want openmpi-bin have mpiexec.openmpi
+  want libopenmpi-dev have mpicc.openmpi
+  want mpich have mpiexec.mpich
+  want libmpich-dev have mpicc.mpich
+fi
 if [ "$goal" = bench ]; then
   want python3 have python3
   want netpipe-tcp have NPtcp
+  want netpipe-openmpi have NPopenmpi
+  want netpipe-mpich2 have NPmpich2
   want sockperf have sockperf
   want qperf have qperf
   want iperf3 have iperf3

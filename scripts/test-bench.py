@@ -1,6 +1,8 @@
 """Tests of `make bench` without measuring: like settings on both sides of every pair, and no lead told where there is none.
 Closes with "N passed, N failed"."""
 
+import contextlib
+import io
 import json
 import subprocess
 import sys
@@ -12,6 +14,7 @@ sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
 import bench  # noqa: E402
+import common  # noqa: E402
 import fabrics  # noqa: E402
 import fastsock  # noqa: E402
 import footprint  # noqa: E402
@@ -55,7 +58,7 @@ def help_and_unknown_parts_measure_nothing():
         assert ended.returncode == code and said in ended.stdout + ended.stderr, ended
 
 
-def both_sides_write_blocks_of_one_size():
+def both_sides_write_messages_of_one_size():
     for peer in peers.THROUGHPUT:
         said = " ".join(peer.client("bbr"))
         assert str(peers.BLOCK) in said, said
@@ -146,7 +149,7 @@ def only_pairs_at_like_settings_are_quoted():
 
 
 FLOOR = ("# Measured\n\n2 CPUs (X), Linux 6.18.\n\n## pipegauge against the floor\n\n2030-01-01 00:00.\n\n"
-         "| path | blocks before the clock | floor (median) | pipegauge (median) | ratio, paired [95%] | pairs |\n|---|---|---|---|---|---|\n")
+         "| path | messages before the clock | floor (median) | pipegauge (median) | ratio, paired [95%] | pairs |\n|---|---|---|---|---|---|\n")
 
 
 def floor_of(*rows):
@@ -157,34 +160,34 @@ def nothing_is_said_to_beat_the_bare_floor():
     said = floor_of(("tcp, 1 B round trip", "us", "0.800 [0.700, 0.900]"),
                     ("unix, 1 B round trip", "us", "parity: 0.990 [0.900, 1.100]"),
                     ("shm, 1 B round trip", "us", "1.250 [1.200, 1.300]"),
-                    ("tcp, a burst of 40 blocks", "Gbit/s", "1.250 [1.100, 1.600]"),
-                    ("unix, stream of blocks", "Gbit/s", "0.800 [0.500, 0.900]"))
+                    ("tcp, a burst of 40 messages", "Gbit/s", "1.250 [1.100, 1.600]"),
+                    ("unix, stream of messages", "Gbit/s", "0.800 [0.500, 0.900]"))
     cost = {row.split(" | ")[0].strip("| "): row.split(" | ")[-1].strip(" |") for row in said.split("\n") if row.startswith("|")}
     assert cost["tcp, 1 B round trip"] == "none seen (-20.0% [-30.0%, -10.0%])", cost
     assert cost["unix, 1 B round trip"] == "not told from none (-1.0% [-10.0%, +10.0%])", cost
     assert cost["shm, 1 B round trip"] == "+25.0% [+20.0%, +30.0%]", cost
     # Of a throughput the cost is in time: a rate of 1.25 is a cost of -20%.
-    assert cost["tcp, a burst of 40 blocks"] == "none seen (-20.0% [-37.5%, -9.1%])", cost
-    assert cost["unix, stream of blocks"] == "+25.0% [+11.1%, +100.0%]", cost
+    assert cost["tcp, a burst of 40 messages"] == "none seen (-20.0% [-37.5%, -9.1%])", cost
+    assert cost["unix, stream of messages"] == "+25.0% [+11.1%, +100.0%]", cost
     assert "not the fastest possible one" in said and "beaten" not in said, said
 
 
 def what_the_two_figures_of_a_row_are_is_said_above_both_tables():
     said = floor_of(("tcp, 1 B round trip", "us", "1.100 [1.050, 1.200]"))
-    assert said.index("divide to another ratio") < said.index("| what | blocks") < said.index("| against |"), said
+    assert said.index("divide to another ratio") < said.index("| what | messages") < said.index("| against |"), said
     assert said.count("divide to another") == 1, said
 
 
 def nothing_is_said_of_a_congestion_control_that_no_row_has():
-    said = floor_of(("tcp, cubic, a burst of 40 blocks", "Gbit/s", "parity: 1.010 [0.970, 1.040]"))
+    said = floor_of(("tcp, cubic, a burst of 40 messages", "Gbit/s", "parity: 1.010 [0.970, 1.040]"))
     assert "bbr" not in said, said
 
 
 def streams_count_in_how_far_chance_goes_below_the_floor():
-    said = floor_of(("tcp, 1 B round trip", "us", "0.975 [0.931, 1.015]"), ("tcp, stream of blocks", "Gbit/s", "1.064 [0.950, 1.087]"))
+    said = floor_of(("tcp, 1 B round trip", "us", "0.975 [0.931, 1.015]"), ("tcp, stream of messages", "Gbit/s", "1.064 [0.950, 1.087]"))
     # A rate of 1.064 is 6.0% less time.
     assert "took up to 6.0% less time than the floor" in said, said
-    said = floor_of(("tcp, 1 B round trip", "us", "0.975 [0.931, 1.015]"), ("tcp, stream of blocks", "Gbit/s", "0.900 [0.850, 0.987]"))
+    said = floor_of(("tcp, 1 B round trip", "us", "0.975 [0.931, 1.015]"), ("tcp, stream of messages", "Gbit/s", "0.900 [0.850, 0.987]"))
     assert "took up to 2.5% less time than the floor" in said, said
     assert "away from parity: the floor, tcp, 1 B round trip" in floor_of(("tcp, 1 B round trip", "us", "0.900 [0.800, 0.950]"))
     assert "less time than the floor" not in floor_of(("tcp, 1 B round trip", "us", "1.100 [1.000, 1.200]"))
@@ -192,18 +195,18 @@ def streams_count_in_how_far_chance_goes_below_the_floor():
 
 def rows_of_the_floor_say_what_was_sent_before_the_clock_or_are_not_quoted():
     assert "| tcp, 1 B round trip | 100 | 1 us |" in floor_of(("tcp, 1 B round trip", "us", "1.100 [1.000, 1.200]"))
-    old = FLOOR.replace(" blocks before the clock |", "").replace("|---|---|---|---|---|---|", "|---|---|---|---|---|")
+    old = FLOOR.replace(" messages before the clock |", "").replace("|---|---|---|---|---|---|", "|---|---|---|---|---|")
     said = quote.quoted(old + "| tcp, 128 KiB stream, burst | 29.0 Gbit/s | 30.3 Gbit/s | parity: 1.064 [0.950, 1.087] | 20 |\n")
     assert "burst" not in said and "less time than the floor" not in said, said
 
 
-def both_sides_send_as_many_blocks_before_the_clock():
+def both_sides_send_as_many_messages_before_the_clock():
     def trial(repeats, received, **more):
         return {"event": "trial", "repeats": repeats, "far": {"received": received}, **more}
     run = [{"event": "run"}, trial(100, 101, warmup=True), trial(5000, 5001)]
     assert bench.sent_before(run) == bench.before_clock("stream") == 102
     assert bench.sent_before([trial(100, 100, warmup=True), trial(20000, 20000)]) == bench.before_clock("ping-pong") == 100
-    # An iteration of a burst is so many blocks.
+    # An iteration of a burst is so many messages.
     assert bench.sent_before([trial(100, 4000, warmup=True), trial(1, 40)], 40) == bench.before_clock("burst", 40) == 4000
 
     asked = []
@@ -214,7 +217,7 @@ def both_sides_send_as_many_blocks_before_the_clock():
     real, bench.pipegauge, bench.run = (bench.pipegauge, bench.run), another_count, lambda command: asked.append(command) or '{"seconds_per_iteration": 1}'
     try:
         bench.against_floor("shm", "ping-pong", 1, 20000, True)
-        raise AssertionError("unlike numbers of blocks were compared")
+        raise AssertionError("unlike numbers of messages were compared")
     except RuntimeError as e:
         assert "not at like settings" in str(e), e
         bench.pipegauge = lambda *_: [trial(100, 100, warmup=True), trial(20000, 20000, seconds=1.0)]
@@ -387,9 +390,12 @@ def both_sides_of_a_fabric_have_like_settings():
             for side in (server, client):
                 assert f"UCX_TLS={set_to['tls']}" in side and "UCX_NET_DEVICES=lo" in side, side
             assert (after(client, "-s"), after(client, "-n")) == (size, times), client
-            assert after(client, "-t") == {"ping-pong": "tag_lat", "stream": "tag_bw"}[fabric.pattern], client
-            # One message under way on both sides.
-            assert fabric.pattern != "stream" or after(client, "-O") == "1", client
+            tests = {"tag": ("tag_lat", "tag_bw"), "am": ("ucp_am_lat", "ucp_am_bw"), "stream": ("stream_lat", "stream_bw")}
+            latency, rate = tests[set_to.get("op", "tag")]
+            assert after(client, "-t") == {"ping-pong": latency, "stream": rate, "get": "ucp_get", "put": "ucp_put_bw"}[fabric.pattern], client
+            # One message or access under way on both sides.
+            assert fabric.pattern == "ping-pong" or after(client, "-O") == "1", client
+            assert fabric.a_rate == (fabric.pattern in ("stream", "put") or fabric.size == fabrics.BLOCK), fabric
         else:
             for side in (server, client):
                 assert (after(side, "-S"), after(side, "-I")) == (size, times), side
@@ -398,8 +404,22 @@ def both_sides_of_a_fabric_have_like_settings():
             assert fabric.pattern == "ping-pong", fabric
 
 
+def every_way_of_ucx_is_held_against_a_test_of_its_own():
+    of_ucx = [f for f in fabrics.FABRICS if f.program == "ucx_perftest"]
+    for tls in ("tcp", "shm"):
+        found = {(f.path.partition("op=")[2], f.pattern, f.size) for f in of_ucx if f"tls={tls}" in f.path}
+        messages = {(op, *how) for op in ("tag", "am", "stream") for how in (("ping-pong", fabrics.SMALL), ("stream", fabrics.BLOCK))}
+        accesses = {("", "get", fabrics.SMALL), ("", "get", fabrics.BLOCK), ("", "put", fabrics.BLOCK)}
+        assert found == messages | accesses, found
+    assert len({(f.path, f.what) for f in of_ucx}) == len(of_ucx), "each has a row of its own"
+
+
 def figures_of_fabrics_are_read_from_what_the_tools_print():
     near = lambda a, b: abs(a / b - 1) < 1e-9
+    said = "iterations,50.0_percentile_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr\n100,2.0,4.0,4.0,8.0,8.0,1,1\n"
+    for fabric in fabrics.FABRICS:
+        if fabric.program == "ucx_perftest":
+            assert near(fabric.read(said), 8.0 * 1024 * 1024 * 8 if fabric.a_rate else 4e-6), fabric
     said = "iterations,50.0_percentile_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr\n5000,3.158,18.257,18.257,3.34,3.34,54773,54773\n"
     latency, rate = fabrics.of_perftest(said)
     assert near(latency, 18.257e-6) and near(rate, 3.34 * 1024 * 1024 * 8)
@@ -411,6 +431,30 @@ def figures_of_fabrics_are_read_from_what_the_tools_print():
         except RuntimeError:
             continue
         raise AssertionError(f"{fabric.path} has a figure of nothing")
+
+
+def a_table_without_rows_leaves_the_recorded_one():
+    kept = dict(common.TABLES)
+    try:
+        common.TABLES.clear()
+        with contextlib.redirect_stdout(io.StringIO()):
+            common.table("none", ["a"], [], "a note")
+            assert not common.TABLES, common.TABLES
+            common.table("one", ["a"], [[1]])
+        assert "| 1 |" in common.TABLES["one"]
+    finally:
+        common.TABLES.clear()
+        common.TABLES.update(kept)
+
+
+def the_set_up_has_what_figures_and_bench_measure():
+    text = (ROOT / "scripts" / "setup.sh").read_text()
+    for goal, programs in {"figures": ["ip", "ethtool", "mpiexec.openmpi", "mpicc.mpich"], "bench": ["NPopenmpi", "NPmpich2", "mpicc.openmpi", "mpicc.mpich"]}.items():
+        wanted = "".join(part for head, part in (block.split("; then", 1) for block in text.split("if ")[1:] if "; then" in block) if f'"$goal" = {goal} ]' in head)
+        for program in programs:
+            assert f"have {program}\n" in wanted, (goal, program)
+    make = (ROOT / "Makefile").read_text()
+    assert "figures:\n\t@scripts/setup.sh figures" in make and "bench:\n\t@scripts/setup.sh bench" in make
 
 
 def both_sides_of_an_mpi_have_like_settings_and_figures_are_read():
@@ -475,7 +519,7 @@ def carriers_of_a_group_are_measured_alike_and_lose_alike():
     for load in group.LOADS:
         words = group.command(group.CARRIERS, load, "x")
         after = lambda flag: words[words.index(flag) + 1]
-        assert (after("--trials"), after("--repeats"), after("--budget")) == (str(group.ROUNDS), str(load.repeats), "10m"), words
+        assert (after("--trials"), after("--repeats"), after("--budget")) == (str(group.ROUNDS), str(load.repeats), "10min"), words
         assert load.repeats * load.messages >= 2000, load
         assert (after("--sizes"), after("--burst"), after("--pattern")) == (str(load.size), str(load.messages), load.pattern), load
         dropped = int(words[words.index(group.NAMESPACE) + 1])
@@ -539,17 +583,18 @@ def a_childs_cpu_time_counts():
 
 
 passed = failed = 0
-for test in [both_sides_of_every_pair_have_like_settings, help_and_unknown_parts_measure_nothing, both_sides_write_blocks_of_one_size,
+for test in [both_sides_of_every_pair_have_like_settings, help_and_unknown_parts_measure_nothing, both_sides_write_messages_of_one_size,
              trials_of_throughput_are_sustained, figures_are_read_from_what_the_tools_print,
              pairs_take_turns_and_each_side_begins_as_often, a_pair_without_a_figure_is_made_again_but_not_for_ever,
              an_interval_with_one_in_it_is_parity_and_nothing_else_is, only_pairs_at_like_settings_are_quoted,
              nothing_is_said_to_beat_the_bare_floor, what_the_two_figures_of_a_row_are_is_said_above_both_tables,
              nothing_is_said_of_a_congestion_control_that_no_row_has, the_floors_sockets_have_the_congestion_control_that_was_asked_for,
              a_row_of_the_floor_without_a_figure_leaves_the_others, streams_count_in_how_far_chance_goes_below_the_floor,
-             rows_of_the_floor_say_what_was_sent_before_the_clock_or_are_not_quoted, both_sides_send_as_many_blocks_before_the_clock,
+             rows_of_the_floor_say_what_was_sent_before_the_clock_or_are_not_quoted, both_sides_send_as_many_messages_before_the_clock,
              only_like_spreads_of_runs_are_quoted, the_spread_of_runs_is_that_of_the_sizes_that_all_have, cpu_time_is_that_of_a_whole_tree_of_processes,
              a_tools_processes_are_counted_with_what_they_started, sizes_are_told_beside_the_peers, foretold_ranges_are_told_in_words, only_verdicts_count_as_said_to_differ, both_sides_of_a_fabric_have_like_settings,
-             figures_of_fabrics_are_read_from_what_the_tools_print, both_sides_of_an_mpi_have_like_settings_and_figures_are_read, the_systems_congestion_control_is_named,
+             figures_of_fabrics_are_read_from_what_the_tools_print, both_sides_of_an_mpi_have_like_settings_and_figures_are_read, a_table_without_rows_leaves_the_recorded_one,
+             the_set_up_has_what_figures_and_bench_measure, the_systems_congestion_control_is_named,
              rounds_of_two_paths_are_compared_round_by_round, a_streams_time_is_its_receivers, cpu_time_of_a_message_is_that_of_both_sides_or_none,
              every_place_of_fast_sockets_has_like_flags_for_all_of_its_paths, programs_have_like_commands_on_both_layers_and_their_figures_are_read,
              rates_of_programs_are_compared_pair_by_pair, a_childs_cpu_time_counts,

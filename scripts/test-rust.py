@@ -18,7 +18,7 @@ import sys
 import time
 
 # Seconds that a program may take: the longest needed 1,582 s beside two busy loops.
-LIMIT = 2400
+LIMIT = 2700
 # Test programs that run at once: three, as those of real processes mostly wait.
 AT_ONCE = 3
 # Modules of the end-to-end tests whose tests follow each other (`alone` in support.rs): they run beside the rest, since one that waits for

@@ -10,7 +10,7 @@ static int start_sending(pipegauge_link *link, const void *message, size_t len, 
         return failed(e, PIPEGAUGE_TOO_LARGE, "the message is larger than the receives that are kept posted: set ahead-size");
     if (len > 0x7fffffff)
         return failed(e, PIPEGAUGE_TOO_LARGE, "an MPI count is an int");
-    int (*start)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *) = link->wanted.synchronous ? MPI_Issend : MPI_Isend;
+    int (*start)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *) = link->wanted.mode == SYNCHRONOUS ? MPI_Issend : MPI_Isend;
     int came = start(message, (int)len, MPI_BYTE, link->peer, link->out + DATA, MPI_COMM_WORLD, request);
     return came == MPI_SUCCESS ? PIPEGAUGE_OK : failed_in_mpi(e, "sending", came);
 }

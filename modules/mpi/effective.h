@@ -73,7 +73,7 @@ static int effective(pipegauge_link *link, const char *option, char *out, size_t
     (void)e;
     out[0] = 0;
     if (strcmp(option, "mode") == 0)
-        snprintf(out, room, "%s", modes[link->wanted.synchronous]);
+        snprintf(out, room, "%s", modes[link->wanted.mode]);
     /* It begins with no other. */
     if (strcmp(option, "over") == 0 && link->wanted.over >= 0)
         snprintf(out, room, "%s", overs[link->wanted.over]);

@@ -59,6 +59,7 @@ struct pipegauge_link {
     /* The first tags of what this side says, and of what it hears. */
     int out, in;
     int left; /* the peer has left */
+    int ended; /* the empty message of a peer that leaves was received (mode=blocking): nothing comes behind it */
     const terms *terms;
     struct wanted wanted;
     struct ahead ahead;

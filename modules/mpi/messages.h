@@ -2,13 +2,15 @@
 #ifndef PIPEGAUGE_MPI_MESSAGES_H
 #define PIPEGAUGE_MPI_MESSAGES_H
 
-#include "ahead.h"
+#include "blocking.h"
 
 static int send_message(pipegauge_link *link, const void *message, size_t len, error *e)
 {
     MPI_Request request;
     if (link->left)
         return PIPEGAUGE_CLOSED;
+    if (link->wanted.mode == BLOCKING)
+        return send_blocking(link, message, len, e);
     int code = start_sending(link, message, len, &request, e);
     return code == PIPEGAUGE_OK ? finished(link, &request, MPI_STATUS_IGNORE, "sending", e) : code;
 }
@@ -19,6 +21,8 @@ static int receive_message(pipegauge_link *link, void *message, size_t len, erro
     MPI_Status status;
     if (link->wanted.ahead)
         return take_ahead(link, message, len, e);
+    if (link->wanted.mode == BLOCKING)
+        return receive_blocking(link, message, len, e);
     int code = start_receiving(link, message, len, &request, e);
     if (code == PIPEGAUGE_OK)
         code = finished(link, &request, &status, "receiving", e);
@@ -30,6 +34,8 @@ static int exchange(pipegauge_link *link, const void *out, size_t out_len, void 
     MPI_Request sent, received = MPI_REQUEST_NULL;
     MPI_Status status;
     const int ahead = link->wanted.ahead > 0;
+    if (link->wanted.mode == BLOCKING)
+        return exchange_blocking(link, out, out_len, into, into_len, e);
     int code = ahead ? PIPEGAUGE_OK : start_receiving(link, into, into_len, &received, e);
     if (code != PIPEGAUGE_OK)
         return code;

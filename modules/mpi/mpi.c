@@ -3,8 +3,8 @@
  *
  * A listener is a tag of its rank; a link is a set of tags between two ranks, which the listener hands out. Every wait tests what it waits
  * for in a loop, as MPI's own blocking calls do, and looks at the clock now and then, so that no wait is without bound. The exceptions are
- * MPI_Win_flush, which MPI has no test for, and collectives, which with wait=poll are MPI's blocking calls, as programs use them: who watches over
- * this process ends one that is stuck.
+ * MPI_Win_flush, which MPI has no test for, collectives with wait=poll, and messages with mode=blocking, which are MPI's blocking calls, as programs
+ * use them: who watches over this process ends one that is stuck.
  */
 #define _GNU_SOURCE
 
@@ -19,7 +19,10 @@ static int capabilities(const settings *set, struct pipegauge_capabilities *out,
 {
     const struct wanted wanted = read_settings(set);
     out->bits = PIPEGAUGE_MESSAGES | PIPEGAUGE_ORDERED | PIPEGAUGE_RELIABLE | PIPEGAUGE_DUPLEX | PIPEGAUGE_POLL | PIPEGAUGE_LOCAL_ONLY |
-                PIPEGAUGE_QUEUED | PIPEGAUGE_COLLECTIVE;
+                PIPEGAUGE_COLLECTIVE;
+    /* A post is a send that does not block. */
+    if (wanted.mode != BLOCKING)
+        out->bits |= PIPEGAUGE_QUEUED;
     if (has_window(wanted))
         out->bits |= PIPEGAUGE_ONE_SIDED;
     /* Counts are an int. */

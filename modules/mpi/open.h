@@ -12,6 +12,10 @@ static void close_link(pipegauge_link *link)
     /* Nobody waits for this one: the peer may be gone. */
     if (MPI_Isend(NULL, 0, MPI_BYTE, link->peer, link->out + BYE, MPI_COMM_WORLD, &request) == MPI_SUCCESS)
         MPI_Request_free(&request);
+    /* Neither does MPI_Recv look for that message. */
+    if (link->wanted.mode == BLOCKING &&
+        MPI_Isend(NULL, 0, MPI_BYTE, link->peer, link->out + DATA, MPI_COMM_WORLD, &request) == MPI_SUCCESS)
+        MPI_Request_free(&request);
     cancel_ahead(link);
     leave_posts(&link->posts);
     give_region_back(&link->own);

@@ -18,6 +18,8 @@ enum { MOST_AHEAD = 256, MOST_AHEAD_BYTES = 1 << 30 };
 enum { MOST_INTERFACE = 15 };
 #define LOOPBACK "lo"
 
+enum { STANDARD, SYNCHRONOUS, BLOCKING };
+static const char *const modes[] = {"standard", "synchronous", "blocking", NULL};
 enum { SHM, TCP };
 static const char *const overs[] = {"shm", "tcp", NULL};
 enum { POLL, YIELD };
@@ -38,7 +40,8 @@ enum { PROGRESS = THREAD };
 
 /* What options ask of a link, and of the library. */
 struct wanted {
-    int synchronous;
+    /* Of `modes`. */
+    int mode;
     /* Of `overs`; -1 where the library chooses. */
     int over;
     /* Bytes; 0 where it is the library's own. */
@@ -56,12 +59,10 @@ struct wanted {
     const char *interface;
 };
 
-static const char *const modes[] = {"standard", "synchronous", NULL};
-
 static const struct pipegauge_option options[] = {
     {.size = sizeof(struct pipegauge_option),
      .name = "mode",
-     .help = "how messages are sent: MPI_Isend, or MPI_Issend, which waits for the receiver",
+     .help = "how messages are sent: MPI_Isend; MPI_Issend, which waits for the receiver; or MPI_Send, and MPI_Recv, which wait in the library",
      .by_default = "standard",
      .form = PIPEGAUGE_ONE_OF,
      .words = modes},
@@ -95,7 +96,10 @@ static const struct pipegauge_option options[] = {
      .name = "ahead",
      .help = "receives that are kept posted, 1 to 256, from which messages are copied; 0: each is posted when it is asked for",
      .by_default = "0",
-     .form = PIPEGAUGE_WHOLE},
+     .form = PIPEGAUGE_WHOLE,
+     .least = 0,
+     .most = MOST_AHEAD,
+     .unit = "receives"},
     {.size = sizeof(struct pipegauge_option),
      .name = "ahead-size",
      .help = "with ahead=N: bytes of each receive that is kept posted, which are the largest message then",
@@ -126,11 +130,11 @@ static const struct pipegauge_option options[] = {
 
 static struct wanted read_settings(const settings *set)
 {
-    struct wanted wanted = {0, -1, 0, POLL, 0, 1 << 20, ALLOCATED, 64 << 20, PROGRESS, LOOPBACK};
+    struct wanted wanted = {STANDARD, -1, 0, POLL, 0, 1 << 20, ALLOCATED, 64 << 20, PROGRESS, LOOPBACK};
     for (size_t i = 0; i < set->count; i++) {
         const struct pipegauge_setting *one = &set->all[i];
         if (strcmp(one->name, "mode") == 0)
-            wanted.synchronous = word_of(modes, one->text);
+            wanted.mode = word_of(modes, one->text);
         if (strcmp(one->name, "over") == 0)
             wanted.over = word_of(overs, one->text);
         if (strcmp(one->name, "eager-limit") == 0)
@@ -160,6 +164,10 @@ static int possible(struct wanted wanted, error *e)
         return failed(e, PIPEGAUGE_UNSUPPORTED, "ahead is a number from 0 to 256");
     if (wanted.ahead * wanted.ahead_size > MOST_AHEAD_BYTES)
         return failed(e, PIPEGAUGE_UNSUPPORTED, "ahead times ahead-size is more than 1 GiB of memory: make one of them smaller");
+    if (wanted.mode == BLOCKING && wanted.ahead)
+        return failed(e, PIPEGAUGE_UNSUPPORTED, "MPI_Recv takes no message from a receive that is kept posted: leave out mode=blocking, or ahead");
+    if (wanted.mode == BLOCKING && wanted.wait == YIELD)
+        return failed(e, PIPEGAUGE_UNSUPPORTED, "MPI_Send and MPI_Recv wait in the library, as it does: leave out mode=blocking, or wait=yield");
     if (wanted.over != TCP && strcmp(wanted.interface, LOOPBACK) != 0)
         return failed(e, PIPEGAUGE_UNSUPPORTED, "an interface carries messages over TCP alone: set over=tcp, too");
     return PIPEGAUGE_OK;

@@ -71,9 +71,12 @@ static const struct pipegauge_option options[] = {
      .words = carriers},
     {.size = sizeof(struct pipegauge_option),
      .name = "waiting",
-     .help = "messages that may wait on each side (NNG_OPT_SENDBUF, NNG_OPT_RECVBUF), 0 to 8192",
+     .help = "messages that may wait on each side (NNG_OPT_SENDBUF, NNG_OPT_RECVBUF)",
      .by_default = "the library's",
-     .form = PIPEGAUGE_WHOLE},
+     .form = PIPEGAUGE_WHOLE,
+     .least = 0,
+     .most = 8192,
+     .unit = "messages"},
 };
 
 static struct wanted read_settings(const settings *set)

@@ -180,9 +180,12 @@ static const struct pipegauge_option options[] = {
      .words = carriers},
     {.size = sizeof(struct pipegauge_option),
      .name = "hwm",
-     .help = "messages that may wait on each side (ZMQ_SNDHWM, ZMQ_RCVHWM), 1 to 1000000",
+     .help = "messages that may wait on each side (ZMQ_SNDHWM, ZMQ_RCVHWM)",
      .by_default = "1000",
-     .form = PIPEGAUGE_WHOLE},
+     .form = PIPEGAUGE_WHOLE,
+     .least = 1,
+     .most = 1000000,
+     .unit = "messages"},
 };
 
 static struct wanted read_settings(const settings *set)

@@ -6,6 +6,7 @@ import { read, seriesOf } from "./data";
 import { byId, h } from "./dom";
 import { graphsOf } from "./graphs";
 import { Panel } from "./panel";
+import { open } from "./paper";
 import { copyButtons, points } from "./points";
 import { download } from "./raw";
 import { State } from "./state";
@@ -42,20 +43,17 @@ function start(): void {
   copyButtons(say);
   page.runs.forEach((run, r) => byId("downloads").append(download(run, r, page.runs.length > 1, say)));
 
-  // On paper nothing can be opened, and ink is dark.
-  const details = () => document.querySelectorAll("details");
-  const open = new Set<HTMLDetailsElement>();
+  // Ink is dark, and paper is narrower than most screens.
+  let close = () => {};
   window.addEventListener("beforeprint", () => {
     for (const p of panels) p.draw(byId("more").contains(p.root) ? PAPER / 2 - 12 : PAPER);
-    for (const d of details()) {
-      if (!d.open) open.add(d);
-      d.open = true;
-    }
+    close();
+    close = open(document.querySelector("main") ?? document.body);
   });
   window.addEventListener("afterprint", () => {
     for (const p of panels) p.draw();
-    for (const d of open) d.open = false;
-    open.clear();
+    close();
+    close = () => {};
   });
 }
 

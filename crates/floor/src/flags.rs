@@ -9,16 +9,16 @@ Usage: pipegauge-floor {tcp|unix|shm} [--pattern {pingpong|stream}] [--size BYTE
                        [--warmup N] [--wait {block|spin} | --spin] [--pin A,B|none] [--congestion NAME]
 
   --pattern   pingpong (default): seconds of a round trip; stream: bits per second one way
-  --size      block size in bytes (default 64)
+  --size      message size in bytes (default 64)
   --repeats   timed iterations (default: by size, some tenths of a second)
   --warmup    iterations before the clock starts (default: a tenth of the repeats); a ping-pong has one at least, a
-              stream has them in pieces of at most as many blocks as are timed, each answered; the rest comes first
+              stream has them in pieces of at most as many messages as are timed, each answered; the rest comes first
   --wait      block (default): sleep in the kernel; spin: ask again and again. shm always spins
   --spin      the same as --wait spin
   --pin       CPUs of the two processes (default: the first two allowed; none: the scheduler's choice)
   --congestion  TCP's congestion control (default: the system's)
 
-Over shm a block of 1 byte is copied as such, and longer ones by the C library's copy: the step from 1 byte to 2 has that call in it.
+Over shm a message of 1 byte is copied as such, and longer ones by the C library's copy: the step from 1 byte to 2 has that call in it.
 ";
 
 /// What the arguments ask for.
@@ -87,7 +87,7 @@ pub(crate) fn parse(args: &[String], allowed: &[u32]) -> Result<Asked, FloorErro
         }
     }
     if !(1..=Plan::MOST as u64).contains(&size) {
-        return Err(usage(format!("--size {size}: a block has 1 to {} bytes", Plan::MOST)));
+        return Err(usage(format!("--size {size}: a message has 1 to {} bytes", Plan::MOST)));
     }
     if repeats == Some(0) {
         return Err(usage("--repeats 0: there is nothing to time"));

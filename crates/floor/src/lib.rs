@@ -1,6 +1,6 @@
 //! The floor: what a careful programmer would write to time a path by hand, and nothing more.
 //!
-//! Two processes, pinned to two CPUs, one loop, two looks at the clock. No statistics, no checks between blocks, no layers:
+//! Two processes, pinned to two CPUs, one loop, two looks at the clock. No statistics, no checks between messages, no layers:
 //! the figure is what the path itself costs, and pipegauge is held against it. The crate shares no code with the
 //! evaluator on purpose, so that a mistake there does not hide here.
 //!
@@ -19,13 +19,13 @@
 //! | `start` | the second process: start, hand over the path, pin, reap |
 //! | `socket` | TCP and UNIX stream |
 //! | `watch` | ends a receive that lasts too long |
-//! | `block` | page-aligned memory |
+//! | `message` | page-aligned memory |
 //! | `memory` | shared memory: a cache line each way, a byte ring |
 
-mod block;
 mod error;
 mod flags;
 mod memory;
+mod message;
 mod plan;
 mod socket;
 mod start;

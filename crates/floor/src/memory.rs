@@ -11,14 +11,14 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::MemfdFlags;
 use rustix::mm::{MapFlags, ProtFlags};
 
-use crate::block::Block;
+use crate::message::Message;
 use crate::{FloorError, PATIENCE, Pattern, Plan};
 
 /// Payload that shares a line with its flag, bytes.
 const SMALL: usize = 63;
 /// Bytes of the stream's ring.
 const RING: usize = 1 << 20;
-/// Largest piece of a block that is copied before the other side is told: it copies one out as the next goes in.
+/// Largest piece of a message that is copied before the other side is told: it copies one out as the next goes in.
 const PIECE: usize = 16 << 10;
 /// Looks at a line between two looks at the clock and the other process.
 const LOOKS: u32 = 1 << 14;
@@ -40,7 +40,7 @@ struct Counters {
 #[repr(C, align(128))]
 struct Counter(AtomicU64);
 
-/// Two lines, the counters, then the two large blocks of the ping-pong or the ring.
+/// Two lines, the counters, then the two large messages of the ping-pong or the ring.
 #[repr(C, align(128))]
 struct Front {
     lines: [Line; 2],
@@ -52,7 +52,7 @@ const FRONT: usize = size_of::<Front>().next_multiple_of(4096);
 struct Memory<'a> {
     start: NonNull<u8>,
     size: usize,
-    block: usize,
+    room: usize,
     control: BorrowedFd<'a>,
 }
 
@@ -77,18 +77,18 @@ pub(crate) fn pair(plan: &Plan) -> Result<(OwnedFd, OwnedFd), FloorError> {
 /// The near side; seconds for the timed iterations.
 pub(crate) fn near(file: OwnedFd, control: BorrowedFd<'_>, plan: &Plan) -> Result<f64, FloorError> {
     let memory = Memory::map(&file, control, plan)?;
-    let block = &mut *Block::new(plan.size);
+    let message = &mut *Message::new(plan.size);
     match plan.pattern {
-        Pattern::PingPong if plan.size == 1 => trips::<true>(&memory, block, plan),
-        Pattern::PingPong => trips::<false>(&memory, block, plan),
+        Pattern::PingPong if plan.size == 1 => trips::<true>(&memory, message, plan),
+        Pattern::PingPong => trips::<false>(&memory, message, plan),
         Pattern::Stream => {
             let mut writer = Writer { memory: &memory, put: 0, taken: 0 };
             let (mut start, mut turn) = (Instant::now(), 0u8);
-            for blocks in plan.answered() {
+            for messages in plan.answered() {
                 turn = turn.wrapping_add(1);
                 start = Instant::now();
-                for _ in 0..blocks {
-                    writer.put(block)?;
+                for _ in 0..messages {
+                    writer.put(message)?;
                 }
                 memory.receive(1, turn, &mut [0])?;
             }
@@ -100,17 +100,17 @@ pub(crate) fn near(file: OwnedFd, control: BorrowedFd<'_>, plan: &Plan) -> Resul
 /// The far side: echoes, or receives and says when it has everything.
 pub(crate) fn far(file: OwnedFd, control: BorrowedFd<'_>, plan: &Plan) -> Result<(), FloorError> {
     let memory = Memory::map(&file, control, plan)?;
-    let block = &mut *Block::new(plan.size);
+    let message = &mut *Message::new(plan.size);
     match plan.pattern {
-        Pattern::PingPong if plan.size == 1 => echoes::<true>(&memory, block, plan)?,
-        Pattern::PingPong => echoes::<false>(&memory, block, plan)?,
+        Pattern::PingPong if plan.size == 1 => echoes::<true>(&memory, message, plan)?,
+        Pattern::PingPong => echoes::<false>(&memory, message, plan)?,
         Pattern::Stream => {
             let mut reader = Reader { memory: &memory, put: 0, taken: 0 };
             let mut turn = 0u8;
-            for blocks in plan.answered() {
+            for messages in plan.answered() {
                 turn = turn.wrapping_add(1);
-                for _ in 0..blocks {
-                    reader.take(block)?;
+                for _ in 0..messages {
+                    reader.take(message)?;
                 }
                 memory.send(1, turn, &[1]);
             }
@@ -119,34 +119,34 @@ pub(crate) fn far(file: OwnedFd, control: BorrowedFd<'_>, plan: &Plan) -> Result
     Ok(())
 }
 
-/// The block; of a lone byte the length is known here, so that it is copied as such. Longer blocks are copied by the C library.
+/// The message; of a lone byte the length is known here, so that it is copied as such. Longer messages are copied by the C library.
 #[inline(always)]
-fn known<const BYTE: bool>(block: &mut [u8]) -> &mut [u8] {
-    if BYTE { &mut block[..1] } else { block }
+fn known<const BYTE: bool>(message: &mut [u8]) -> &mut [u8] {
+    if BYTE { &mut message[..1] } else { message }
 }
 
 /// Seconds of the timed round trips.
-fn trips<const BYTE: bool>(memory: &Memory<'_>, block: &mut [u8], plan: &Plan) -> Result<f64, FloorError> {
-    let block = known::<BYTE>(block);
+fn trips<const BYTE: bool>(memory: &Memory<'_>, message: &mut [u8], plan: &Plan) -> Result<f64, FloorError> {
+    let message = known::<BYTE>(message);
     let (mut start, mut turn) = (Instant::now(), 0u8);
     for trips in [plan.trips_before(), plan.repeats] {
         start = Instant::now();
         for _ in 0..trips {
             turn = turn.wrapping_add(1);
-            memory.send(0, turn, block);
-            memory.receive(1, turn, block)?;
+            memory.send(0, turn, message);
+            memory.receive(1, turn, message)?;
         }
     }
     Ok(start.elapsed().as_secs_f64())
 }
 
-fn echoes<const BYTE: bool>(memory: &Memory<'_>, block: &mut [u8], plan: &Plan) -> Result<(), FloorError> {
-    let block = known::<BYTE>(block);
+fn echoes<const BYTE: bool>(memory: &Memory<'_>, message: &mut [u8], plan: &Plan) -> Result<(), FloorError> {
+    let message = known::<BYTE>(message);
     let mut turn = 0u8;
     for _ in 0..plan.trips_before() + plan.repeats {
         turn = turn.wrapping_add(1);
-        memory.receive(0, turn, block)?;
-        memory.send(1, turn, block);
+        memory.receive(0, turn, message)?;
+        memory.send(1, turn, message);
     }
     Ok(())
 }
@@ -166,7 +166,7 @@ impl<'a> Memory<'a> {
         let start = NonNull::new(start.cast()).ok_or_else(|| {
             FloorError::io("mapping shared memory")(std::io::Error::other("the system gave address 0"))
         })?;
-        Ok(Self { start, size, block: plan.size.next_multiple_of(4096), control })
+        Ok(Self { start, size, room: plan.size.next_multiple_of(4096), control })
     }
 
     fn line(&self, side: usize) -> *mut Line {
@@ -180,23 +180,23 @@ impl<'a> Memory<'a> {
     }
 
     fn large(&self, side: usize) -> *mut u8 {
-        // SAFETY: two blocks lie behind Front in a ping-pong's mapping.
-        unsafe { self.start.as_ptr().add(FRONT + (side & 1) * self.block) }
+        // SAFETY: two messages lie behind Front in a ping-pong's mapping.
+        unsafe { self.start.as_ptr().add(FRONT + (side & 1) * self.room) }
     }
 
     #[inline(always)]
-    fn send(&self, side: usize, turn: u8, block: &[u8]) {
+    fn send(&self, side: usize, turn: u8, message: &[u8]) {
         let line = self.line(side);
-        let to = if block.len() <= SMALL { line.cast::<u8>() } else { self.large(side) };
-        // SAFETY: it is this side's turn, so the other one reads neither line nor block; the block fits both.
+        let to = if message.len() <= SMALL { line.cast::<u8>() } else { self.large(side) };
+        // SAFETY: it is this side's turn, so the other one reads neither line nor message; the message fits both.
         unsafe {
-            to.copy_from_nonoverlapping(block.as_ptr(), block.len());
+            to.copy_from_nonoverlapping(message.as_ptr(), message.len());
             (*line).flag.store(turn, Ordering::Release);
         }
     }
 
     #[inline(always)]
-    fn receive(&self, side: usize, turn: u8, block: &mut [u8]) -> Result<(), FloorError> {
+    fn receive(&self, side: usize, turn: u8, message: &mut [u8]) -> Result<(), FloorError> {
         let line = self.line(side);
         // SAFETY: the flag is an atomic in the mapping.
         let flag = unsafe { &(*line).flag };
@@ -209,9 +209,9 @@ impl<'a> Memory<'a> {
                 break;
             }
         }
-        let from = if block.len() <= SMALL { line.cast::<u8>() } else { self.large(side) };
-        // SAFETY: the flag says that the other side has written the block and waits.
-        unsafe { from.copy_to_nonoverlapping(block.as_mut_ptr(), block.len()) };
+        let from = if message.len() <= SMALL { line.cast::<u8>() } else { self.large(side) };
+        // SAFETY: the flag says that the other side has written the message and waits.
+        unsafe { from.copy_to_nonoverlapping(message.as_mut_ptr(), message.len()) };
         Ok(())
     }
 
@@ -260,21 +260,21 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn put(&mut self, mut block: &[u8]) -> Result<(), FloorError> {
+    fn put(&mut self, mut message: &[u8]) -> Result<(), FloorError> {
         let counters = self.memory.counters();
-        while !block.is_empty() {
+        while !message.is_empty() {
             let (to, edge) = self.memory.ring(self.put);
-            let piece = block.len().min(PIECE).min(edge);
+            let piece = message.len().min(PIECE).min(edge);
             let fits = |taken: u64| RING as u64 - (self.put - taken) >= piece as u64;
             if !fits(self.taken) {
                 self.memory.until(|| fits(counters.taken.0.load(Ordering::Acquire)))?;
                 self.taken = counters.taken.0.load(Ordering::Acquire);
             }
             // SAFETY: the piece lies before the ring's edge, in bytes that the reader has taken.
-            unsafe { to.copy_from_nonoverlapping(block.as_ptr(), piece) };
+            unsafe { to.copy_from_nonoverlapping(message.as_ptr(), piece) };
             self.put += piece as u64;
             counters.put.0.store(self.put, Ordering::Release);
-            block = &block[piece..];
+            message = &message[piece..];
         }
         Ok(())
     }
@@ -288,20 +288,20 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn take(&mut self, mut block: &mut [u8]) -> Result<(), FloorError> {
+    fn take(&mut self, mut message: &mut [u8]) -> Result<(), FloorError> {
         let counters = self.memory.counters();
-        while !block.is_empty() {
+        while !message.is_empty() {
             if self.put == self.taken {
                 self.memory.until(|| counters.put.0.load(Ordering::Acquire) != self.taken)?;
                 self.put = counters.put.0.load(Ordering::Acquire);
             }
             let (from, edge) = self.memory.ring(self.taken);
-            let piece = block.len().min(PIECE).min(edge).min((self.put - self.taken) as usize);
+            let piece = message.len().min(PIECE).min(edge).min((self.put - self.taken) as usize);
             // SAFETY: the piece lies before the ring's edge, in bytes that the writer has put.
-            unsafe { from.copy_to_nonoverlapping(block.as_mut_ptr(), piece) };
+            unsafe { from.copy_to_nonoverlapping(message.as_mut_ptr(), piece) };
             self.taken += piece as u64;
             counters.taken.0.store(self.taken, Ordering::Release);
-            block = &mut block[piece..];
+            message = &mut message[piece..];
         }
         Ok(())
     }

@@ -14,9 +14,9 @@ pub enum Path {
 /// What to do on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pattern {
-    /// A block there and the same size back, one at a time.
+    /// A message there and the same size back, one at a time.
     PingPong,
-    /// Blocks one after another; one byte back after the last.
+    /// Messages one after another; one byte back after the last.
     Stream,
 }
 
@@ -54,9 +54,9 @@ pub struct Plan {
     pub path: Path,
     /// The pattern.
     pub pattern: Pattern,
-    /// Block size, bytes; at least 1, at most [`Plan::MOST`].
+    /// Message size, bytes; at least 1, at most [`Plan::MOST`].
     pub size: usize,
-    /// Timed iterations: round trips, or blocks; at least 1.
+    /// Timed iterations: round trips, or messages; at least 1.
     pub repeats: u64,
     /// Iterations before the clock starts.
     pub warmup: u64,
@@ -69,7 +69,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Largest block, bytes: 1 GiB.
+    /// Largest message, bytes: 1 GiB.
     pub const MOST: usize = 1 << 30;
 
     /// A plan with a number of repeats that takes some tenths of a second, blocking, not pinned.
@@ -96,8 +96,8 @@ impl Plan {
         self.warmup.max(1)
     }
 
-    /// Blocks of a stream before each answer. The timed ones are the last; the warm-up comes in pieces of at most as many, each answered, the rest
-    /// first: a socket that has carried one long stream carries the next blocks in another way than after bursts. Without
+    /// Messages of a stream before each answer. The timed ones are the last; the warm-up comes in pieces of at most as many, each answered, the rest
+    /// first: a socket that has carried one long stream carries the next messages in another way than after bursts. Without
     /// a warm-up a piece of none comes first, since the far process must be there when the clock starts.
     pub(crate) fn answered(&self) -> impl Iterator<Item = u64> {
         let (whole, rest) = (self.warmup / self.repeats.max(1), self.warmup % self.repeats.max(1));
@@ -111,23 +111,23 @@ pub struct Figure {
     /// What was timed.
     pub plan: Plan,
     /// Seconds for all timed iterations, on the near process's clock. In a stream, from the first send to the arrival of
-    /// the byte that says that the last block was received.
+    /// the byte that says that the last message was received.
     pub seconds: f64,
     /// What congestion control the system says that the two sockets have, the near one first; none of other paths than TCP.
     pub congestion: Option<[String; 2]>,
 }
 
 impl Figure {
-    /// Seconds for one iteration: a whole round trip in a ping-pong, a block in a stream.
+    /// Seconds for one iteration: a whole round trip in a ping-pong, a message in a stream.
     pub fn seconds_per_iteration(&self) -> f64 {
         self.seconds / self.plan.repeats as f64
     }
 
-    /// Payload bits a second in one direction. A ping-pong moves one block each way in a round trip, so its rate is
-    /// the block over half of the round-trip time.
+    /// Payload bits a second in one direction. A ping-pong moves one message each way in a round trip, so its rate is
+    /// the message over half of the round-trip time.
     pub fn bits_per_second(&self) -> f64 {
-        let blocks = if self.plan.pattern == Pattern::PingPong { 2.0 } else { 1.0 };
-        self.plan.size as f64 * 8.0 * blocks / self.seconds_per_iteration()
+        let messages = if self.plan.pattern == Pattern::PingPong { 2.0 } else { 1.0 };
+        self.plan.size as f64 * 8.0 * messages / self.seconds_per_iteration()
     }
 
     /// One line of JSON. Every time is labelled: `"rtt": true` where an iteration is a round trip, and then also half of

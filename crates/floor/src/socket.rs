@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use socket2::{Domain, SockAddr, Socket, Type};
 
-use crate::block::Block;
+use crate::message::Message;
 use crate::watch::Watch;
 use crate::{FloorError, PATIENCE, Path, Pattern, Plan};
 
@@ -64,26 +64,26 @@ fn tcp_pair(congestion: Option<&str>) -> io::Result<(Socket, Socket)> {
 /// The near side: sends, and looks at the clock. Seconds for the timed iterations.
 pub(crate) fn near(fd: OwnedFd, plan: &Plan) -> Result<f64, FloorError> {
     let mut line = Line::new(fd, plan)?;
-    let block = &mut *Block::new(plan.size);
+    let message = &mut *Message::new(plan.size);
     match plan.pattern {
         Pattern::PingPong => {
             for _ in 0..plan.trips_before() {
-                line.send(block)?;
-                line.receive(block)?;
+                line.send(message)?;
+                line.receive(message)?;
             }
             let start = Instant::now();
             for _ in 0..plan.repeats {
-                line.send(block)?;
-                line.receive(block)?;
+                line.send(message)?;
+                line.receive(message)?;
             }
             Ok(start.elapsed().as_secs_f64())
         }
         Pattern::Stream => {
             let mut start = Instant::now();
-            for blocks in plan.answered() {
+            for messages in plan.answered() {
                 start = Instant::now();
-                for _ in 0..blocks {
-                    line.send(block)?;
+                for _ in 0..messages {
+                    line.send(message)?;
                 }
                 line.receive(&mut [0])?;
             }
@@ -95,18 +95,18 @@ pub(crate) fn near(fd: OwnedFd, plan: &Plan) -> Result<f64, FloorError> {
 /// The far side: echoes, or receives and says when it has everything.
 pub(crate) fn far(fd: OwnedFd, plan: &Plan) -> Result<(), FloorError> {
     let mut line = Line::new(fd, plan)?;
-    let block = &mut *Block::new(plan.size);
+    let message = &mut *Message::new(plan.size);
     match plan.pattern {
         Pattern::PingPong => {
             for _ in 0..plan.trips_before() + plan.repeats {
-                line.receive(block)?;
-                line.send(block)?;
+                line.receive(message)?;
+                line.send(message)?;
             }
         }
         Pattern::Stream => {
-            for blocks in plan.answered() {
-                for _ in 0..blocks {
-                    line.receive(block)?;
+            for messages in plan.answered() {
+                for _ in 0..messages {
+                    line.receive(message)?;
                 }
                 line.send(&[1])?;
             }
@@ -135,33 +135,33 @@ impl Line {
     }
 
     #[inline(always)]
-    fn read(&mut self, block: &mut [u8]) -> io::Result<usize> {
+    fn read(&mut self, message: &mut [u8]) -> io::Result<usize> {
         match &self.watch {
-            Some(watch) => watch.during(|| (&self.socket).read(block)),
-            None => self.socket.read(block),
+            Some(watch) => watch.during(|| (&self.socket).read(message)),
+            None => self.socket.read(message),
         }
     }
 
-    fn send(&mut self, mut block: &[u8]) -> Result<(), FloorError> {
+    fn send(&mut self, mut message: &[u8]) -> Result<(), FloorError> {
         let mut wait = Wait::default();
-        while !block.is_empty() {
-            match self.socket.write(block) {
-                Ok(sent) => block = &block[sent..],
+        while !message.is_empty() {
+            match self.socket.write(message) {
+                Ok(sent) => message = &message[sent..],
                 Err(e) => wait.after(e, self.spin, "sending")?,
             }
         }
         Ok(())
     }
 
-    fn receive(&mut self, mut block: &mut [u8]) -> Result<(), FloorError> {
+    fn receive(&mut self, mut message: &mut [u8]) -> Result<(), FloorError> {
         let mut wait = Wait::default();
-        while !block.is_empty() {
-            match self.read(block) {
+        while !message.is_empty() {
+            match self.read(message) {
                 Ok(0) if self.watch.as_ref().is_some_and(Watch::ended) => {
                     return Err(FloorError::Stuck { doing: "receiving", seconds: PATIENCE });
                 }
                 Ok(0) => return Err(FloorError::Gone { doing: "receiving" }),
-                Ok(got) => block = &mut block[got..],
+                Ok(got) => message = &mut message[got..],
                 Err(e) => wait.after(e, self.spin, "receiving")?,
             }
         }

@@ -54,8 +54,11 @@ fn starting_the_far_process_is_not_timed_without_a_warm_up() {
     for (path, pattern) in Path::ALL.into_iter().flat_map(|path| Pattern::ALL.map(|pattern| (path, pattern))) {
         let mut plan = plan(path, pattern, 64);
         (plan.repeats, plan.warmup) = (5, 0);
+        let began = Instant::now();
         let seconds = floor::measure(&late, &plan).unwrap().seconds;
-        assert!(seconds < 0.3, "{path:?} {pattern:?}: {seconds} s");
+        // The sleep is not among them, however long a busy machine took for the rest.
+        let all = began.elapsed().as_secs_f64();
+        assert!(seconds <= all - 0.3, "{path:?} {pattern:?}: {seconds} s of {all} s");
     }
 }
 

@@ -44,14 +44,14 @@ impl Taken {
     }
 
     /// Shares as means over rounds, and how often the quota stopped them in all; none of no rounds.
-    pub fn over(blocks: &[Self]) -> Option<Self> {
-        let all = blocks.iter().copied().reduce(Self::with)?;
-        let blocks = blocks.len() as f64;
+    pub fn over(rounds: &[Self]) -> Option<Self> {
+        let all = rounds.iter().copied().reduce(Self::with)?;
+        let rounds = rounds.len() as f64;
         Some(Self {
-            processes: all.processes / blocks,
-            steal: all.steal / blocks,
+            processes: all.processes / rounds,
+            steal: all.steal / rounds,
             throttled: all.throttled,
-            throttled_share: all.throttled_share.map(|s| s / blocks),
+            throttled_share: all.throttled_share.map(|s| s / rounds),
         })
     }
 }
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn two_hosts_add_up_and_blocks_have_a_mean() {
+    fn two_hosts_add_up_and_rounds_have_a_mean() {
         let a = Taken { processes: 0.1, steal: 0.5, throttled: None, throttled_share: None };
         let b = Taken { processes: 0.3, steal: 0.0, throttled: Some(4), throttled_share: Some(0.2) };
         let sum = a.with(b);

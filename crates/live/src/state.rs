@@ -109,14 +109,14 @@ impl State {
         }
         match event {
             Event::Trial(t) => {
-                self.current = Some((t.path, t.block, t.size));
+                self.current = Some((t.path, t.round, t.size));
                 self.latest.insert(t.path, t.size);
                 self.note(t.path, t.size);
             }
-            Event::Sustained(t) => self.current = Some((t.path, t.block, t.size)),
-            Event::Block(b) => {
+            Event::Sustained(t) => self.current = Some((t.path, t.round, t.size)),
+            Event::Round(b) => {
                 let size = self.latest.get(&b.path).copied().unwrap_or(0);
-                self.current = Some((b.path, b.block, size));
+                self.current = Some((b.path, b.round, size));
             }
             Event::Point(p) => self.note(p.path, p.size),
             Event::End(_) => self.phase = Phase::Ended,
@@ -138,8 +138,8 @@ impl State {
         }
         let widths = self.closing.entry((path, size)).or_default();
         match widths.last_mut() {
-            Some((blocks, last)) if *blocks == figures.blocks => *last = width,
-            _ => widths.push((figures.blocks, width)),
+            Some((rounds, last)) if *rounds == figures.rounds => *last = width,
+            _ => widths.push((figures.rounds, width)),
         }
     }
 

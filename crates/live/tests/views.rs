@@ -145,7 +145,7 @@ fn intervals_close_towards_what_was_asked_for() {
 
 #[test]
 fn noise_on_a_flat_curve_is_not_drawn_as_a_shape() {
-    // Blocks so small that all take the same time, but for noise.
+    // Messages so small that all take the same time, but for noise.
     let mut state = State::new(String::new(), true);
     for event in events(&plan()) {
         match &event {

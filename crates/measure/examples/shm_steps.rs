@@ -181,20 +181,20 @@ fn link<const KNOWN: bool>(cpus: [u32; 2]) -> Outcome<f64> {
     std::thread::scope(|scope| {
         let far = scope.spawn(move || {
             pin(cpus[1]);
-            let block = &mut vec![0; len::<KNOWN>()][..];
+            let message = &mut vec![0; len::<KNOWN>()][..];
             for _ in 0..TRIPS {
-                far.recv(block)?;
-                far.send(block)?;
+                far.recv(message)?;
+                far.send(message)?;
             }
             Ok::<_, transport::LinkError>(far)
         });
         let near = scope.spawn(move || {
             pin(cpus[0]);
-            let block = &mut vec![0; len::<KNOWN>()][..];
+            let message = &mut vec![0; len::<KNOWN>()][..];
             let start = Instant::now();
             for _ in 0..TRIPS {
-                near.send(block)?;
-                near.recv(block)?;
+                near.send(message)?;
+                near.recv(message)?;
             }
             Ok::<_, transport::LinkError>((start.elapsed().as_secs_f64() / TRIPS as f64 * 1e9, near))
         });

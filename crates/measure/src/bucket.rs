@@ -75,12 +75,12 @@ pub(crate) fn token_bucket(plan: &Plan, points: &[Judged<'_>], leaves: bool) -> 
     whole.sort_by_key(|p| std::cmp::Reverse(p.size));
     points.iter().max_by_key(|p| p.size).filter(|largest| whole.first().is_some_and(|p| p.size == largest.size))?;
     // A slow link leaves its largest sizes one round each, which may have met a pause: then several of them are evidence together.
-    let largest = if whole[0].figures.blocks >= FEWEST { &whole[..1] } else { whole.get(..TOGETHER)? };
+    let largest = if whole[0].figures.rounds >= FEWEST { &whole[..1] } else { whole.get(..TOGETHER)? };
     let fastest = |p: &&Judged<'_>| at(&p.figures, p.figures.seen_low);
     let last = largest.iter().max_by(|a, b| fastest(a).total_cmp(&fastest(b)))?;
     let kept = fastest(last);
     // A pause makes no round faster, but a single round may be off by more than several.
-    let surely = |p: &Judged<'_>| if p.figures.blocks >= FEWEST { ABOVE } else { ABOVE * ABOVE };
+    let surely = |p: &Judged<'_>| if p.figures.rounds >= FEWEST { ABOVE } else { ABOVE * ABOVE };
     let above = whole.iter().copied().filter(|p| at(&p.figures, p.figures.seen_high) > surely(p) * kept);
     let above: Vec<&Judged<'_>> = above.collect();
     let most = above.iter().max_by(|a, b| a.figures.throughput.total_cmp(&b.figures.throughput))?;
@@ -112,14 +112,14 @@ mod tests {
             0.0 => TrialReport { repeats: 10, seconds: 10.0 * sent, median: sent, ..TrialReport::default() },
             _ => TrialReport { repeats: 10, seconds: 10.0 * sent, far, ..TrialReport::default() },
         };
-        Trial { path: 0, block: 1, at: 0.0, size, response: 0, burst: 0, warmup: false, report }
+        Trial { path: 0, round: 1, at: 0.0, size, response: 0, burst: 0, warmup: false, report }
     }
 
     fn judged<'a>(plan: &Plan, trials: &'a [Trial]) -> Vec<Judged<'a>> {
         let each = trials.iter().map(std::slice::from_ref);
         each.map(|trials| {
             let figures = figures(plan, transport::tcp::NAME, &[&trials[0]], &Common::default()).unwrap();
-            Judged { size: trials[0].size, figures: Figures { blocks: 4, ..figures }, trials, ended: None }
+            Judged { size: trials[0].size, figures: Figures { rounds: 4, ..figures }, trials, ended: None }
         })
         .collect()
     }
@@ -194,7 +194,7 @@ mod tests {
             let mut trials = shaped.to_vec();
             trials.extend(more.into_iter().take(fewest));
             let mut points = judged(&plan, &trials);
-            points.iter_mut().filter(|p| p.size >= 1 << 20).for_each(|p| p.figures.blocks = 1);
+            points.iter_mut().filter(|p| p.size >= 1 << 20).for_each(|p| p.figures.rounds = 1);
             token_bucket(&plan, &points, true).map(|w| w.sizes)
         };
         assert_eq!(once(2), Some(vec![4096, 18_132]), "three sizes say together what a look at one can't");
@@ -206,7 +206,7 @@ mod tests {
         lossy.last_mut().unwrap().figures.loss = 0.5;
         assert_eq!(token_bucket(&plan, &lossy, true), None, "lost messages cost throughput without a shaper");
         let mut seen_once = judged(&plan, &shaped);
-        seen_once.last_mut().unwrap().figures.blocks = 1;
+        seen_once.last_mut().unwrap().figures.rounds = 1;
         assert_eq!(token_bucket(&plan, &seen_once, true), None, "one look may have met a pause");
     }
 

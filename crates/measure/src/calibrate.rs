@@ -50,12 +50,12 @@ impl Link for Nothing {
     fn capabilities(&self) -> Capabilities {
         Capabilities::alone()
     }
-    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
-        black_box(block);
+    fn send(&mut self, message: &[u8]) -> Result<(), LinkError> {
+        black_box(message);
         Ok(())
     }
-    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
-        black_box(block);
+    fn recv(&mut self, message: &mut [u8]) -> Result<(), LinkError> {
+        black_box(message);
         Ok(())
     }
     fn exchange(&mut self, _: &[u8], _: &mut [u8]) -> Result<(), LinkError> {

@@ -25,17 +25,17 @@ impl Words {
 }
 
 /// Fills a message with the contents of this iteration.
-pub fn fill(block: &mut [u8], seed: u64, iteration: u64, writer: Writer) {
+pub fn fill(message: &mut [u8], seed: u64, iteration: u64, writer: Writer) {
     let mut words = Words::new(seed, iteration, writer);
-    for part in block.chunks_mut(8) {
+    for part in message.chunks_mut(8) {
         part.copy_from_slice(&words.next()[..part.len()]);
     }
 }
 
 /// The first wrong byte at or after `skip` (datagrams carry their number in front), or none.
-pub fn first_wrong(block: &[u8], seed: u64, iteration: u64, writer: Writer, skip: usize) -> Option<u64> {
+pub fn first_wrong(message: &[u8], seed: u64, iteration: u64, writer: Writer, skip: usize) -> Option<u64> {
     let mut words = Words::new(seed, iteration, writer);
-    for (place, part) in block.chunks(8).enumerate() {
+    for (place, part) in message.chunks(8).enumerate() {
         let right = words.next();
         if part != &right[..part.len()] {
             let wrong = (0..part.len()).find(|&i| part[i] != right[i] && place * 8 + i >= skip);
@@ -55,22 +55,22 @@ mod tests {
     fn every_single_wrong_byte_is_found_where_it_is() {
         for len in [1usize, 7, 8, 9, 100] {
             for at in 0..len {
-                let mut block = vec![0; len];
-                fill(&mut block, 5, 3, Writer::Near);
-                assert_eq!(first_wrong(&block, 5, 3, Writer::Near, 0), None);
-                block[at] ^= 1;
-                assert_eq!(first_wrong(&block, 5, 3, Writer::Near, 0), Some(at as u64));
-                assert_eq!(first_wrong(&block, 5, 3, Writer::Near, at + 1), None, "bytes before skip don't count");
+                let mut message = vec![0; len];
+                fill(&mut message, 5, 3, Writer::Near);
+                assert_eq!(first_wrong(&message, 5, 3, Writer::Near, 0), None);
+                message[at] ^= 1;
+                assert_eq!(first_wrong(&message, 5, 3, Writer::Near, 0), Some(at as u64));
+                assert_eq!(first_wrong(&message, 5, 3, Writer::Near, at + 1), None, "bytes before skip don't count");
             }
         }
     }
 
     #[test]
     fn iterations_seeds_and_sides_differ() {
-        let mut block = vec![0; 64];
-        fill(&mut block, 5, 3, Writer::Near);
-        assert!(first_wrong(&block, 5, 4, Writer::Near, 0).is_some());
-        assert!(first_wrong(&block, 6, 3, Writer::Near, 0).is_some());
-        assert!(first_wrong(&block, 5, 3, Writer::Far, 0).is_some());
+        let mut message = vec![0; 64];
+        fill(&mut message, 5, 3, Writer::Near);
+        assert!(first_wrong(&message, 5, 4, Writer::Near, 0).is_some());
+        assert!(first_wrong(&message, 6, 3, Writer::Near, 0).is_some());
+        assert!(first_wrong(&message, 5, 3, Writer::Far, 0).is_some());
     }
 }

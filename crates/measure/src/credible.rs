@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use transport::Capabilities;
 
+use crate::buffers::GUARD;
 use crate::pattern::Seen;
 use crate::{Cost, Course, FarReport, Flows, TrialSpec};
 
@@ -65,9 +66,11 @@ pub fn credible(far: &FarReport, spec: &TrialSpec, can: &Capabilities, elapsed: 
     if let Some(cost) = &far.cost {
         payable(cost, spec, can, elapsed)?;
     }
-    let (size, _) = (facts.blocks)(spec);
+    let (size, _) = (facts.messages)(spec);
+    // A message's memory is watched beyond its end.
+    let behind = size.saturating_add(GUARD);
     match far.corrupt {
-        Some((iteration, offset)) if !spec.check || iteration >= seen || offset >= size => Err(format!(
+        Some((iteration, offset)) if !spec.check || iteration >= seen || offset >= behind => Err(format!(
             "a wrong byte at offset {offset} of message {iteration}, which it was not sent or not to look at"
         )),
         _ => Ok(()),
@@ -246,7 +249,7 @@ mod tests {
             FarReport { received: 22, ..FarReport::default() },
             FarReport { seconds: 1e-3, bytes: 1000, ..FarReport::default() },
             FarReport { corrupt: Some((22, 0)), ..FarReport::default() },
-            FarReport { corrupt: Some((0, 1000)), ..FarReport::default() },
+            FarReport { corrupt: Some((0, 1000 + GUARD)), ..FarReport::default() },
         ] {
             assert!(said(far.clone()).is_err(), "{far:?}");
         }
@@ -468,7 +471,8 @@ mod tests {
         assert!(said(&far(Some((3, 5))), Pattern::PingPong, &plain).contains("wrong byte"));
         let checked = TrialSpec { check: true, ..spec(Pattern::PingPong) };
         assert_eq!(credible(&far(Some((3, 5))), &checked, &plain, ELAPSED), Ok(()));
-        for false_one in [(22, 5), (3, 1000), (u64::MAX, u64::MAX)] {
+        assert_eq!(credible(&far(Some((3, 1000 + GUARD - 1))), &checked, &plain, ELAPSED), Ok(()), "behind it");
+        for false_one in [(22, 5), (3, 1000 + GUARD), (u64::MAX, u64::MAX)] {
             assert!(credible(&far(Some(false_one)), &checked, &plain, ELAPSED).is_err(), "{false_one:?}");
         }
     }

@@ -18,7 +18,7 @@ use crate::amounts::rounds;
 use crate::event::{Calibration, End, Event, Plan, Schedule};
 use crate::path::PathRun;
 pub use crate::teller::{RunError, Tell, Teller};
-use crate::{Session, block, netpipe, soak, survey};
+use crate::{Session, netpipe, round, soak, survey};
 
 /// How a run ended.
 #[derive(Debug, Default)]
@@ -168,8 +168,8 @@ fn measure(paths: &mut [Vec<PathRun<'_>>], stop: &AtomicBool) -> Result<(), (usi
         let done = if hint { each(sides, PathRun::hint_survey) } else { survey::sides(sides) };
         go_on(done, sides)?;
     }
-    let blocks = rounds(plan);
-    for block in 1.. {
+    let planned = rounds(plan);
+    for number in 1.. {
         let mut turn: Vec<usize> = (0..paths.len()).filter(|&i| !paths[i].iter().all(PathRun::done)).collect();
         if turn.is_empty() {
             break;
@@ -177,7 +177,7 @@ fn measure(paths: &mut [Vec<PathRun<'_>>], stop: &AtomicBool) -> Result<(), (usi
         turn.shuffle(&mut rng);
         for i in turn {
             let sides = &mut paths[i];
-            let done = turn_of(sides, block, blocks, &mut rng, stop);
+            let done = turn_of(sides, number, planned, &mut rng, stop);
             go_on(done, sides)?;
         }
     }
@@ -187,24 +187,24 @@ fn measure(paths: &mut [Vec<PathRun<'_>>], stop: &AtomicBool) -> Result<(), (usi
 /// The turn of a path in a round: all its sides, in an order that is drawn.
 fn turn_of(
     sides: &mut [PathRun<'_>],
-    block: u32,
-    blocks: u32,
+    number: u32,
+    planned: u32,
     rng: &mut ChaCha8Rng,
     stop: &AtomicBool,
 ) -> Result<(), (usize, RunError)> {
     let Some(plan) = sides.first().map(|side| side.plan) else { return Ok(()) };
     let hint = plan.schedule == Schedule::Hint;
-    let next = block::round(sides, block, blocks);
+    let next = round::next(sides, number, planned);
     if hint {
-        each(sides, |side| side.hint_block(block, next.time, rng, stop))?;
+        each(sides, |side| side.hint_round(number, next.time, rng, stop))?;
     } else {
-        let order = block::order(sides, next, rng);
+        let order = round::order(sides, next, rng);
         // Larger sizes save up for a later round: this one would be opened for nothing. Where no round is left, or no size is still wanted
         // on all sides, nothing is worth waiting for: without rounds no time would pass, and this would not end.
         if order.is_empty() && plan.trials.is_none() {
-            if next.still <= 1.0 || !block::open(sides) {
+            if next.still <= 1.0 || !round::open(sides) {
                 sides.iter_mut().for_each(|side| side.done = true);
-                each(sides, |side| side.sustain_rest(block))?;
+                each(sides, |side| side.sustain_rest(number))?;
             }
             return Ok(());
         }
@@ -214,23 +214,23 @@ fn turn_of(
         if turns.len() > 1 {
             turns.shuffle(rng);
         }
-        for number in turns {
-            sides[number].block(block, next.time, &order, stop).map_err(|e| (number, e))?;
+        for side in turns {
+            sides[side].round(number, next.time, &order, stop).map_err(|e| (side, e))?;
         }
         // All sides at once, since they are compared.
-        if sides.iter().any(|side| side.sustain_due(block)) {
-            each(sides, |side| side.sustain(block))?;
+        if sides.iter().any(|side| side.sustain_due(number)) {
+            each(sides, |side| side.sustain(number))?;
         }
     }
     // A size that is found late would get fewer trials than were asked for.
-    if block <= 3 && !hint && plan.sizes.is_none() && plan.step.is_none() && plan.trials.is_none() {
-        each(sides, |side| side.refine(block, 3))?;
-        survey::share(sides, block)?;
+    if number <= 3 && !hint && plan.sizes.is_none() && plan.step.is_none() && plan.trials.is_none() {
+        each(sides, |side| side.refine(number, 3))?;
+        survey::share(sides, number)?;
     }
-    block::settle(sides, block)?;
+    round::settle(sides, number)?;
     if sides.iter().all(PathRun::done) {
         // Settled before the long trials were due, or out of time for rounds.
-        each(sides, |side| side.sustain_rest(block))?;
+        each(sides, |side| side.sustain_rest(number))?;
     }
     Ok(())
 }

@@ -30,13 +30,14 @@ pub enum Event {
     /// What earlier runs of the path found on this machine.
     Earlier(Earlier),
     /// A round of trials begins on fresh connections.
-    Block(BlockOpened),
+    #[serde(rename = "block")]
+    Round(RoundOpened),
     /// A trial ended.
     Trial(Trial),
     /// A trial made long, to show what a path keeps up, ended: it counts in no point's figures.
     Sustained(Trial),
     /// What was taken of the pinned CPUs during a round, at its end; only where that is known.
-    Taken(BlockTaken),
+    Taken(RoundTaken),
     /// A point ended: its figures, and why it ended.
     Point(PointEnded),
     /// Something a reader of the figures must know.
@@ -476,11 +477,13 @@ impl PathOpened {
 
 /// A round begins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct BlockOpened {
+#[schemars(rename = "BlockOpened")]
+pub struct RoundOpened {
     /// Path.
     pub path: u32,
     /// Number of the round; 0 is the survey, whose trials are short. The netpipe schedule has one round, 1.
-    pub block: u32,
+    #[serde(rename = "block")]
+    pub round: u32,
     /// Seconds since the run's start.
     pub at: f64,
     /// Trials planned.
@@ -495,11 +498,13 @@ pub struct BlockOpened {
 
 /// What others than the two sides took of the pinned CPUs during a round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct BlockTaken {
+#[schemars(rename = "BlockTaken")]
+pub struct RoundTaken {
     /// Path.
     pub path: u32,
     /// Number of the round.
-    pub block: u32,
+    #[serde(rename = "block")]
+    pub round: u32,
     /// What was taken, and by whom.
     #[serde(flatten)]
     pub taken: Taken,
@@ -511,7 +516,8 @@ pub struct Trial {
     /// Path.
     pub path: u32,
     /// Round.
-    pub block: u32,
+    #[serde(rename = "block")]
+    pub round: u32,
     /// Seconds since the run's start, at the trial's start.
     pub at: f64,
     /// Message size, bytes (HINT: subintervals of a process).
@@ -603,7 +609,8 @@ pub struct PointEnded {
 #[serde(default)]
 pub struct Figures {
     /// Rounds that visited the point.
-    pub blocks: u32,
+    #[serde(rename = "blocks")]
+    pub rounds: u32,
     /// Trials counted.
     pub trials: u32,
     /// Iterations counted.

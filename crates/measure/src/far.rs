@@ -65,16 +65,16 @@ impl Check {
         if self.reliable { i } else { 0 }
     }
 
-    pub(crate) fn verify(&mut self, block: &[u8], i: u64) {
+    pub(crate) fn verify(&mut self, message: &[u8], i: u64) {
         if self.on && self.wrong.is_none() {
             let skip = if self.reliable { 0 } else { 4 };
-            self.wrong = content::first_wrong(block, self.seed, self.number(i), Writer::Near, skip).map(|at| (i, at));
+            self.wrong = content::first_wrong(message, self.seed, self.number(i), Writer::Near, skip).map(|at| (i, at));
         }
     }
 
-    pub(crate) fn fill(&self, block: &mut [u8], i: u64) {
+    pub(crate) fn fill(&self, message: &mut [u8], i: u64) {
         if self.on {
-            content::fill(block, self.seed, self.number(i), Writer::Far);
+            content::fill(message, self.seed, self.number(i), Writer::Far);
         }
     }
 }
@@ -90,9 +90,9 @@ impl<'s> Answer<'s, '_> {
     /// A message of this side's own, with contents where they are checked.
     #[inline(always)]
     pub(crate) fn filled(self) -> &'s [u8] {
-        let block = self.out.slot();
-        self.check.fill(block, self.number);
-        block
+        let message = self.out.slot();
+        self.check.fill(message, self.number);
+        message
     }
 }
 
@@ -113,7 +113,7 @@ pub(crate) struct Side<'a, L> {
 
 impl<'a, L: Link> Side<'a, L> {
     pub(crate) fn new(end: &'a mut End<L>, spec: &'a TrialSpec, workspace: &Workspace) -> Result<Self, LinkError> {
-        let (there, back) = (spec.pattern.facts().blocks)(spec);
+        let (there, back) = (spec.pattern.facts().messages)(spec);
         let (link, out, into) = workspace.slots(end, spec, back, there)?;
         Ok(Self::on(link, spec, workspace.halt(), out, into))
     }
@@ -128,10 +128,12 @@ impl<'a, L: Link> Side<'a, L> {
 
     /// What was seen, once the trial is over.
     pub(crate) fn done(mut self) -> Result<FarReport, SessionError> {
-        let blocks = self.report.received - self.before;
+        let messages = self.report.received - self.before;
         // Where this side sends the burst, one request an iteration arrived.
         let each = if self.spec.reverse { 1 } else { self.spec.pattern.facts().sends(self.spec).max(1) };
-        self.meter.end(blocks / each);
+        self.meter.end(messages / each);
+        let last = self.report.received.saturating_sub(1);
+        self.check.wrong = self.check.wrong.or_else(|| Some((last, self.into.spilled()?)));
         Ok(FarReport { corrupt: self.check.wrong, cost: self.meter.cost(), ..self.report })
     }
 
@@ -180,7 +182,7 @@ impl<'a, L: Link> Side<'a, L> {
         self,
         mut then: impl FnMut(&mut L, &[u8], Answer<'_, 'a>) -> Result<(), LinkError>,
     ) -> Result<FarReport, SessionError> {
-        self.each_as(|link, block| link.recv(block), |link, block, (), answer| then(link, block, answer))
+        self.each_as(|link, message| link.recv(message), |link, message, (), answer| then(link, message, answer))
     }
 
     /// The same with a receive that returns something of each message.
@@ -193,17 +195,17 @@ impl<'a, L: Link> Side<'a, L> {
             self.begin();
             while self.report.received < end {
                 self.go_on()?;
-                let block = self.into.slot();
-                let came = match recv(self.link, block) {
+                let message = self.into.slot();
+                let came = match recv(self.link, message) {
                     Ok(came) => came,
                     Err(e) => match self.over(e)? {
                         true => break 'parts,
                         false => continue,
                     },
                 };
-                self.check.verify(block, self.report.received);
+                self.check.verify(message, self.report.received);
                 let answer = Answer { out: &mut self.out, check: &self.check, number: self.report.received };
-                then(self.link, block, came, answer)?;
+                then(self.link, message, came, answer)?;
                 self.came();
             }
         }

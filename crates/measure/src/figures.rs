@@ -159,7 +159,7 @@ pub fn counted<'a>(trials: &[&'a Trial]) -> Vec<&'a Trial> {
 pub fn rounds(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> Vec<(u32, f64)> {
     let mut values: Vec<(u32, f64)> = counted(trials)
         .into_iter()
-        .filter_map(|t| Some((t.block, typical(plan, kind, t)? / common.within(t).exp())))
+        .filter_map(|t| Some((t.round, typical(plan, kind, t)? / common.within(t).exp())))
         .collect();
     if trials.iter().all(|t| t.warmup)
         && let Some((first, _)) = values.first().copied()
@@ -263,7 +263,7 @@ pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> O
     // What all members do together none of them does faster than another.
     let flows = of_flows(&used, bits(plan, sample) / median).filter(|_| !facts.together);
     Some(Figures {
-        blocks: seen.len() as u32,
+        rounds: seen.len() as u32,
         trials: used.len() as u32,
         iterations,
         min: times.iter().copied().fold(f64::INFINITY, f64::min),

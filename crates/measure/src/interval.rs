@@ -1,6 +1,6 @@
 //! Intervals of a soak as trials: several trials made one, and as many of them as memory may hold. Pure.
 //!
-//! An interval is a trial whose `block` is the interval's number, from 1. Successive trials on one connection are merged into one: their
+//! An interval is a trial whose `round` is the interval's number, from 1. Successive trials on one connection are merged into one: their
 //! counts and times add up, their histograms merge, and their pauses keep their moments. So are the intervals of a stretch, where a soak
 //! has more than [`MOST`]: each row then stands for a power of two of them, and memory does not grow with the length of the soak.
 
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use host::Taken;
 
-use crate::event::{BlockTaken, Trial};
+use crate::event::{RoundTaken, Trial};
 use crate::report::copies;
 use crate::{Cost, FarReport, Tcp, TrialReport};
 
@@ -98,31 +98,31 @@ fn far(trials: &[Trial]) -> FarReport {
 /// Adds an interval, and merges rows into stretches where there are more than [`MOST`].
 pub fn keep(rows: &mut Vec<Trial>, interval: Trial) {
     // What came before the first interval warmed the connection up.
-    let number = |t: &Trial| if t.warmup { 0 } else { t.block };
+    let number = |t: &Trial| if t.warmup { 0 } else { t.round };
     kept(rows, interval, number, |stretch| merged(&stretch));
 }
 
 /// The same of what others took of the CPUs.
-pub fn keep_taken(rows: &mut Vec<BlockTaken>, taken: BlockTaken) {
-    let together = |stretch: Vec<BlockTaken>| {
+pub fn keep_taken(rows: &mut Vec<RoundTaken>, taken: RoundTaken) {
+    let together = |stretch: Vec<RoundTaken>| {
         let taken = Taken::over(&stretch.iter().map(|t| t.taken).collect::<Vec<_>>())?;
-        Some(BlockTaken { taken, ..stretch.into_iter().next()? })
+        Some(RoundTaken { taken, ..stretch.into_iter().next()? })
     };
-    kept(rows, taken, |t| t.block, together);
+    kept(rows, taken, |t| t.round, together);
 }
 
 /// The rows with those of the last, incomplete stretch as one: in pictures they would be the only single intervals.
 pub fn whole(rows: Vec<Trial>) -> Vec<Trial> {
-    let Some(stretch) = rows.last().map(|last| stretch(last.block)) else { return rows };
-    let same = |a: &Trial, b: &Trial| a.warmup == b.warmup && a.block.div_ceil(stretch) == b.block.div_ceil(stretch);
+    let Some(stretch) = rows.last().map(|last| stretch(last.round)) else { return rows };
+    let same = |a: &Trial, b: &Trial| a.warmup == b.warmup && a.round.div_ceil(stretch) == b.round.div_ceil(stretch);
     rows.chunk_by(same).filter_map(merged).collect()
 }
 
 fn kept<T>(rows: &mut Vec<T>, row: T, number: impl Fn(&T) -> u32, together: impl Fn(Vec<T>) -> Option<T>) {
-    let (block, before) = (number(&row), rows.last().map_or(0, &number));
-    let stretch = stretch(block);
-    let place = |block: u32| block.div_ceil(stretch);
-    let whole = place(block) != place(before);
+    let (round, before) = (number(&row), rows.last().map_or(0, &number));
+    let stretch = stretch(round);
+    let place = |round: u32| round.div_ceil(stretch);
+    let whole = place(round) != place(before);
     // Stretches have the length of the row that comes: one of half that length now has a neighbour to merge with.
     let from = if stretch > self::stretch(before) {
         0
@@ -153,8 +153,8 @@ fn stretch(intervals: u32) -> u32 {
 mod tests {
     use super::*;
 
-    fn interval(block: u32) -> Trial {
-        let each = 1e-5 * (1.0 + 0.01 * f64::from(block % 7));
+    fn interval(round: u32) -> Trial {
+        let each = 1e-5 * (1.0 + 0.01 * f64::from(round % 7));
         let ns = (each * 1e9) as u64;
         let report = TrialReport {
             repeats: 100,
@@ -164,11 +164,11 @@ mod tests {
             max: each * 3.0,
             histogram: vec![(ns, 99), (3 * ns, 1)],
             pauses: vec![(1000, 3 * ns)],
-            lost: u64::from(block.is_multiple_of(10)),
+            lost: u64::from(round.is_multiple_of(10)),
             cost: Some(Cost { iterations: 100, cpu_ns: 500, step_ns: 4, ..Cost::default() }),
             ..TrialReport::default()
         };
-        Trial { path: 0, block, at: f64::from(block - 1), size: 64, response: 0, burst: 0, warmup: false, report }
+        Trial { path: 0, round, at: f64::from(round - 1), size: 64, response: 0, burst: 0, warmup: false, report }
     }
 
     #[test]
@@ -176,7 +176,7 @@ mod tests {
         let all: Vec<Trial> = (1..=10).map(interval).collect();
         let one = merged(&all).unwrap();
         let r = &one.report;
-        assert_eq!((one.block, one.at, r.repeats, r.lost), (1, 0.0, 1000, 1));
+        assert_eq!((one.round, one.at, r.repeats, r.lost), (1, 0.0, 1000, 1));
         assert_eq!(r.histogram.iter().map(|(_, n)| n).sum::<u64>(), 1000);
         assert!(r.histogram.windows(2).all(|w| w[0].0 < w[1].0));
         let medians: f64 = all.iter().map(|t| t.report.median).sum::<f64>() / 10.0;
@@ -203,22 +203,22 @@ mod tests {
     #[test]
     fn a_soak_of_any_length_holds_a_bounded_number_of_rows_and_loses_nothing() {
         let (mut rows, mut taken, mut most) = (Vec::new(), Vec::new(), 0);
-        for block in 1..=50_000 {
-            keep(&mut rows, interval(block));
+        for round in 1..=50_000 {
+            keep(&mut rows, interval(round));
             let share = Taken { processes: 0.5, ..Taken::default() };
-            keep_taken(&mut taken, BlockTaken { path: 0, block, taken: share });
+            keep_taken(&mut taken, RoundTaken { path: 0, round, taken: share });
             most = most.max(rows.len()).max(taken.len());
         }
         assert!(most <= MOST as usize + 32, "{most}");
         assert!(rows.len() > MOST as usize / 2 && taken.len() == rows.len(), "{}", rows.len());
         assert_eq!(rows.iter().map(|t| t.report.repeats).sum::<u64>(), 5_000_000);
         assert_eq!(rows.iter().map(|t| t.report.lost).sum::<u64>(), 5_000);
-        assert!(rows.windows(2).all(|w| w[0].block < w[1].block && w[0].at < w[1].at));
+        assert!(rows.windows(2).all(|w| w[0].round < w[1].round && w[0].at < w[1].at));
         // All but the last stretch stand for as many intervals.
         assert!(rows[..rows.len() - 32].iter().all(|t| t.report.repeats == 3200), "32 of 100 iterations");
         assert!(taken.iter().all(|t| t.taken.processes == 0.5));
         let whole = whole(rows);
-        assert_eq!((whole.len(), whole.last().map(|t| t.block)), (50_000usize.div_ceil(32), Some(49_985)));
+        assert_eq!((whole.len(), whole.last().map(|t| t.round)), (50_000usize.div_ceil(32), Some(49_985)));
     }
 
     #[test]
@@ -226,7 +226,7 @@ mod tests {
         let mut rows = Vec::new();
         let warm = Trial { warmup: true, ..interval(1) };
         keep(&mut rows, warm);
-        (1..=MOST).for_each(|block| keep(&mut rows, interval(block)));
+        (1..=MOST).for_each(|round| keep(&mut rows, interval(round)));
         assert_eq!(rows.len(), 1 + MOST as usize);
         keep(&mut rows, interval(MOST + 1));
         assert_eq!(rows.len(), 2 + MOST as usize / 2);

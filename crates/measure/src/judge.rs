@@ -33,8 +33,9 @@ pub fn capped(kind: Name, most: u64) -> Warning {
 /// Both sides keep to one CPU.
 pub fn one_cpu(cpu: u32) -> Warning {
     let text = format!(
-        "both sides keep to CPU {cpu}: a message waits until its sender lets go of the CPU, and a side that spins (shm, MPI) keeps it for \
-         milliseconds; --pin A,B gives each side a CPU of its own, and openmpi:wait=yield or mpich:wait=yield lets the other side run"
+        "both sides may run on CPU {cpu} alone: a message waits until its sender lets go of the CPU, and a side that spins (shm, MPI) keeps it for \
+         milliseconds; --pin A,B gives each side a CPU of its own, where whoever started pipegauge leaves it more than one (taskset, and the binding of \
+         mpirun and mpiexec), and openmpi:wait=yield or mpich:wait=yield lets the other side run"
     );
     warning("one-cpu", Vec::new(), text)
 }

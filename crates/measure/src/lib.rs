@@ -9,7 +9,7 @@
 //! | [`spec`], `report` | what a trial is, and what came of it |
 //! | [`pattern`] | the patterns, a file each: both halves of the loop, and what is known of it |
 //! | [`near`], [`far`] | what the patterns' near and far halves share |
-//! | [`buffers`], [`content`], `samples` | how a trial's blocks lie in memory, contents and times |
+//! | [`buffers`], [`content`], `samples` | how a trial's messages lie in memory, contents and times |
 //! | `level` | numbers of casts on a path that loses, the same at all members as a trial begins |
 //! | [`workspace`] | what a side keeps over trials beside the link and its memory |
 //! | [`cost`], `meter` | what a trial cost a side in CPU time and switches, and how that is read |
@@ -21,7 +21,7 @@
 //! | [`driver`], `teller` | rounds of several paths taking turns, and how a run ends; who is told what happens |
 //! | `plan_path` | a path of a plan: a transport, its settings, its label |
 //! | `amounts` | how much is measured at least and at most, where several modules count with it |
-//! | [`path`], `survey`, `block` | one path: its points; the first look and closer looks; a round of trials and when it is done |
+//! | [`path`], `survey`, `round` | one path: its points; the first look and closer looks; a round of trials and when it is done |
 //! | `settled` | when a point is known as well as was asked for |
 //! | [`sustained`] | a few long trials, to hold against the short ones |
 //! | [`flows`] | several flows of a trial at once: their threads, and the time in which all of them ran |
@@ -38,7 +38,6 @@
 //! | [`trials`] | a point's trials as a reader keeps them: packed |
 
 mod amounts;
-mod block;
 mod bucket;
 pub mod buffers;
 mod cache;
@@ -64,6 +63,7 @@ pub mod pattern;
 mod plan_path;
 pub mod refine;
 mod report;
+mod round;
 mod samples;
 pub mod session;
 mod settled;

@@ -23,7 +23,7 @@ const LATE_MOST: u32 = 10_000;
 /// shared-memory lane), both sides could wait for each other to read. A send that the window holds back is timed from its schedule, as any
 /// late one.
 const OPEN_LOOP_BYTES: u64 = 32 * 1024;
-const OPEN_LOOP_BLOCKS: u64 = 32;
+const OPEN_LOOP_MESSAGES: u64 = 32;
 
 /// Runs the near half of `spec` on `link`, against the monotonic clock.
 pub fn trial(link: &mut AnyLink, spec: &TrialSpec, workspace: &mut Workspace) -> Result<TrialReport, SessionError> {
@@ -85,12 +85,12 @@ pub(crate) trait Turn<L: Link> {
     const MOVING: bool = true;
 
     /// Messages of an iteration.
-    fn blocks(&self) -> u64 {
+    fn messages(&self) -> u64 {
         1
     }
 
-    /// Does what belongs to message `number` of the iteration: sends `block`, receives `answer`, or both.
-    fn step(&self, link: &mut L, block: &[u8], answer: &mut [u8], number: u64) -> Result<(), LinkError>;
+    /// Does what belongs to message `number` of the iteration: sends `message`, receives `answer`, or both.
+    fn step(&self, link: &mut L, message: &[u8], answer: &mut [u8], number: u64) -> Result<(), LinkError>;
 
     /// Fetches an answer that the iteration itself did not bring, after it was timed.
     fn fetch(&self, _link: &mut L, _answer: &mut [u8]) -> Result<(), LinkError> {
@@ -109,8 +109,8 @@ struct RoundTrip;
 
 impl<L: Link> Turn<L> for RoundTrip {
     #[inline(always)]
-    fn step(&self, link: &mut L, block: &[u8], answer: &mut [u8], _: u64) -> Result<(), LinkError> {
-        link.send(block)?;
+    fn step(&self, link: &mut L, message: &[u8], answer: &mut [u8], _: u64) -> Result<(), LinkError> {
+        link.send(message)?;
         link.recv(answer)
     }
 
@@ -155,7 +155,7 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
         workspace: &Workspace,
         writer: Writer,
     ) -> Result<(Self, Slots<'a>, Slots<'a>), LinkError> {
-        let (there, back) = (spec.pattern.facts().blocks)(spec);
+        let (there, back) = (spec.pattern.facts().messages)(spec);
         let (link, out, into) = workspace.slots(end, spec, there, back)?;
         Ok((Self::on(link, clock, spec, workspace.halt(), writer), out, into))
     }
@@ -170,9 +170,9 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
 
     /// Fills a message that iteration `i` sends, where contents are checked.
     #[inline(always)]
-    pub(crate) fn fill(&self, block: &mut [u8], i: u64) {
+    pub(crate) fn fill(&self, message: &mut [u8], i: u64) {
         if self.spec.check {
-            content::fill(block, self.spec.seed, if self.moving { i } else { 0 }, Writer::Near);
+            content::fill(message, self.spec.seed, if self.moving { i } else { 0 }, Writer::Near);
         }
     }
 
@@ -263,20 +263,20 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
                 start = self.clock.now();
             }
             let iteration = if self.moving { i } else { 0 };
-            let blocks = turn.blocks();
+            let messages = turn.messages();
             let mut took = 0;
             let mut outcome = Ok(());
-            for b in 0..blocks {
-                let number = iteration.wrapping_mul(blocks).wrapping_add(b);
-                let block = out.slot();
-                content::fill(block, spec.seed, number, Writer::Near);
+            for b in 0..messages {
+                let number = iteration.wrapping_mul(messages).wrapping_add(b);
+                let message = out.slot();
+                content::fill(message, spec.seed, number, Writer::Near);
                 let answer = into.slot();
                 if !T::MOVING {
                     // The contents of the last answer must not pass for those of the next.
                     answer.iter_mut().for_each(|byte| *byte = !*byte);
                 }
                 let begin = self.clock.now();
-                outcome = turn.step(self.link, block, answer, b);
+                outcome = turn.step(self.link, message, answer, b);
                 took += self.clock.now() - begin;
                 outcome = outcome.and_then(|()| turn.fetch(self.link, answer));
                 if outcome.is_err() {
@@ -297,6 +297,9 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
             }
         }
         let course = samples.course(start, self.clock.now(), whole_ones);
+        let last = (spec.warmup + spec.repeats).saturating_sub(1);
+        let len = into.slot().len() as u64;
+        self.tally.wrong = self.tally.wrong.or_else(|| Some((last, into.spilled()?, len)));
         self.verdict()?;
         Ok(TrialReport { course, ..self.report(samples, whole_ones, total) })
     }
@@ -307,7 +310,7 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
         let spec = self.spec;
         let all = spec.warmup + spec.repeats;
         let gap = 1e9 / rate;
-        let window = (OPEN_LOOP_BYTES / spec.size.max(spec.response).max(1)).clamp(1, OPEN_LOOP_BLOCKS);
+        let window = (OPEN_LOOP_BYTES / spec.size.max(spec.response).max(1)).clamp(1, OPEN_LOOP_MESSAGES);
         let mut samples = Samples::new(spec.repeats, 1);
         // Sends of the warm-up and answers to them overlap with those that are timed: all of them count.
         self.meter.begin();
@@ -350,11 +353,11 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
                 done += 1;
             } else if may_send && now >= due(sent) {
                 self.tally.late += u64::from(sent >= spec.warmup && (now - due(sent)) as f64 > gap * 0.05);
-                let block = out.slot();
+                let message = out.slot();
                 if spec.check {
-                    content::fill(block, spec.seed, sent, Writer::Near);
+                    content::fill(message, spec.seed, sent, Writer::Near);
                 }
-                self.link.send(block)?;
+                self.link.send(message)?;
                 sent += 1;
             } else if sent == done {
                 // Nothing is under way: the next thing to happen is a send.
@@ -362,6 +365,8 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
             }
         }
         self.meter.end(all);
+        let len = into.slot().len() as u64;
+        self.tally.wrong = self.tally.wrong.or_else(|| Some((all.saturating_sub(1), into.spilled()?, len)));
         self.verdict()?;
         let begun = due(spec.warmup);
         Ok(self.report(samples, spec.repeats, end.saturating_sub(begun)))

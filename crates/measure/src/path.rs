@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use host::Taken;
 use transport::options::Form;
-use transport::{Name, OptionSpec, Settings, registry};
+use transport::{Ends, Name, OptionSpec, Settings, registry};
 
 use crate::amounts::{FEWEST, LOAD, MIDDLING};
 use crate::event::{
-    BlockOpened, BlockTaken, Calibration, Event, Figures, PathOpened, PathPlan, Plan, PointEnded, Schedule, Trial,
+    Calibration, Event, Figures, PathOpened, PathPlan, Plan, PointEnded, RoundOpened, RoundTaken, Schedule, Trial,
     Warning, Why,
 };
 use crate::figures::Common;
@@ -50,6 +50,10 @@ pub struct PathRun<'a> {
     /// What the path is called.
     pub(crate) name: String,
     label: Option<String>,
+    /// Whether code that is not ours carries its messages: a module, or a program.
+    foreign: bool,
+    /// Sizes of which such code has shown that it delivers what is sent.
+    proven: BTreeSet<u64>,
     pub(crate) points: BTreeMap<u64, Point>,
     /// Seconds of an iteration, by size, of sizes that are no points and were tried only to estimate a far larger one.
     pub(crate) felt: BTreeMap<u64, f64>,
@@ -60,8 +64,8 @@ pub struct PathRun<'a> {
     pub(crate) announced: bool,
     /// Whether its connections leave the host.
     leaves: bool,
-    /// The warning that both sides keep to one CPU was given.
-    one_cpu: bool,
+    /// The one CPU that both sides may run on, of which was not warned yet.
+    one_cpu: Option<u32>,
     pub(crate) done: bool,
     /// Why it left the run, where it did.
     pub(crate) failed: Option<RunError>,
@@ -133,13 +137,15 @@ impl<'a> PathRun<'a> {
             started: session.now(),
             session,
             teller,
+            foreign: registry::find(about.transport).is_some_and(|t| t.source().is_some() || t.ends() == Ends::Echoed),
+            proven: BTreeSet::new(),
             points: BTreeMap::new(),
             felt: BTreeMap::new(),
             ceiling: u64::MAX,
             spent: 0.0,
             announced: false,
             leaves: false,
-            one_cpu: false,
+            one_cpu: None,
             done: false,
             failed: None,
             gone: false,
@@ -188,11 +194,11 @@ impl<'a> PathRun<'a> {
         &self.taken
     }
 
-    /// Records what others took of the pinned CPUs during round `block`, where that is known.
-    pub(crate) fn note_taken(&mut self, block: u32) -> Result<(), RunError> {
+    /// Records what others took of the pinned CPUs during this round, where that is known.
+    pub(crate) fn note_taken(&mut self, round: u32) -> Result<(), RunError> {
         let Some(taken) = self.session.taken() else { return Ok(()) };
         self.taken.push(taken);
-        self.tell(&Event::Taken(BlockTaken { path: self.number, block, taken }))
+        self.tell(&Event::Taken(RoundTaken { path: self.number, round, taken }))
     }
 
     /// What is left of the budget for rounds, seconds.
@@ -216,16 +222,16 @@ impl<'a> PathRun<'a> {
         self.session.capabilities().max_block.unwrap_or(u64::MAX)
     }
 
-    /// Opens a fresh connection for round `block` and begins it.
-    pub fn open(&mut self, block: u32, planned: u32) -> Result<(), RunError> {
-        self.connect(block)?;
-        self.begin(block, planned)
+    /// Opens a fresh connection for this round and begins it.
+    pub fn open(&mut self, round: u32, planned: u32) -> Result<(), RunError> {
+        self.connect(round)?;
+        self.begin(round, planned)
     }
 
     /// Opens the first connection. Its capabilities depend on the settings, and sizes are planned by them. [`PathRun::begin`] must follow.
     /// An error where nothing that was asked for is possible.
-    pub(crate) fn connect_first(&mut self, block: u32) -> Result<(), RunError> {
-        self.connect(block)?;
+    pub(crate) fn connect_first(&mut self, round: u32) -> Result<(), RunError> {
+        self.connect(round)?;
         let can = self.session.capabilities();
         let alone = PathPlan::from(self.kind);
         let path = self.plan.paths.get(self.number as usize).unwrap_or(&alone);
@@ -237,10 +243,11 @@ impl<'a> PathRun<'a> {
         Ok(())
     }
 
-    fn connect(&mut self, block: u32) -> Result<(), RunError> {
-        let party = self.session.open(block).map_err(|source| RunError::Session { path: self.name.clone(), source })?;
+    fn connect(&mut self, round: u32) -> Result<(), RunError> {
+        let party = self.session.open(round).map_err(|source| RunError::Session { path: self.name.clone(), source })?;
         if !self.announced {
             self.announced = true;
+            self.one_cpu = party.one_cpu();
             self.leaves = bucket::leaves_the_host(party.near_effective.addresses.as_deref());
             let crowd = crowd(&party).filter(|_| self.plan.pattern.facts().together);
             self.tell(&Event::Path(PathOpened {
@@ -264,19 +271,18 @@ impl<'a> PathRun<'a> {
         Ok(())
     }
 
-    /// Begins round `block`, of `planned` trials, on the connection that was opened for it.
-    pub(crate) fn begin(&mut self, block: u32, planned: u32) -> Result<(), RunError> {
+    /// Begins this round, of `planned` trials, on the connection that was opened for it.
+    pub(crate) fn begin(&mut self, round: u32, planned: u32) -> Result<(), RunError> {
         let (calibration, far_calibration) = self.session.calibration(self.calibration_time());
         let can = self.session.capabilities();
         // The far side's machine is calibrated apart where it is another, and the numbers of its CPUs mean other CPUs.
         let here = far_calibration.is_none() && can.two_ended && !can.virtual_time;
-        if let Some((near, _)) = self.plan.pin.filter(|(near, far)| near == far && here && !self.one_cpu) {
-            self.one_cpu = true;
-            self.warn(judge::one_cpu(near))?;
+        if let Some(cpu) = self.one_cpu.take().filter(|_| here) {
+            self.warn(judge::one_cpu(cpu))?;
         }
-        self.tell(&Event::Block(BlockOpened {
+        self.tell(&Event::Round(RoundOpened {
             path: self.number,
-            block,
+            round,
             at: self.at(),
             planned,
             calibration,
@@ -290,8 +296,8 @@ impl<'a> PathRun<'a> {
     }
 
     /// Runs one trial of `repeats` iterations and keeps it.
-    pub fn trial(&mut self, size: u64, repeats: u64, block: u32, warmup: bool) -> Result<(), RunError> {
-        let Some(trial) = self.measure(size, repeats, block, warmup)? else { return Ok(()) };
+    pub fn trial(&mut self, size: u64, repeats: u64, round: u32, warmup: bool) -> Result<(), RunError> {
+        let Some(trial) = self.measure(size, repeats, round, warmup)? else { return Ok(()) };
         self.tell(&Event::Trial(trial.clone()))?;
         self.counted += u64::from(!warmup);
         if trial.report.median > 0.0 && trial.report.flows.is_none() {
@@ -308,9 +314,10 @@ impl<'a> PathRun<'a> {
         &mut self,
         size: u64,
         repeats: u64,
-        block: u32,
+        round: u32,
         warmup: bool,
     ) -> Result<Option<Trial>, RunError> {
+        self.prove(size)?;
         let chunk = self.chunk(self.estimate(size));
         let flows = self.flows();
         let within = self.ends_after(size, repeats);
@@ -319,7 +326,7 @@ impl<'a> PathRun<'a> {
         let begin = self.session.now();
         let report = match self.session.trial(&spec) {
             Err(e) if matches!(e.root(), SessionError::NothingArrives { .. }) && self.reached_below(size).is_some() => {
-                self.nothing_arrives(size, block)?;
+                self.nothing_arrives(size, round)?;
                 return Ok(None);
             }
             other => other.map_err(|source| RunError::Session { path: self.name.clone(), source })?,
@@ -355,7 +362,27 @@ impl<'a> PathRun<'a> {
             point.mean = if point.mean > 0.0 { point.mean + LAST * (mean - point.mean) } else { mean };
         }
         let (path, response, burst) = (self.number, spec.response, spec.burst);
-        Ok(Some(Trial { path, block, at, size, response, burst, warmup, report }))
+        Ok(Some(Trial { path, round, at, size, response, burst, warmup, report }))
+    }
+
+    /// Before the first trial of a size over code that is not ours, one message of it is sent and looked at as with `--check`, which counts nowhere: what
+    /// says that it carried a message and did not would be a very fast path. A fault that was asked for is none of the path's own.
+    fn prove(&mut self, size: u64) -> Result<(), RunError> {
+        let asked = self.plan.check || self.plan.decorators.fault.is_some() || self.plan.schedule == Schedule::Hint;
+        if !self.foreign || asked || !self.proven.insert(size) {
+            return Ok(());
+        }
+        let (flows, within) = (self.flows(), self.ends_after(size, 1));
+        // Memory still holds what an earlier size left there: each has contents of its own.
+        let seed = self.plan.seed ^ size.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let warmup = u64::from(self.facts().unanswered);
+        let plain =
+            TrialSpec { check: true, seed, warmup, chunk: 1, flows, within, ..TrialSpec::of(self.plan, size, 1) };
+        let spec = TrialSpec { rate: None, offered: None, ..plain };
+        match self.session.trial(&spec) {
+            Err(source) => Err(RunError::Session { path: self.name.clone(), source }),
+            Ok(_) => Ok(()),
+        }
     }
 
     /// Nanoseconds after which a trial ends whose members end it together; none of any other, and of one whose iterations were asked for.
@@ -375,12 +402,12 @@ impl<'a> PathRun<'a> {
     }
 
     /// Leaves out `size` and what is larger, and goes on with what gets through.
-    fn nothing_arrives(&mut self, size: u64, block: u32) -> Result<(), RunError> {
+    fn nothing_arrives(&mut self, size: u64, round: u32) -> Result<(), RunError> {
         let reached = self.reached_below(size).unwrap_or(0);
         self.ceiling = self.ceiling.min(reached);
         self.warn(judge::nothing_arrives(self.kind, size, reached))?;
         let planned = self.points.range(..=reached).count() as u32;
-        self.open(block, planned)
+        self.open(round, planned)
     }
 
     /// Iterations between two readings of the clock, so that reading costs at most 1% of what is timed. Where a message may be lost, every
@@ -431,7 +458,7 @@ impl<'a> PathRun<'a> {
     }
 
     /// Seconds that one message of `size` needs one way, about.
-    pub fn one_block(&self, size: u64) -> f64 {
+    pub fn one_message(&self, size: u64) -> f64 {
         self.estimate(size) / (self.facts().ways)(self.plan.burst) as f64
     }
 

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use transport::{Name, Settings};
+use transport::{Capabilities, Name, Settings, registry};
 
 use crate::{Load, Topology};
 
@@ -44,6 +44,12 @@ impl PathPlan {
     /// Whether what is measured has the path for itself: one flow, and no load.
     pub fn alone(&self) -> bool {
         self.flows == 1 && self.load.is_none()
+    }
+
+    /// What its transport can do with its settings.
+    pub fn capabilities(&self) -> Capabilities {
+        let plain = || self.transport.capabilities();
+        registry::find(self.transport).map_or_else(plain, |t| t.capabilities(&self.settings))
     }
 
     /// What the path is called.

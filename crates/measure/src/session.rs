@@ -23,9 +23,7 @@ pub enum SessionError {
     #[error("{0}")]
     Control(String),
     /// Contents differ from what was sent, under `--check`.
-    #[error(
-        "corrupt message: {side} received a wrong byte at offset {offset} of a message of {size} bytes (iteration {iteration})"
-    )]
+    #[error("corrupt message: {side} {} (iteration {iteration})", corruption(*offset, *size))]
     Corrupt {
         /// "the near side" or "the far side".
         side: &'static str,
@@ -33,7 +31,7 @@ pub enum SessionError {
         size: u64,
         /// Iteration of the trial.
         iteration: u64,
-        /// First wrong byte.
+        /// First wrong byte; beyond the message's size where something was written behind it.
         offset: u64,
     },
     /// HINT's numbers are not what the work gives: a far side that does other work, or a path that changes what it carries.
@@ -85,6 +83,15 @@ pub enum SessionError {
     Interrupted,
 }
 
+fn corruption(offset: u64, size: u64) -> String {
+    match offset.checked_sub(size) {
+        None => format!("received a wrong byte at offset {offset} of a message of {size} bytes"),
+        Some(beyond) => format!(
+            "received a message of {size} bytes, and the byte {beyond} behind its end was written: the path writes beyond the memory that it was given"
+        ),
+    }
+}
+
 impl SessionError {
     /// What was met, whichever flow met it.
     pub fn root(&self) -> &Self {
@@ -110,6 +117,19 @@ pub struct Party {
     pub members: Vec<MemberOpened>,
     /// The loading flows, where there are any.
     pub load: Option<LoadOpened>,
+    /// CPUs that the first process of each side may run on from here on, near and far, as each of them found: one where it was pinned, whoever did that.
+    /// Empty where that is not known.
+    pub cpus: (Vec<u32>, Vec<u32>),
+}
+
+impl Party {
+    /// The one CPU that both sides are kept to, where neither may run elsewhere.
+    pub(crate) fn one_cpu(&self) -> Option<u32> {
+        match (&self.cpus.0[..], &self.cpus.1[..]) {
+            ([near], [far]) if near == far => Some(*near),
+            _ => None,
+        }
+    }
 }
 
 /// One path between this side and a far side.
@@ -117,7 +137,7 @@ pub trait Session {
     /// What its transport can do.
     fn capabilities(&self) -> Capabilities;
     /// Opens a fresh connection, in a fresh far process where that is cheap. Called before each round; closes the last.
-    fn open(&mut self, block: u32) -> Result<Party, SessionError>;
+    fn open(&mut self, round: u32) -> Result<Party, SessionError>;
     /// Runs one trial on the open connection.
     fn trial(&mut self, spec: &TrialSpec) -> Result<TrialReport, SessionError>;
     /// A round is over and another path may have the next turn: frees memory that only trials need, and ends the load.

@@ -24,13 +24,13 @@ fn luck(rounds: u32) -> f64 {
 
 /// Whether a point with these figures is known to `precision`, a share of its median, even if its scatter is small by chance.
 pub(crate) fn known(figures: &Figures, precision: f64) -> bool {
-    figures.blocks >= ROUNDS && figures.reach() * luck(figures.blocks) <= precision
+    figures.rounds >= ROUNDS && figures.reach() * luck(figures.rounds) <= precision
 }
 
 /// The figures of a point that ended because it was known to `precision`. Where its rounds may have been close by chance, the interval is
 /// widened to the precision.
 pub fn settled(figures: Figures, precision: f64) -> Figures {
-    if !figures.high.is_finite() || figures.reach() * luck(figures.blocks).powi(2) <= precision {
+    if !figures.high.is_finite() || figures.reach() * luck(figures.rounds).powi(2) <= precision {
         return figures;
     }
     let (low, high) = (figures.median * (1.0 - precision), figures.median * (1.0 + precision));
@@ -41,8 +41,8 @@ pub fn settled(figures: Figures, precision: f64) -> Figures {
 mod tests {
     use super::*;
 
-    fn of(blocks: u32, reach: f64) -> Figures {
-        Figures { blocks, median: 2.0, low: 2.0 * (1.0 - reach), high: 2.0 * (1.0 + reach), ..Figures::default() }
+    fn of(rounds: u32, reach: f64) -> Figures {
+        Figures { rounds, median: 2.0, low: 2.0 * (1.0 - reach), high: 2.0 * (1.0 + reach), ..Figures::default() }
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! A soak: one connection held for the whole time, measured interval after interval, which shows what changes with the time.
 //!
-//! It does not show the error between runs: rounds over fresh connections do (`block`). An interval is reported as one trial, whose number
+//! It does not show the error between runs: rounds over fresh connections do (`round`). An interval is reported as one trial, whose number
 //! is its round's. It is cut into parts, so that a path that turns slow in one of them makes the interval longer by that part at most, and
 //! several sizes take turns in it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::event::{BlockTaken, Event, Trial};
+use crate::event::{Event, RoundTaken, Trial};
 use crate::path::PathRun;
 use crate::teller::RunError;
 use crate::{SessionError, interval, judge};
@@ -41,7 +41,7 @@ pub(crate) fn measure(path: &mut PathRun<'_>, stop: &AtomicBool) -> Result<(), R
     // What others took while the connection was opened belongs to no interval.
     path.session.taken();
     let start = path.at();
-    let mut taken: Vec<BlockTaken> = Vec::new();
+    let mut taken: Vec<RoundTaken> = Vec::new();
     for number in 1.. {
         let begun = path.at() - start;
         if begun > all - REST * every {
@@ -52,7 +52,7 @@ pub(crate) fn measure(path: &mut PathRun<'_>, stop: &AtomicBool) -> Result<(), R
         let outcome = turns(path, &sizes, number, start + end, stop);
         // A size that is held up takes from the next one's time: each has its turn to be first.
         sizes.rotate_left(1);
-        if let Some(told) = path.session.taken().map(|taken| BlockTaken { path: path.number, block: number, taken }) {
+        if let Some(told) = path.session.taken().map(|taken| RoundTaken { path: path.number, round: number, taken }) {
             path.tell(&Event::Taken(told.clone()))?;
             interval::keep_taken(&mut taken, told);
         }

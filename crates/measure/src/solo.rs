@@ -31,8 +31,8 @@ pub struct Solo {
 
 #[allow(clippy::large_enum_variant, reason = "there is one a path")]
 enum Ends {
-    /// A copy, and how its link is made afresh.
-    Copy(AnyLink, &'static dyn Transport, Settings),
+    /// A copy, and how its link is made afresh; none of a program until a round opens it.
+    Copy(Option<AnyLink>, &'static dyn Transport, Settings),
     Theory(End<TheoryLink>),
     /// No link at all: one process that works alone (HINT).
     Alone,
@@ -52,8 +52,13 @@ impl Solo {
             (Ends::Alone, Capabilities::alone())
         } else {
             let transport = transport.transport().map_err(|e| SessionError::Control(e.to_string()))?;
-            let link = match transport.solo(settings, &patience)? {
-                AnyLink::Theory(mut link) => {
+            // A program that can't begin is a failure of its path, which opens it, and not of the run that the path is in.
+            let link = match transport.ends() {
+                transport::Ends::Echoed => None,
+                _ => Some(transport.solo(settings, &patience)?),
+            };
+            let link = match link {
+                Some(AnyLink::Theory(mut link)) => {
                     if let Some(load) = load {
                         link.load(load.ways(), load.size);
                     }
@@ -74,7 +79,7 @@ impl Session for Solo {
         self.capabilities.clone()
     }
 
-    fn open(&mut self, block: u32) -> Result<Party, SessionError> {
+    fn open(&mut self, round: u32) -> Result<Party, SessionError> {
         // Fresh memory is to a copy what a fresh connection is to a socket: where it lies changes the time.
         self.workspace.release();
         let cpus = host::allowed_cpus();
@@ -85,9 +90,9 @@ impl Session for Solo {
             Ends::Copy(link, transport, settings) => {
                 // A program inherits the CPUs of this process: it may use all that there are.
                 let made = || transport.solo(settings, &self.patience);
-                *link = if transport.ends() == transport::Ends::Echoed { host::unpinned(made) } else { made() }?;
+                *link = Some(if transport.ends() == transport::Ends::Echoed { host::unpinned(made) } else { made() }?);
             }
-            Ends::Theory(link) => link.connect(u64::from(block)),
+            Ends::Theory(link) => link.connect(u64::from(round)),
             Ends::Alone => {}
         }
         Ok(Party::default())
@@ -98,7 +103,8 @@ impl Session for Solo {
             return Err(SessionError::Interrupted);
         }
         match &mut self.link {
-            Ends::Copy(link, ..) => near::trial(link, spec, &mut self.workspace),
+            Ends::Copy(Some(link), ..) => near::trial(link, spec, &mut self.workspace),
+            Ends::Copy(None, ..) => Err(SessionError::Control("no round has been opened".into())),
             Ends::Theory(link) => {
                 let began = link.clock().now();
                 let report = modelled(link, spec, self.theory.work, &mut self.workspace)?;
@@ -139,7 +145,7 @@ impl Session for Solo {
 
 /// What loading flows carried on the modelled path in a trial of so many seconds: what the trial's own messages left of each direction.
 fn carried(theory: &Theory, load: &Load, spec: &TrialSpec, seconds: f64) -> Carried {
-    let (there, back) = (spec.pattern.facts().blocks)(spec);
+    let (there, back) = (spec.pattern.facts().messages)(spec);
     let iterations = spec.warmup.saturating_add(spec.repeats) as f64;
     let left = |size: u64| (1.0 - iterations * theory.line_time(size) / seconds).max(0.0);
     let rate = theory.stream_rate(load.size) / 8.0;

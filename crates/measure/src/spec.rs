@@ -180,15 +180,18 @@ mod tests {
     }
 
     #[test]
-    fn a_block_of_another_flow_is_found_by_its_contents() {
+    fn a_message_of_another_flow_is_found_by_its_contents() {
         let spec = TrialSpec { flows: 128, seed: 7, ..TrialSpec::plain(Pattern::PingPong, 64, 10) };
         assert_eq!(spec.flow(0).seed, spec.seed, "the first has the contents of a single one");
-        let mut block = [0; 64];
+        let mut message = [0; 64];
         for (a, b) in [(0, 1), (1, 2), (3, 7), (0, 127), (126, 127)] {
             for iterations in [(0, 0), (0, 1), (5, 4)] {
-                fill(&mut block, spec.flow(a).seed, iterations.0, Writer::Near);
-                assert!(first_wrong(&block, spec.flow(b).seed, iterations.1, Writer::Near, 4).is_some(), "{a} for {b}");
-                assert_eq!(first_wrong(&block, spec.flow(a).seed, iterations.0, Writer::Near, 0), None);
+                fill(&mut message, spec.flow(a).seed, iterations.0, Writer::Near);
+                assert!(
+                    first_wrong(&message, spec.flow(b).seed, iterations.1, Writer::Near, 4).is_some(),
+                    "{a} for {b}"
+                );
+                assert_eq!(first_wrong(&message, spec.flow(a).seed, iterations.0, Writer::Near, 0), None);
             }
         }
     }

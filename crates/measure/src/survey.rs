@@ -55,7 +55,7 @@ pub(crate) fn sides(sides: &mut [PathRun<'_>]) -> Result<(), (usize, RunError)> 
 }
 
 /// Each side surveys the sizes that only others have, which their jumps called for.
-pub(crate) fn share(sides: &mut [PathRun<'_>], block: u32) -> Result<(), (usize, RunError)> {
+pub(crate) fn share(sides: &mut [PathRun<'_>], round: u32) -> Result<(), (usize, RunError)> {
     let mut all: Vec<u64> = sides.iter().flat_map(|side| side.points.keys().copied()).collect();
     all.sort_unstable();
     all.dedup();
@@ -68,7 +68,7 @@ pub(crate) fn share(sides: &mut [PathRun<'_>], block: u32) -> Result<(), (usize,
                 break;
             }
             let n = side.brief(size, SURVEY_TRIAL);
-            side.trial(size, n, block, true).map_err(|e| (number, e))?;
+            side.trial(size, n, round, true).map_err(|e| (number, e))?;
         }
         side.unload();
         side.spent += (side.session.now() - begin) as f64 * 1e-9;
@@ -108,17 +108,17 @@ impl PathRun<'_> {
                 break;
             }
             let elapsed = (self.session.now() - begin) as f64 * 1e-9;
-            let block = self.one_block(size);
+            let message = self.one_message(size);
             let alone = elapsed + self.takes(size) * FEWEST as f64;
             // Sizes that were named have no end but that of the time, and all of it where their trials are counted.
-            let slow = self.plan.sizes.is_none() && block > TOO_SLOW;
+            let slow = self.plan.sizes.is_none() && message > TOO_SLOW;
             let looks_for = if self.plan.trials.is_some() { 1.0 } else { MOST_SURVEY };
             if reached > 0 && (slow || alone > self.plan.budget || elapsed > self.plan.budget * looks_for) {
                 self.ceiling = reached;
                 let stop = if slow { judge::Stop::Slow } else { judge::Stop::Budget { looked: elapsed } };
                 // Sizes that were left out below one that ends the survey lie beyond the last size, too.
                 thinned -= place - after;
-                self.warn(judge::stopped_short(self.plan, all[after], size, block, stop))?;
+                self.warn(judge::stopped_short(self.plan, all[after], size, message, stop))?;
                 break;
             }
             let slice = SURVEY_TRIAL.min(self.plan.budget * SURVEY / all.len() as f64);
@@ -138,7 +138,7 @@ impl PathRun<'_> {
             };
             // The time of a far larger size can't be predicted from here: in proportion to size it would end the survey.
             let far = |next: &u64| {
-                self.one_block(*next) > TOO_SLOW / 4.0 || took + self.takes(*next) * FEWEST as f64 > self.plan.budget
+                self.one_message(*next) > TOO_SLOW / 4.0 || took + self.takes(*next) * FEWEST as f64 > self.plan.budget
             };
             while step > 1 && all.get(place + step).is_some_and(far) {
                 step /= 2;
@@ -168,7 +168,7 @@ impl PathRun<'_> {
     fn feel(&mut self, size: u64) -> Result<(), RunError> {
         let quick = TOO_SLOW.min(self.plan.budget) * SURVEY;
         let begin = self.session.now();
-        while self.one_block(size) > quick && size <= self.ceiling {
+        while self.one_message(size) > quick && size <= self.ceiling {
             let Some(below) = self.reached_below(size).max(self.felt.keys().next_back().copied()) else { break };
             // On a path that takes long for the smallest message the steps are smaller, and may take more of the time.
             let times = ((TOO_SLOW / 2.0).min(self.plan.budget * SURVEY) / (FEWEST as f64 * self.takes(below))) as u64;
@@ -189,7 +189,7 @@ impl PathRun<'_> {
 
     /// Looks closer where the curve jumps, at most `rounds` times. All such looks of a run together take no longer than the survey may: on
     /// a busy machine everything seems to jump, and where there is no time for all sizes there is none for more.
-    pub fn refine(&mut self, block: u32, rounds: u32) -> Result<(), RunError> {
+    pub fn refine(&mut self, round: u32, rounds: u32) -> Result<(), RunError> {
         if self.thinned {
             return Ok(());
         }
@@ -209,7 +209,7 @@ impl PathRun<'_> {
                     break 'rounds;
                 }
                 let n = self.brief(size, SURVEY_TRIAL);
-                self.trial(size, n, block, true)?;
+                self.trial(size, n, round, true)?;
             }
         }
         self.unload();
@@ -247,7 +247,7 @@ impl PathRun<'_> {
 
     /// Warms up a fresh connection: short trials of a middling size, at most `most` bytes, until they show no trend, at most 25, and no
     /// more than five beyond a share of `time`, the round's seconds.
-    pub(crate) fn warm_up(&mut self, block: u32, most: u64, time: f64) -> Result<(), RunError> {
+    pub(crate) fn warm_up(&mut self, round: u32, most: u64, time: f64) -> Result<(), RunError> {
         let begin = self.session.now();
         let Some(size) = self.points.keys().rev().find(|s| **s <= most).or(self.points.keys().next()).copied() else {
             return Ok(());
@@ -259,7 +259,7 @@ impl PathRun<'_> {
                 break;
             }
             let n = self.brief(size, SURVEY_TRIAL.min(time * WARM_UP / 5.0) / self.stopped(size));
-            self.trial(size, n, block, true)?;
+            self.trial(size, n, round, true)?;
             series.push(self.estimate(size));
             let (n, cut) = (series.len(), stats::warmup_end(&series));
             // No cut is ever found later than the middle: the trend may go on.

@@ -141,7 +141,7 @@ pub fn sustained<T: Borrow<[Trial]>>(
             size,
             long,
             median,
-            logs: long.iter().map(|(t, mean)| (mean / median).ln() - common.level(t.block)).collect(),
+            logs: long.iter().map(|(t, mean)| (mean / median).ln() - common.level(t.round)).collect(),
             error: figures::error(plan, kind, &short, common)
                 .filter(|_| rounds.len() >= stats::FEWEST_ROUNDS)
                 .map_or(f64::INFINITY, |e| e.value),
@@ -192,7 +192,7 @@ fn apart(found: &[Held<'_>]) -> StandardError {
     let mut rounds = BTreeMap::<u32, Vec<f64>>::new();
     for f in found {
         let middle = stats::mean(&f.logs);
-        f.long.iter().zip(&f.logs).for_each(|((t, _), log)| rounds.entry(t.block).or_default().push(log - middle));
+        f.long.iter().zip(&f.logs).for_each(|((t, _), log)| rounds.entry(t.round).or_default().push(log - middle));
     }
     let degrees = found.iter().map(|f| f.logs.len() - 1).sum::<usize>() as f64;
     let moments = rounds.len().saturating_sub(1) as f64;
@@ -219,7 +219,7 @@ fn clock<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<f64> {
 /// Mean time over all iterations of `trials`, each at the run's typical level, seconds of the point's kind.
 fn mean(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> f64 {
     let timed = trials.iter().filter_map(|t| {
-        let level = common.level(t.block) + common.within(t);
+        let level = common.level(t.round) + common.within(t);
         Some((figures::whole(plan, kind, t)? / level.exp(), t.report.repeats as f64))
     });
     let (seconds, iterations) = timed.fold((0.0, 0.0), |(s, n), (mean, repeats)| (s + mean * repeats, n + repeats));
@@ -232,10 +232,10 @@ mod tests {
     use crate::TrialReport;
     use crate::event::{Calibration, PathPlan};
 
-    fn trial(block: u32, size: u64, median: f64, mean: f64, repeats: u64) -> Trial {
+    fn trial(round: u32, size: u64, median: f64, mean: f64, repeats: u64) -> Trial {
         let report = TrialReport { repeats, seconds: mean * repeats as f64, median, ..TrialReport::default() };
-        let at = f64::from(block) + size as f64 * 1e-6;
-        Trial { path: 0, block, at, size, response: 0, burst: 0, warmup: false, report }
+        let at = f64::from(round) + size as f64 * 1e-6;
+        Trial { path: 0, round, at, size, response: 0, burst: 0, warmup: false, report }
     }
 
     #[test]

@@ -82,7 +82,7 @@ impl Workspace {
         into: u64,
     ) -> Result<(&'a mut L, Slots<'a>, Slots<'a>), LinkError> {
         let offset = if self.near { spec.offset.0 } else { spec.offset.1 };
-        let [out, into] = [out, into].map(|len| layout(spec, len));
+        let (out, into) = (layout(spec, out), layout(spec, into).guarded(spec));
         let (link, sent, received) = end.lend(&out.room(spec, offset), &into.room(spec, offset))?;
         Ok((link, out.slots(sent), into.slots(received)))
     }

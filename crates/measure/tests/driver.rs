@@ -36,7 +36,7 @@ struct Fake {
     opens: [f64; 2],
     trials: u32,
     opened: u32,
-    /// Largest block of a link with these settings, where the transport itself carries any.
+    /// Largest message of a link with these settings, where the transport itself carries any.
     link_carries: u64,
 }
 
@@ -177,14 +177,14 @@ fn a_busy_machine_still_gets_thirty_rounds() {
     assert!(outcome.error.is_none());
     let Some(Event::End(end)) = events.last() else { panic!("no end") };
     assert!(end.at < 12.0 * 1.15, "took {} s of 12", end.at);
-    let rounds = events.iter().filter(|e| matches!(e, Event::Block(b) if b.block > 0)).count();
+    let rounds = events.iter().filter(|e| matches!(e, Event::Round(b) if b.round > 0)).count();
     assert!(rounds >= 30, "{rounds} rounds");
     let points = points(&events);
     for p in points.iter().filter(|p| p.size <= 65_536) {
-        assert!(p.figures.blocks >= 8, "{} B was visited by {} rounds", p.size, p.figures.blocks);
+        assert!(p.figures.rounds >= 8, "{} B was visited by {} rounds", p.size, p.figures.rounds);
     }
     // Of the larger sizes some are left out, so that the others get enough.
-    let large: Vec<u32> = points.iter().filter(|p| p.size > 65_536).map(|p| p.figures.blocks).collect();
+    let large: Vec<u32> = points.iter().filter(|p| p.size > 65_536).map(|p| p.figures.rounds).collect();
     assert!(large.iter().filter(|n| **n >= 6).count() * 2 >= large.len(), "{large:?}");
     assert!(large.iter().all(|n| *n == 1 || *n >= 4), "{large:?}");
 }
@@ -195,9 +195,9 @@ fn large_sizes_that_all_would_have_too_few_rounds_are_thinned_until_those_left_h
     let slow = || Fake { stretch: 3.0, control: 3e-3, ..Fake::new(3, |s| 10e-6 + s as f64 * 8e-10) };
     let (events, _) = run(&plan(), slow());
     let points = points(&events);
-    let large: Vec<u32> = points.iter().filter(|p| p.size > 65_536).map(|p| p.figures.blocks).collect();
-    let with = large.iter().filter(|blocks| **blocks >= 6).count();
-    assert!(with >= 6 && points.last().unwrap().figures.blocks >= 4, "{with} of {}: {large:?}", large.len());
+    let large: Vec<u32> = points.iter().filter(|p| p.size > 65_536).map(|p| p.figures.rounds).collect();
+    let with = large.iter().filter(|rounds| **rounds >= 6).count();
+    assert!(with >= 6 && points.last().unwrap().figures.rounds >= 4, "{with} of {}: {large:?}", large.len());
     let Some(Event::End(end)) = events.last() else { panic!("no end") };
     assert!(end.at < 12.0 * 1.15, "took {} s of 12", end.at);
     // Sizes that were named are all measured.
@@ -215,9 +215,9 @@ fn rounds_that_cost_much_to_open_are_fewer_and_not_empty() {
     assert!(outcome.error.is_none());
     let mut visited = std::collections::BTreeMap::<u32, usize>::new();
     for t in trials(&events).iter().filter(|t| !t.warmup) {
-        *visited.entry(t.block).or_default() += 1;
+        *visited.entry(t.round).or_default() += 1;
     }
-    let rounds = events.iter().filter(|e| matches!(e, Event::Block(b) if b.block > 0)).count();
+    let rounds = events.iter().filter(|e| matches!(e, Event::Round(b) if b.round > 0)).count();
     assert!(
         rounds >= 4 && visited.values().filter(|n| **n >= 8).count() * 4 >= rounds * 3,
         "{rounds} rounds: {visited:?}"
@@ -263,7 +263,7 @@ fn a_lone_slow_opening_does_not_take_the_rest_of_the_run() {
     assert!(outcome.error.is_none());
     assert!(rounds(&events).len() >= 20, "{} rounds", rounds(&events).len());
     for p in points(&events) {
-        assert!(p.figures.blocks >= 4, "{} B was visited by {} rounds", p.size, p.figures.blocks);
+        assert!(p.figures.rounds >= 4, "{} B was visited by {} rounds", p.size, p.figures.rounds);
     }
 }
 
@@ -294,7 +294,7 @@ fn two_sides_of_which_one_is_slow_to_open_both_get_rounds_with_trials() {
     let outcomes = run_sides(sides, calibration(), &AtomicBool::new(false));
     assert!(outcomes.iter().all(|o| o.error.is_none()));
     let made = rounds(&told).len();
-    let visited: BTreeSet<u32> = trials(&told).iter().filter(|t| !t.warmup).map(|t| t.block).collect();
+    let visited: BTreeSet<u32> = trials(&told).iter().filter(|t| !t.warmup).map(|t| t.round).collect();
     assert!(made >= 4 && visited.len() + 1 >= made, "{} of {made} rounds have trials", visited.len());
 }
 
@@ -340,7 +340,7 @@ fn sizes_that_had_no_long_trial_at_one_moment_come_first_at_the_next() {
 }
 
 #[test]
-fn a_curve_stays_within_its_budget_and_visits_every_size_in_every_block() {
+fn a_curve_stays_within_its_budget_and_visits_every_size_in_every_round() {
     let (events, outcome) = run(&plan(), Fake::new(3, line));
     assert!(outcome.error.is_none());
     let Some(Event::End(end)) = events.last() else { panic!("no end") };
@@ -348,14 +348,14 @@ fn a_curve_stays_within_its_budget_and_visits_every_size_in_every_block() {
     let points = points(&events);
     assert!(points.len() >= 124, "{} points", points.len());
     for p in &points {
-        assert!(p.figures.blocks >= 6, "{} B was visited by {} messages", p.size, p.figures.blocks);
+        assert!(p.figures.rounds >= 6, "{} B was visited by {} messages", p.size, p.figures.rounds);
         assert!((p.figures.median / line(p.size) - 1.0).abs() < 0.05, "{} B: {}", p.size, p.figures.median);
     }
 }
 
 /// Rounds in which trials counted.
 fn rounds(events: &[Event]) -> BTreeSet<u32> {
-    trials(events).iter().filter(|t| !t.warmup).map(|t| t.block).collect()
+    trials(events).iter().filter(|t| !t.warmup).map(|t| t.round).collect()
 }
 
 fn sustained(events: &[Event]) -> Vec<&Trial> {
@@ -371,7 +371,7 @@ fn a_default_run_makes_many_short_rounds_and_large_sizes_leave_time_for_the_othe
         assert!((30..=36).contains(&made), "noise of {between} and {within}: {made} rounds");
         for p in points(&events) {
             let least = if p.size < 65_536 { 30 } else { 8 };
-            let visited = p.figures.blocks;
+            let visited = p.figures.rounds;
             assert!(visited >= least, "noise of {between} and {within}: {} B in {visited} rounds", p.size);
         }
     }
@@ -400,7 +400,7 @@ fn three_sizes_are_measured_for_long_at_two_moments_of_a_run_however_fast_it_is(
             let (events, _) = run(&plan(), session);
             let long = sustained(&events);
             assert_eq!(long.iter().map(|t| t.size).collect::<BTreeSet<_>>().len(), 3, "seed {seed}");
-            let moments: BTreeSet<u32> = long.iter().map(|t| t.block).collect();
+            let moments: BTreeSet<u32> = long.iter().map(|t| t.round).collect();
             assert_eq!((long.len(), moments.len()), (6, 2), "seed {seed}");
             let shortest = long.iter().map(|t| t.report.seconds).fold(f64::INFINITY, f64::min);
             assert!((0.3..1.5).contains(&shortest), "seed {seed}: {shortest}");
@@ -417,7 +417,7 @@ fn long_trials_of_a_run_of_few_rounds_come_at_two_moments_too() {
     let (events, _) = run(&Plan { sizes, ..plan() }, Fake::new(3, slow));
     let long = sustained(&events);
     assert!(long.iter().all(|t| t.size <= 4096 && t.report.seconds >= 0.3), "a message of 0.2 s is as long as a trial");
-    assert_eq!(long.iter().map(|t| t.block).collect::<BTreeSet<_>>().len(), 2);
+    assert_eq!(long.iter().map(|t| t.round).collect::<BTreeSet<_>>().len(), 2);
     assert!(sustained(&run(&Plan { trials: Some(5), ..plan() }, Fake::new(3, line)).0).is_empty());
 }
 
@@ -488,21 +488,21 @@ fn time_that_settled_sizes_leave_goes_to_those_that_were_left_out_and_no_round_i
     let (events, outcome) = run(&plan(), slow);
     assert!(outcome.error.is_none());
     let opened: BTreeSet<u32> =
-        events.iter().filter_map(|e| if let Event::Block(b) = e { Some(b.block) } else { None }).collect();
-    let visited: BTreeSet<u32> = trials(&events).iter().map(|t| t.block).collect();
-    let empty: Vec<&u32> = opened.iter().filter(|block| **block > 0 && !visited.contains(block)).collect();
+        events.iter().filter_map(|e| if let Event::Round(b) = e { Some(b.round) } else { None }).collect();
+    let visited: BTreeSet<u32> = trials(&events).iter().map(|t| t.round).collect();
+    let empty: Vec<&u32> = opened.iter().filter(|round| **round > 0 && !visited.contains(round)).collect();
     assert!(empty.is_empty(), "rounds without a trial: {empty:?}");
     let Some(Event::End(end)) = events.last() else { panic!("no end") };
-    let few = points(&events).iter().filter(|p| p.figures.blocks < 4).count();
+    let few = points(&events).iter().filter(|p| p.figures.rounds < 4).count();
     assert!(few == 0 || end.at > 11.0, "{few} sizes have no interval after {:.1} s", end.at);
 }
 
 #[test]
-fn the_order_of_a_block_is_random_but_the_seed_repeats_it() {
+fn the_order_of_a_round_is_random_but_the_seed_repeats_it() {
     let order = |seed: u64| -> Vec<u64> {
         let (events, _) = run(&Plan { seed, budget: 3.0, ..plan() }, Fake::new(3, line));
         let trials = events.iter().filter_map(|e| if let Event::Trial(t) = e { Some(t) } else { None });
-        trials.filter(|t| t.block == 1 && !t.warmup).map(|t| t.size).collect()
+        trials.filter(|t| t.round == 1 && !t.warmup).map(|t| t.size).collect()
     };
     assert_eq!(order(5), order(5));
     assert_ne!(order(5), order(6));
@@ -578,7 +578,7 @@ fn sizes_that_never_arrive_are_left_out_and_the_rest_is_measured() {
     let (events, outcome) = run(&Plan { budget: 4.0, ..plan() }, dropping);
     assert!(outcome.error.is_none(), "{:?}", outcome.error);
     let points = points(&events);
-    assert!(points.len() > 40 && points.iter().all(|p| p.size < 1473 && p.figures.blocks >= 3));
+    assert!(points.len() > 40 && points.iter().all(|p| p.size < 1473 && p.figures.rounds >= 3));
     assert!(events.iter().any(|e| matches!(e, Event::Warning(w) if w.code == "nothing-arrives")));
     let mut dead = Fake::new(3, line);
     dead.swallows = 0;
@@ -666,7 +666,7 @@ fn exact_sizes_and_trials_are_kept_to() {
 
 #[test]
 fn slow_links_end_at_the_papers_rule() {
-    // 10 kbit/s: a block of 4 KiB takes over three seconds.
+    // 10 kbit/s: a message of 4 KiB takes over three seconds.
     let slow = |s: u64| 1e-3 + s as f64 * 8.0 / 10e3;
     let (events, outcome) = run(&Plan { budget: 60.0, ..plan() }, Fake::new(3, slow));
     assert!(outcome.error.is_none());
@@ -681,7 +681,7 @@ fn bursts_that_take_long_are_measured_at_several_sizes_and_what_is_left_out_is_t
     let plan = Plan { pattern: measure::Pattern::Burst, burst: 500, budget: 1.0, ..plan() };
     let (events, outcome) = run(&plan, Fake { stretch: 3.0, ..Fake::new(3, burst) });
     assert!(outcome.error.is_none());
-    let looked: BTreeSet<u64> = trials(&events).iter().filter(|t| t.block == 0).map(|t| t.size).collect();
+    let looked: BTreeSet<u64> = trials(&events).iter().filter(|t| t.round == 0).map(|t| t.size).collect();
     assert!(looked.len() > 1 && points(&events).len() > 1, "{looked:?}");
     let warned = |code: &str| {
         events.iter().find_map(|e| if let Event::Warning(w) = e { Some(w).filter(|w| w.code == code) } else { None })
@@ -735,7 +735,7 @@ fn both_sides(plan: &Plan, session: impl Fn(u64) -> Fake) -> [Vec<Event>; 2] {
 
 /// Seconds before the first round, over the run's budget.
 fn before_rounds(events: &[Event], budget: f64) -> f64 {
-    let first = events.iter().find_map(|e| if let Event::Block(b) = e { (b.block == 1).then_some(b.at) } else { None });
+    let first = events.iter().find_map(|e| if let Event::Round(b) = e { (b.round == 1).then_some(b.at) } else { None });
     first.expect("a round") / budget
 }
 
@@ -764,11 +764,11 @@ fn no_more_than_a_quarter_of_the_budget_goes_to_first_looks_however_busy_the_mac
 fn a_machine_held_by_other_programs_has_intervals_at_both_ends_of_the_curve_and_between() {
     for (stretch, control, opens) in [(30.0, 0.02, 5e-3), (30.0, 0.02, 0.2), (10.0, 0.05, 0.2)] {
         let (events, _) = run(&plan(), held(stretch, control, opens)(3));
-        let blocks: Vec<u32> = points(&events).iter().map(|p| p.figures.blocks).collect();
-        let between = blocks[1..blocks.len() - 1].iter().filter(|n| **n >= 4).count();
+        let rounds: Vec<u32> = points(&events).iter().map(|p| p.figures.rounds).collect();
+        let between = rounds[1..rounds.len() - 1].iter().filter(|n| **n >= 4).count();
         assert!(
-            blocks[0] >= 4 && blocks[blocks.len() - 1] >= 4 && between >= 8,
-            "{stretch} {control} {opens}: {blocks:?}"
+            rounds[0] >= 4 && rounds[rounds.len() - 1] >= 4 && between >= 8,
+            "{stretch} {control} {opens}: {rounds:?}"
         );
         assert_eq!(points(&events).last().unwrap().size, 8 << 20);
     }
@@ -779,9 +779,9 @@ fn sides_on_a_machine_held_by_other_programs_have_the_rounds_of_a_verdict() {
     let plan = Plan { budget: 6.0, ..plan() };
     for opens in [5e-3, 0.02] {
         for side in both_sides(&plan, held(30.0, 0.02, opens)) {
-            let blocks: Vec<u32> = points(&side).iter().map(|p| p.figures.blocks).collect();
-            let between = blocks[1..blocks.len() - 1].iter().filter(|n| **n >= 8).count();
-            assert!(blocks[0] >= 8 && blocks[blocks.len() - 1] >= 8 && between >= 4, "{opens}: {blocks:?}");
+            let rounds: Vec<u32> = points(&side).iter().map(|p| p.figures.rounds).collect();
+            let between = rounds[1..rounds.len() - 1].iter().filter(|n| **n >= 8).count();
+            assert!(rounds[0] >= 8 && rounds[rounds.len() - 1] >= 8 && between >= 4, "{opens}: {rounds:?}");
             assert_eq!(points(&side).last().unwrap().size, 8 << 20);
             let Some(Event::End(end)) = side.last() else { panic!("no end") };
             assert!(end.at < 6.0 * 1.15, "took {} s of 6", end.at);

@@ -14,10 +14,10 @@ fn plan(pattern: Pattern) -> Plan {
     Plan { pattern, ..Plan::default() }
 }
 
-fn trial(block: u32, median: f64) -> Trial {
+fn trial(round: u32, median: f64) -> Trial {
     Trial {
         path: 0,
-        block,
+        round,
         at: 0.0,
         size: 1000,
         response: 0,
@@ -52,13 +52,13 @@ fn ping_pong_is_half_the_round_trip_and_open_loop_is_the_whole() {
 }
 
 #[test]
-fn the_interval_comes_from_blocks_and_not_from_neighbouring_trials() {
+fn the_interval_comes_from_rounds_and_not_from_neighbouring_trials() {
     // Within a round trials agree to the last digit; the rounds don't.
-    let blocks = [10e-6, 12e-6, 11e-6, 10.5e-6, 11.5e-6, 12.5e-6, 10.2e-6];
+    let rounds = [10e-6, 12e-6, 11e-6, 10.5e-6, 11.5e-6, 12.5e-6, 10.2e-6];
     let trials: Vec<Trial> =
-        blocks.iter().zip(1..).flat_map(|(&t, b)| (0..50).map(move |_| trial(b, 2.0 * t))).collect();
+        rounds.iter().zip(1..).flat_map(|(&t, b)| (0..50).map(move |_| trial(b, 2.0 * t))).collect();
     let f = of(&plan(Pattern::PingPong), transport::tcp::NAME, &trials).unwrap();
-    assert_eq!((f.blocks, f.trials), (7, 350));
+    assert_eq!((f.rounds, f.trials), (7, 350));
     assert!(f.high < 13e-6 && f.low > 9.5e-6, "[{}, {}] is wider than the messages lie apart", f.low, f.high);
     assert!(f.low <= 10.5e-6 && f.high >= 11.5e-6, "[{}, {}] is as narrow as 350 independent trials", f.low, f.high);
     assert_eq!((f.repeat_low, f.repeat_high), (None, None), "one run does not know where a repeat falls");
@@ -98,7 +98,7 @@ fn a_stream_that_lay_in_a_buffer_is_no_faster_than_it_was_sent() {
 }
 
 #[test]
-fn a_burst_counts_each_of_its_blocks() {
+fn a_burst_counts_each_of_its_messages() {
     let mut t = trial(1, 500.0 * 3e-6);
     t.burst = 500;
     let f = of(&plan(Pattern::Burst), transport::tcp::NAME, &[t]).unwrap();
@@ -143,10 +143,10 @@ fn a_stream_of_which_nothing_arrived_has_no_figure() {
 }
 
 #[test]
-fn a_survey_on_one_connection_is_one_block() {
+fn a_survey_on_one_connection_is_one_round() {
     let trials = [trial(0, 20e-6), trial(0, 20.1e-6), trial(0, 19.9e-6)];
     let f = of(&plan(Pattern::PingPong), transport::tcp::NAME, &trials).unwrap();
-    assert_eq!((f.blocks, f.trials), (1, 3));
+    assert_eq!((f.rounds, f.trials), (1, 3));
 }
 
 #[test]
@@ -204,13 +204,13 @@ fn run(seed: u64, rounds: u32, noise: f64, state: impl Fn(f64) -> f64) -> Vec<Ve
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut points: Vec<Vec<Trial>> = vec![Vec::new(); 40];
     let mut at = 0.0;
-    for block in 1..=rounds {
+    for round in 1..=rounds {
         let mut order: Vec<usize> = (0..points.len()).collect();
         order.shuffle(&mut rng);
         for size in order {
             let normal: f64 = (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0;
             let time = 20e-6 * (1 + size) as f64 * state(at) * (noise * normal).exp();
-            let mut t = trial(block, time);
+            let mut t = trial(round, time);
             (t.at, t.size) = (at, 10 * (1 + size as u64));
             let ns = (time * 1e9) as u64;
             t.report.histogram = vec![(ns * 9 / 10, 20), (ns, 60), (ns * 11 / 10, 20)];
@@ -252,18 +252,18 @@ fn the_survey_is_no_round() {
     // Sizes that were looked at where the curve jumped, and that no round reached.
     for place in [3, 17, 31] {
         points[place].truncate(3);
-        let slow = |t: &mut Trial| (t.block, t.warmup, t.report.median) = (0, true, t.report.median * 1.4);
+        let slow = |t: &mut Trial| (t.round, t.warmup, t.report.median) = (0, true, t.report.median * 1.4);
         points[place].iter_mut().for_each(slow);
     }
     let common = common(&points);
     assert_eq!(common.levels().map(|(round, _)| round).collect::<Vec<_>>(), (1..=8).collect::<Vec<_>>());
     assert_eq!(common.shared.moves.rounds, 8);
     let f = of_point(&points, 3);
-    assert_eq!((f.blocks, f.trials, f.high), (1, 3, f64::INFINITY), "it keeps its point, without an interval");
-    assert_eq!(of_point(&points, 4).blocks, 8);
+    assert_eq!((f.rounds, f.trials, f.high), (1, 3, f64::INFINITY), "it keeps its point, without an interval");
+    assert_eq!(of_point(&points, 4).rounds, 8);
     // Nor are looks in four rounds.
-    points[3] = (0..4).map(|b| Trial { block: b, warmup: true, ..points[3][0].clone() }).collect();
-    assert_eq!((of_point(&points, 3).blocks, of_point(&points, 3).high), (1, f64::INFINITY));
+    points[3] = (0..4).map(|b| Trial { round: b, warmup: true, ..points[3][0].clone() }).collect();
+    assert_eq!((of_point(&points, 3).rounds, of_point(&points, 3).high), (1, f64::INFINITY));
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn the_fiftieth_percentile_agrees_with_the_median_whatever_the_machine_did_and_t
         let phase = 0.13 * seed as f64;
         let mut points = run(seed, 30, 0.02, |at| if (at + phase) as u64 % 2 == 1 { 4.0 } else { 1.0 });
         for (place, p) in points.iter_mut().enumerate() {
-            p.retain(|t| (t.block as usize * 7 + place * 5) % 11 < 5);
+            p.retain(|t| (t.round as usize * 7 + place * 5) % 11 < 5);
         }
         let mut slow = 0;
         for place in 0..points.len() {
@@ -302,8 +302,8 @@ fn a_machine_of_two_states_is_never_said_to_have_been_in_one() {
     }
 }
 
-fn with_histogram(block: u32, pairs: &[(u64, u64)]) -> Trial {
-    let mut t = trial(block, 20e-6);
+fn with_histogram(round: u32, pairs: &[(u64, u64)]) -> Trial {
+    let mut t = trial(round, 20e-6);
     t.report.repeats = pairs.iter().map(|(_, n)| n).sum();
     t.report.histogram = pairs.to_vec();
     t.report.median = {
@@ -360,16 +360,16 @@ fn whoever_asks_for_a_percentile_gets_that_of_the_row() {
 #[test]
 fn a_percentile_has_the_interval_that_its_rounds_tell() {
     let p = plan(Pattern::PingPong);
-    let block = |(n, scale): (u32, u64)| with_histogram(n, &(1..=1000).map(|i| (i * scale, 1)).collect::<Vec<_>>());
+    let round = |(n, scale): (u32, u64)| with_histogram(n, &(1..=1000).map(|i| (i * scale, 1)).collect::<Vec<_>>());
     let at = |trials: &[Trial], q: f64| {
         let all: Vec<&Trial> = trials.iter().collect();
         figures::Singles::of(&p, transport::tcp::NAME, &all, &Common::default()).unwrap().at(q)
     };
-    let six: Vec<Trial> = [(1, 90), (2, 100), (3, 110), (4, 100), (5, 95), (6, 105)].map(block).to_vec();
+    let six: Vec<Trial> = [(1, 90), (2, 100), (3, 110), (4, 100), (5, 95), (6, 105)].map(round).to_vec();
     let (value, told) = at(&six, 0.99).unwrap();
     // Most of what lies beyond is in the slowest round: another one may be slower.
     assert!(told.low < value && told.low >= 42e-6 && told.high.is_infinite(), "{value} {told:?}");
-    let sixty: Vec<Trial> = (0..60).map(|n| Trial { block: n + 1, ..six[n as usize % 6].clone() }).collect();
+    let sixty: Vec<Trial> = (0..60).map(|n| Trial { round: n + 1, ..six[n as usize % 6].clone() }).collect();
     let (value, told) = at(&sixty, 0.99).unwrap();
     assert!(told.low < value && value < told.high && told.low >= 48e-6 && told.high <= 60e-6, "{value} {told:?}");
     for few in 1..4 {
@@ -588,10 +588,10 @@ fn a_round_of_two_trials_tells_nothing_of_the_machine() {
     let mut points = run(5, 12, 0.02, |_| 1.0);
     // The last two rounds have two trials each, which were stopped.
     for (place, trials) in points.iter_mut().enumerate() {
-        for t in trials.iter_mut().filter(|t| t.block > 10) {
+        for t in trials.iter_mut().filter(|t| t.round > 10) {
             t.report.median *= 3.0;
         }
-        trials.retain(|t| t.block <= 10 || place < 2);
+        trials.retain(|t| t.round <= 10 || place < 2);
     }
     let common = common(&points);
     assert_eq!((common.levels().count(), common.shared.moves.rounds), (10, 10));
@@ -644,7 +644,7 @@ fn why_long_trials_differ_is_said_on_evidence() {
 }
 
 /// A trial of flows that did so many iterations each while all of them ran, for a millisecond.
-fn of_flows(block: u32, each: &[f64]) -> Trial {
+fn of_flows(round: u32, each: &[f64]) -> Trial {
     let each = each.iter().map(|n| FlowReport { iterations: *n, ..FlowReport::default() }).collect();
     let flows = Flows { seconds: 1e-3, span: 2e-3, apart: 1e-4, each };
     // Times of single round trips are a flow's own, and no figure of all.
@@ -657,7 +657,7 @@ fn of_flows(block: u32, each: &[f64]) -> Trial {
         flows: Some(flows),
         ..TrialReport::default()
     };
-    Trial { report, ..trial(block, 20e-6) }
+    Trial { report, ..trial(round, 20e-6) }
 }
 
 #[test]

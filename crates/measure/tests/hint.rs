@@ -131,14 +131,14 @@ fn a_short_budget_ends_the_curve_early_and_never_with_nothing() {
 /// A path whose times a test makes up: seconds of an answer by subintervals, round and how many trials the round had of them.
 struct Made<F> {
     now: Rc<Cell<u64>>,
-    block: u32,
+    round: u32,
     seen: BTreeMap<u64, u32>,
     time: F,
 }
 
 impl<F: Fn(u64, u32, u32) -> f64> Made<F> {
     fn new(time: F) -> Self {
-        Self { now: Rc::default(), block: 0, seen: BTreeMap::new(), time }
+        Self { now: Rc::default(), round: 0, seen: BTreeMap::new(), time }
     }
 }
 
@@ -146,14 +146,14 @@ impl<F: Fn(u64, u32, u32) -> f64> Session for Made<F> {
     fn capabilities(&self) -> Capabilities {
         Capabilities::alone()
     }
-    fn open(&mut self, block: u32) -> Result<Party, SessionError> {
-        (self.block, self.seen) = (block, BTreeMap::new());
+    fn open(&mut self, round: u32) -> Result<Party, SessionError> {
+        (self.round, self.seen) = (round, BTreeMap::new());
         Ok(Party::default())
     }
     fn trial(&mut self, spec: &TrialSpec) -> Result<TrialReport, SessionError> {
         assert!(spec.pattern == Pattern::Hint && spec.repeats > 0);
         let times = self.seen.entry(spec.size).or_default();
-        let each = (self.time)(spec.size, self.block, *times);
+        let each = (self.time)(spec.size, self.round, *times);
         *times += 1;
         let seconds = each * spec.repeats as f64;
         self.now.set(self.now.get() + ((seconds + each * spec.warmup as f64) * 1e9) as u64);
@@ -188,9 +188,9 @@ fn made(plan: &Plan, time: impl Fn(u64, u32, u32) -> f64) -> (Vec<Event>, Vec<Po
 }
 
 /// Trials that count, of this many subintervals and round.
-fn counted(events: &[Event], n: u64, block: u32) -> Vec<Trial> {
+fn counted(events: &[Event], n: u64, round: u32) -> Vec<Trial> {
     let trials = events.iter().filter_map(|e| if let Event::Trial(t) = e { Some(t.clone()) } else { None });
-    trials.filter(|t| !t.warmup && t.size == n && t.block == block).collect()
+    trials.filter(|t| !t.warmup && t.size == n && t.round == round).collect()
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn a_trial_slower_than_the_next_larger_one_is_run_again_and_the_best_counts() {
     // In the third round the first trial of 100 subintervals is disturbed.
     let plan = Plan { trials: Some(5), ..plan(Name::ALONE, 500) };
     let n = *steps::all(Team::ALONE, 500).iter().find(|n| **n >= 100).unwrap();
-    let slow = |size, block, times| if size == n && block == 3 && times == 0 { 9e-5 } else { size as f64 * 1e-7 };
+    let slow = |size, round, times| if size == n && round == 3 && times == 0 { 9e-5 } else { size as f64 * 1e-7 };
     let (events, points) = made(&plan, slow);
     assert_eq!((counted(&events, n, 3).len(), counted(&events, n, 2).len()), (2, 1));
     let point = points.iter().find(|p| p.size == n).unwrap();
@@ -246,8 +246,8 @@ fn memory_and_what_was_asked_for_bound_the_curve() {
 fn a_run_that_is_stopped_keeps_what_it_has() {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = stop.clone();
-    let session = Made::new(move |n, block, _| {
-        flag.fetch_or(block == 2 && n == 2, Ordering::Relaxed);
+    let session = Made::new(move |n, round, _| {
+        flag.fetch_or(round == 2 && n == 2, Ordering::Relaxed);
         n as f64 * 1e-7
     });
     let plan = plan(Name::ALONE, 500);

@@ -87,7 +87,7 @@ fn what_a_request_and_its_answer_leave_of_the_line_is_the_loads() {
 fn rounds_of_the_idle_path_and_the_loaded_one_take_turns() {
     let (_, trials, _) = run(&plan(Pattern::PingPong, &[None, load(2, LoadDirection::Same)]));
     let rounds = |path: u32| {
-        let mut rounds: Vec<u32> = trials.iter().filter(|t| t.path == path && !t.warmup).map(|t| t.block).collect();
+        let mut rounds: Vec<u32> = trials.iter().filter(|t| t.path == path && !t.warmup).map(|t| t.round).collect();
         rounds.dedup();
         rounds
     };
@@ -97,7 +97,7 @@ fn rounds_of_the_idle_path_and_the_loaded_one_take_turns() {
 #[test]
 fn a_trial_during_which_the_load_carried_nothing_does_not_count() {
     let plan = plan(Pattern::PingPong, &[load(1, LoadDirection::Same)]);
-    let trial = |block: u32, median: f64, there: f64| {
+    let trial = |round: u32, median: f64, there: f64| {
         let carried = Carried { there: Some(there), back: None };
         let report = measure::TrialReport {
             repeats: 10,
@@ -108,14 +108,14 @@ fn a_trial_during_which_the_load_carried_nothing_does_not_count() {
             max: median,
             ..Default::default()
         };
-        let (at, size) = (f64::from(block), 64);
-        Trial { path: 0, block, at, size, response: 0, burst: 0, warmup: false, report }
+        let (at, size) = (f64::from(round), 64);
+        Trial { path: 0, round, at, size, response: 0, burst: 0, warmup: false, report }
     };
-    let mut trials: Vec<Trial> = (1..=6).map(|block| trial(block, 2e-3, 1e9)).collect();
-    trials.extend((7..=20).map(|block| trial(block, 2e-5, 0.0)));
+    let mut trials: Vec<Trial> = (1..=6).map(|round| trial(round, 2e-3, 1e9)).collect();
+    trials.extend((7..=20).map(|round| trial(round, 2e-5, 0.0)));
     let all: Vec<&Trial> = trials.iter().collect();
     let figures = measure::figures::figures(&plan, transport::theory::NAME, &all, &Default::default()).unwrap();
-    assert_eq!((figures.blocks, figures.trials), (6, 6), "those that were idle are not among them");
+    assert_eq!((figures.rounds, figures.trials), (6, 6), "those that were idle are not among them");
     near(figures.median, 1e-3, "the median under load");
     near(figures.load.unwrap().there.unwrap(), 8e9, "what the load carried");
     near(figures.percentiles.unwrap().p50, 1e-3, "no single time of an idle path");

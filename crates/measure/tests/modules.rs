@@ -32,7 +32,7 @@ impl Transport for Found {
 
 /// What is said of a plan over the transport of this name.
 fn said(transport: &str, plan: &Plan, path: impl FnOnce(PathPlan) -> PathPlan) -> Option<String> {
-    registry::modules_by(|name| (name == "found").then_some(Ok(&Found as &dyn Transport)));
+    registry::modules_by(|name| (name == "found").then_some(Ok(&Found as &dyn Transport)), Vec::new);
     let found = registry::named(transport).unwrap();
     let path = path(PathPlan::from(found.name()));
     support::check(plan, &path, &found.capabilities(&path.settings)).err().map(|e| e.to_string())

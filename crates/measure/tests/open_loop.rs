@@ -13,7 +13,7 @@ const MS: u64 = 1_000_000;
 const RATE: f64 = 1e3;
 const SERVICE: u64 = 10_000;
 
-/// A far side that answers one block after the other, and stands still for `stall` before the answer to block `at`.
+/// A far side that answers one message after the other, and stands still for `stall` before the answer to message `at`.
 struct Modelled {
     clock: Virtual,
     stall: (u64, u64),
@@ -77,7 +77,7 @@ fn a_stall_is_charged_to_every_send_that_it_held_up() {
     }
     assert!((report.max - 0.05).abs() < 1e-3, "{}", report.max);
     assert!(report.median < 20e-6, "most sends met no stall: {}", report.median);
-    // No more than 32 blocks are under way: the others left late, and are charged from their schedule all the same.
+    // No more than 32 messages are under way: the others left late, and are charged from their schedule all the same.
     assert!((17..=19).contains(&report.late), "{}", report.late);
 }
 

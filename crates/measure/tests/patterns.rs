@@ -27,7 +27,7 @@ fn spec(pattern: Pattern) -> TrialSpec {
     TrialSpec { response, burst, warmup: WARMUP, check: true, seed: 7, ..TrialSpec::plain(pattern, SIZE, REPEATS) }
 }
 
-/// What a side did with a block.
+/// What a side did with a message.
 #[derive(Debug, Clone, PartialEq)]
 enum Did {
     Received(Vec<u8>),
@@ -119,14 +119,14 @@ impl Link for Wire {
     fn collective(&mut self) -> Option<&mut dyn Collective> {
         Some(self)
     }
-    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
-        self.did.push(Did::Sent(block.to_vec()));
-        self.out.send(block.to_vec()).map_err(|_| LinkError::Closed { doing: "sending" })
+    fn send(&mut self, message: &[u8]) -> Result<(), LinkError> {
+        self.did.push(Did::Sent(message.to_vec()));
+        self.out.send(message.to_vec()).map_err(|_| LinkError::Closed { doing: "sending" })
     }
-    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
+    fn recv(&mut self, message: &mut [u8]) -> Result<(), LinkError> {
         let came = self.into.recv().map_err(|_| LinkError::Closed { doing: "receiving" })?;
-        assert_eq!(came.len(), block.len(), "a message of another size came");
-        block.copy_from_slice(&came);
+        assert_eq!(came.len(), message.len(), "a message of another size came");
+        message.copy_from_slice(&came);
         self.did.push(Did::Received(came));
         Ok(())
     }
@@ -144,9 +144,9 @@ impl Link for Wire {
 
 /// Posts that are complete when they are asked after.
 impl Queued for Wire {
-    fn post(&mut self, block: &[u8]) -> Result<(), LinkError> {
+    fn post(&mut self, message: &[u8]) -> Result<(), LinkError> {
         self.posted += 1;
-        self.send(block)
+        self.send(message)
     }
     fn posted(&self) -> u64 {
         self.posted
@@ -168,20 +168,20 @@ impl Group for Wire {
     fn rank(&self) -> u32 {
         u32::from(!self.near)
     }
-    fn cast(&mut self, block: &[u8]) -> Result<u32, LinkError> {
+    fn cast(&mut self, message: &[u8]) -> Result<u32, LinkError> {
         self.casts += 1;
-        self.send(block).map(|()| self.casts)
+        self.send(message).map(|()| self.casts)
     }
-    fn deliver(&mut self, block: &mut [u8]) -> Result<Delivered, LinkError> {
+    fn deliver(&mut self, message: &mut [u8]) -> Result<Delivered, LinkError> {
         self.delivered += 1;
-        self.recv(block).map(|()| Delivered { from: u32::from(self.near), number: self.delivered })
+        self.recv(message).map(|()| Delivered { from: u32::from(self.near), number: self.delivered })
     }
-    fn answer(&mut self, to: u32, block: &[u8]) -> Result<(), LinkError> {
+    fn answer(&mut self, to: u32, message: &[u8]) -> Result<(), LinkError> {
         assert_eq!(to, 0);
-        self.send(block)
+        self.send(message)
     }
-    fn answered(&mut self, block: &mut [u8]) -> Result<u32, LinkError> {
-        self.recv(block).map(|()| 1)
+    fn answered(&mut self, message: &mut [u8]) -> Result<u32, LinkError> {
+        self.recv(message).map(|()| 1)
     }
 }
 
@@ -198,12 +198,12 @@ impl Collective for Wire {
         self.together("barrier", &[]);
         Ok(())
     }
-    fn broadcast(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
-        let theirs = self.swap(block)?;
+    fn broadcast(&mut self, message: &mut [u8]) -> Result<(), LinkError> {
+        let theirs = self.swap(message)?;
         if !self.near {
-            block.copy_from_slice(&theirs);
+            message.copy_from_slice(&theirs);
         }
-        self.together("broadcast", block);
+        self.together("broadcast", message);
         Ok(())
     }
     fn allreduce(&mut self, mine: &[u8], sums: &mut [u8]) -> Result<(), LinkError> {
@@ -303,16 +303,16 @@ fn both(spec: &TrialSpec) -> (Vec<Did>, TrialReport, FarReport) {
 }
 
 fn filled(len: u64, number: u64, writer: Writer) -> Vec<u8> {
-    let mut block = vec![0; len as usize];
-    content::fill(&mut block, 7, number, writer);
-    block
+    let mut message = vec![0; len as usize];
+    content::fill(&mut message, 7, number, writer);
+    message
 }
 
 /// A message of a member of a group of two.
 fn numbered(rank: u64, number: u64) -> Vec<u8> {
-    let mut block = filled(SIZE, number * 2 + rank, Writer::Near);
-    block[..8].copy_from_slice(&number.to_le_bytes());
-    block
+    let mut message = filled(SIZE, number * 2 + rank, Writer::Near);
+    message[..8].copy_from_slice(&number.to_le_bytes());
+    message
 }
 
 /// An operation of all members; with its contents checked they wait for each other first.
@@ -328,8 +328,8 @@ fn must(pattern: Pattern, i: u64) -> Option<Vec<Did>> {
         Pattern::PingPong => vec![Received(near.clone()), Sent(near)],
         Pattern::Stream | Pattern::Post => vec![Received(near)],
         Pattern::Burst => {
-            let blocks = (0..BURST).map(|b| Received(filled(SIZE, i * BURST + b, Writer::Near)));
-            blocks.chain([Sent(vec![0])]).collect()
+            let messages = (0..BURST).map(|b| Received(filled(SIZE, i * BURST + b, Writer::Near)));
+            messages.chain([Sent(vec![0])]).collect()
         }
         Pattern::Bidirectional => vec![Sent(own(SIZE)), Received(near)],
         Pattern::Request => vec![Received(near), Sent(own(RESPONSE))],
@@ -385,7 +385,7 @@ fn each_runs_as_itself() {
         };
         let (mut did, report, far) = both(&spec);
         if *pattern == Pattern::OneSender {
-            let told = did.iter_mut().filter_map(|did| if let Did::Sent(block) = did { Some(block) } else { None });
+            let told = did.iter_mut().filter_map(|did| if let Did::Sent(message) = did { Some(message) } else { None });
             told.for_each(|told| told.truncate(8));
         }
         assert_eq!(did, script.concat(), "{pattern:?}");
@@ -434,8 +434,8 @@ fn reversed_the_far_side_sends() {
             // Who sends a stream fills it as who measures it.
             Pattern::Stream | Pattern::Post => vec![Sent(filled(SIZE, i, Writer::Near))],
             _ => {
-                let blocks = (0..BURST).map(|b| Sent(filled(SIZE, i * BURST + b, Writer::Far)));
-                [Received(filled(1, i * BURST, Writer::Near))].into_iter().chain(blocks).collect()
+                let messages = (0..BURST).map(|b| Sent(filled(SIZE, i * BURST + b, Writer::Far)));
+                [Received(filled(1, i * BURST, Writer::Near))].into_iter().chain(messages).collect()
             }
         });
         let (did, report, far) = both(&spec);
@@ -460,16 +460,16 @@ fn reversed_the_far_side_sends() {
 }
 
 #[test]
-fn what_is_said_of_a_patterns_blocks_is_what_travels() {
+fn what_is_said_of_a_patterns_messages_is_what_travels() {
     let sends = |p: &&Pattern| p.facts().anew.is_none() && !p.facts().one_sided && !p.facts().collective;
     for pattern in Pattern::ALL.iter().filter(sends) {
         let spec = spec(*pattern);
-        let (there, back) = (pattern.facts().blocks)(&spec);
+        let (there, back) = (pattern.facts().messages)(&spec);
         let (mut sent, mut received) = (0, 0);
         for did in both(&spec).0 {
             match did {
-                Did::Received(block) => (received, _) = (received + 1, assert_eq!(block.len() as u64, there)),
-                Did::Sent(block) => (sent, _) = (sent + 1, assert_eq!(block.len() as u64, back)),
+                Did::Received(message) => (received, _) = (received + 1, assert_eq!(message.len() as u64, there)),
+                Did::Sent(message) => (sent, _) = (sent + 1, assert_eq!(message.len() as u64, back)),
                 other => panic!("{pattern:?}: {other:?}"),
             }
         }
@@ -591,7 +591,7 @@ fn each_takes_its_own_time_on_the_modelled_link() {
             Pattern::Cast => way(SIZE) + way(4) + way(4) - theory.latency,
             Pattern::Connect => 2.0 * way(0) + way(SIZE) + way(RESPONSE),
             Pattern::Hint => way(16) + SIZE as f64 * theory.work,
-            // Blocks follow each other before the first has arrived.
+            // Messages follow each other before the first has arrived.
             Pattern::Burst => {
                 2.0 * theory.latency + (BURST as f64 * (way(SIZE) - theory.latency)) + way(1) - theory.latency
             }
@@ -640,7 +640,7 @@ fn each_has_its_facts() {
             "{name}"
         );
         assert_eq!((facts.whole)(&spec(*pattern)), Ok(()), "{name}");
-        let (there, back) = (facts.blocks)(&spec(*pattern));
+        let (there, back) = (facts.messages)(&spec(*pattern));
         assert!((facts.sends(&spec(*pattern)) >= 1 || facts.one_sided) && there + back > 0, "{name}");
         assert!((facts.ways)(BURST) >= 1 && (facts.transfers)(false, BURST) >= 1.0 && facts.fewest >= 1, "{name}");
         assert!(!facts.size.words(1024).is_empty() && !(facts.size.brief)(1024).is_empty(), "{name}");

@@ -134,7 +134,7 @@ impl Case {
                 early.held += holds(told.low, told.high);
                 early.held_in_file += holds(read.low, read.high);
                 early.reach.push(read.reach());
-                early.rounds.push(f64::from(told.blocks));
+                early.rounds.push(f64::from(told.rounds));
             }
         }
         println!(

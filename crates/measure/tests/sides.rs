@@ -44,7 +44,7 @@ fn told(plans: [&Plan; 2], fails: [usize; 2]) -> (Vec<(usize, Event)>, Vec<Outco
 /// Sizes of the trials that count, in order, of each round of a side.
 fn visits(told: &[(usize, Event)], side: usize) -> Vec<(u32, Vec<u64>)> {
     let trials = told.iter().filter_map(|(s, e)| match e {
-        Event::Trial(t) if *s == side && !t.warmup => Some((t.block, t.size)),
+        Event::Trial(t) if *s == side && !t.warmup => Some((t.round, t.size)),
         _ => None,
     });
     let all: Vec<(u32, u64)> = trials.collect();
@@ -76,7 +76,7 @@ fn which_sides_turn_comes_first_is_left_to_chance_and_no_round_follows_before_bo
     let (told, _) =
         told([&plan("latency=10us,noise=2%,seed=1"), &plan("latency=10us,noise=2%,seed=2")], [usize::MAX; 2]);
     let opened = told.iter().filter_map(|(s, e)| match e {
-        Event::Block(b) if b.block > 0 => Some((*s, b.block)),
+        Event::Round(b) if b.round > 0 => Some((*s, b.round)),
         _ => None,
     });
     let turns: Vec<(usize, u32)> = opened.collect();

@@ -65,7 +65,7 @@ fn an_interval_is_a_trial_of_the_time_asked_for_whose_figures_are_the_links() {
     let all = intervals(&events);
     assert_eq!(all.len(), 20);
     for (i, t) in all.iter().enumerate() {
-        assert_eq!(t.block as usize, i + 1);
+        assert_eq!(t.round as usize, i + 1);
         assert!((t.at - i as f64).abs() < 0.03, "interval {i} begins at {}", t.at);
         let f = figures::figures(&plan, transport::theory::NAME, &[t], &Common::default()).unwrap();
         assert!((f.median / one_way(&theory, 64) - 1.0).abs() < 1e-4, "{}", f.median);
@@ -73,7 +73,7 @@ fn an_interval_is_a_trial_of_the_time_asked_for_whose_figures_are_the_links() {
         assert!(f.percentiles.is_some_and(|p| p.p99.is_some()));
     }
     let Some(Event::Point(point)) = events.iter().find(|e| matches!(e, Event::Point(_))) else { panic!("no point") };
-    assert_eq!((point.figures.blocks, point.why), (20, Why::Budget));
+    assert_eq!((point.figures.rounds, point.why), (20, Why::Budget));
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn sizes_take_turns_in_each_interval() {
     assert_eq!(all.len(), 40);
     for (i, pair) in all.chunks(2).enumerate() {
         let first = [64, 65_536][i % 2];
-        assert_eq!((pair[0].size, pair[1].size, pair[0].block), (first, 65_600 - first, pair[1].block));
+        assert_eq!((pair[0].size, pair[1].size, pair[0].round), (first, 65_600 - first, pair[1].round));
         let half = pair[1].at - pair[0].at;
         assert!((0.22..0.28).contains(&half), "{half}");
     }
@@ -174,7 +174,7 @@ fn ten_hours_are_told_interval_by_interval_and_hold_a_bounded_number_of_them() {
     assert!((last.at - 35_999.0).abs() < 0.05, "intervals keep to their moments: {}", last.at);
     // What the driver held tells in the point's figures.
     let Some(Event::Point(point)) = events.iter().find(|e| matches!(e, Event::Point(_))) else { panic!("no point") };
-    assert!(point.figures.blocks <= interval::MOST + 32, "{}", point.figures.blocks);
+    assert!(point.figures.rounds <= interval::MOST + 32, "{}", point.figures.rounds);
     assert_eq!(point.figures.iterations, all.iter().map(|t| t.report.repeats).sum::<u64>());
 }
 

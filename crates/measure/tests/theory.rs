@@ -162,7 +162,7 @@ fn noise_that_the_link_was_given_is_not_the_machines() {
 }
 
 #[test]
-fn lost_blocks_are_counted_and_do_not_end_the_run() {
+fn lost_messages_are_counted_and_do_not_end_the_run() {
     let theory = Theory { loss: 0.02, ..Theory::default() };
     let many =
         Plan { sizes: Some(vec![64, 4096]), trials: Some(6), repeats: Some(2000), ..plan(Pattern::PingPong, theory) };

@@ -113,7 +113,7 @@ fn a_default_run_has_no_trials_for_the_look() {
         let counted: BTreeSet<u64> = trials.iter().filter(|t| !t.warmup).map(|t| t.size).collect();
         assert!(counted.len() > 100, "{} sizes", counted.len());
         // Each round's connection is warmed up at one size.
-        let warmed: BTreeSet<u64> = trials.iter().filter(|t| t.warmup && t.block > 0).map(|t| t.size).collect();
+        let warmed: BTreeSet<u64> = trials.iter().filter(|t| t.warmup && t.round > 0).map(|t| t.size).collect();
         assert_eq!(warmed.len(), 1, "{typical} s: {warmed:?}");
     }
 }

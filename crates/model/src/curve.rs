@@ -48,7 +48,7 @@ pub(crate) struct Point {
     /// Median of all rounds, seconds.
     pub seconds: f64,
     /// (index of the round, seconds).
-    pub blocks: Vec<(usize, f64)>,
+    pub rounds: Vec<(usize, f64)>,
     /// The median with its interval.
     pub estimate: Estimate,
     /// As [`CurvePoint::rounding`].
@@ -78,7 +78,7 @@ pub(crate) struct Curve {
     /// that order.
     alone: Vec<(Vec<f64>, Vec<u32>)>,
     /// How many different rounds there are.
-    pub blocks: usize,
+    pub rounds: usize,
     /// How the levels moved, in the order of the rounds.
     pub moves: Moves,
     /// Variance of what moves a part of the sizes over that of independent rounds, because states that they share ([`stats::local`]) last:
@@ -102,7 +102,7 @@ impl Curve {
     /// Takes the points that have a time and a throughput, [`MOST`] at most; times of 0 or less, infinite or NaN are left out.
     pub fn of(points: &[CurvePoint]) -> Self {
         let points = thinned(points);
-        let mut numbers: Vec<u32> = points.iter().flat_map(|p| p.blocks.iter().map(|b| b.0)).collect();
+        let mut numbers: Vec<u32> = points.iter().flat_map(|p| p.rounds.iter().map(|b| b.0)).collect();
         numbers.sort_unstable();
         numbers.dedup();
         let mut points: Vec<Point> = points
@@ -112,7 +112,7 @@ impl Curve {
                 size: p.size,
                 seconds: p.seconds,
                 estimate: p.estimate(),
-                blocks: (p.blocks.iter().filter(|b| usable(b.1)))
+                rounds: (p.rounds.iter().filter(|b| usable(b.1)))
                     .map(|b| (numbers.binary_search(&b.0).unwrap_or_default(), b.1))
                     .collect(),
                 rounding: p.rounding,
@@ -123,20 +123,20 @@ impl Curve {
             .collect();
         points.sort_by_key(|p| p.size);
         for point in &mut points {
-            let mut of: Vec<usize> = point.blocks.iter().map(|b| b.0).collect();
+            let mut of: Vec<usize> = point.rounds.iter().map(|b| b.0).collect();
             of.sort_unstable();
-            point.whole = of.len() == numbers.len() && of.iter().enumerate().all(|(i, block)| i == *block);
+            point.whole = of.len() == numbers.len() && of.iter().enumerate().all(|(i, round)| i == *round);
         }
         let by_point: Vec<Vec<(u32, f64)>> =
-            points.iter().map(|p| p.blocks.iter().map(|(b, t)| (*b as u32, *t)).collect()).collect();
-        let levels: std::collections::BTreeMap<u32, f64> = stats::block_levels(&by_point).into_iter().collect();
-        let level = |block: u32| levels.get(&block).copied().unwrap_or(0.0);
+            points.iter().map(|p| p.rounds.iter().map(|(b, t)| (*b as u32, *t)).collect()).collect();
+        let levels: std::collections::BTreeMap<u32, f64> = stats::round_levels(&by_point).into_iter().collect();
+        let level = |round: u32| levels.get(&round).copied().unwrap_or(0.0);
         let alone: Vec<_> =
             by_point.iter().map(|p| ranked(p.iter().map(|(b, t)| t / level(*b).exp()).collect())).collect();
         let sorted = by_point.iter().map(|p| {
-            let mut blocks: Vec<(u32, f64)> = p.iter().map(|(b, t)| (*b, t / level(*b).exp())).collect();
-            blocks.sort_by(|a, b| a.1.total_cmp(&b.1));
-            blocks.into_iter().map(|(b, t)| (t, b)).unzip()
+            let mut rounds: Vec<(u32, f64)> = p.iter().map(|(b, t)| (*b, t / level(*b).exp())).collect();
+            rounds.sort_by(|a, b| a.1.total_cmp(&b.1));
+            rounds.into_iter().map(|(b, t)| (t, b)).unzip()
         });
         let sorted = sorted.collect();
         let levels: Vec<f64> = (0..numbers.len() as u32).map(level).collect();
@@ -160,8 +160,8 @@ impl Curve {
         let outlasting = local.iter().flatten().any(|l| l.alone.slow(shared.sigma));
         let (own_lasting, sigma) = (shared.lasting, shared.sigma);
         let scattered = scattered(&points, &alone);
-        let blocks = numbers.len();
-        Self { points, sorted, alone, blocks, moves, lasting, own_lasting, local, outlasting, sigma, scattered }
+        let rounds = numbers.len();
+        Self { points, sorted, alone, rounds, moves, lasting, own_lasting, local, outlasting, sigma, scattered }
     }
 
     /// The rounds of a point without what they have in common with those of all sizes, seconds, ascending.
@@ -173,17 +173,17 @@ impl Curve {
     /// are drawn, because what differs between connections is common to many sizes measured on one. A point that none of the drawn rounds
     /// visited is resampled among its own.
     pub fn resample(&self, rng: &mut ChaCha8Rng, drawn: &mut Drawn, medians: &mut Vec<f64>) {
-        stats::draw(rng, self.blocks, &mut drawn.indices);
+        stats::draw(rng, self.rounds, &mut drawn.indices);
         drawn.counts.clear();
-        drawn.counts.resize(self.blocks, 0);
+        drawn.counts.resize(self.rounds, 0);
         drawn.indices.iter().for_each(|i| drawn.counts[*i] += 1);
         medians.clear();
-        for (point, (times, blocks)) in self.points.iter().zip(&self.sorted) {
-            let counts = || blocks.iter().map(|block| drawn.counts[*block as usize]);
+        for (point, (times, rounds)) in self.points.iter().zip(&self.sorted) {
+            let counts = || rounds.iter().map(|round| drawn.counts[*round as usize]);
             // A point that every round visited has all that were drawn.
-            let n = if point.whole { self.blocks } else { counts().sum() };
+            let n = if point.whole { self.rounds } else { counts().sum() };
             let middle = median(times, counts(), n).or_else(|| {
-                stats::draw(rng, point.blocks.len(), &mut drawn.indices);
+                stats::draw(rng, point.rounds.len(), &mut drawn.indices);
                 let mut own: Vec<f64> = drawn.indices.iter().map(|i| times[*i]).collect();
                 own.sort_by(f64::total_cmp);
                 median(&own, own.iter().map(|_| 1), own.len())
@@ -218,7 +218,7 @@ impl Curve {
 /// Whether so few rounds may be of one of two states of the machine ([`Moves::split`]): whoever computed the points' intervals saw single
 /// trials, and gave none to any size that enough rounds visited.
 fn is_split(points: &[Point], rounds: usize) -> bool {
-    let visited = || points.iter().filter(|p| p.blocks.len() >= stats::FEWEST_ROUNDS);
+    let visited = || points.iter().filter(|p| p.rounds.len() >= stats::FEWEST_ROUNDS);
     stats::may_be_of_one(rounds)
         && visited().next().is_some()
         && visited().all(|p| !p.untold && p.estimate.high.is_infinite())
@@ -289,8 +289,8 @@ mod tests {
 
     use super::*;
 
-    fn point(size: u64, blocks: &[(u32, f64)]) -> CurvePoint {
-        CurvePoint::of(size, 2.0, blocks.to_vec())
+    fn point(size: u64, rounds: &[(u32, f64)]) -> CurvePoint {
+        CurvePoint::of(size, 2.0, rounds.to_vec())
     }
 
     #[test]
@@ -314,7 +314,7 @@ mod tests {
     #[test]
     fn resamples_are_the_medians_of_what_was_drawn() {
         // Sizes that all rounds, some, one and none visited; one round twice.
-        let of = |blocks: &[u32]| blocks.iter().map(|b| (*b, 1.0 + f64::from(b * 7 % 5) * 0.1)).collect::<Vec<_>>();
+        let of = |rounds: &[u32]| rounds.iter().map(|b| (*b, 1.0 + f64::from(b * 7 % 5) * 0.1)).collect::<Vec<_>>();
         let visits = [&[0, 1, 2, 3, 4][..], &[1, 3, 4], &[2], &[], &[0, 1, 1, 2, 3]];
         let points: Vec<CurvePoint> = visits.iter().zip(1..).map(|(b, size)| point(size, &of(b))).collect();
         let curve = Curve::of(&points);
@@ -323,16 +323,16 @@ mod tests {
         let of_all = |times: Vec<f64>, p: &Point| if times.is_empty() { p.seconds } else { stats::median(&times) };
         for _ in 0..200 {
             curve.resample(&mut ours, &mut drawn, &mut medians);
-            stats::draw(&mut theirs, curve.blocks, &mut indices);
+            stats::draw(&mut theirs, curve.rounds, &mut indices);
             let whole = indices.clone();
             for ((p, (sorted, of)), found) in curve.points.iter().zip(&curve.sorted).zip(&medians) {
                 let at_level: Vec<(usize, f64)> = of.iter().map(|b| *b as usize).zip(sorted.iter().copied()).collect();
-                let times = |block: &usize| at_level.iter().filter(|b| b.0 == *block).map(|b| b.1).collect::<Vec<_>>();
+                let times = |round: &usize| at_level.iter().filter(|b| b.0 == *round).map(|b| b.1).collect::<Vec<_>>();
                 let mut times: Vec<f64> = whole.iter().flat_map(times).collect();
                 if times.is_empty() {
                     let mut ascending: Vec<f64> = at_level.iter().map(|b| b.1).collect();
                     ascending.sort_by(f64::total_cmp);
-                    stats::draw(&mut theirs, p.blocks.len(), &mut indices);
+                    stats::draw(&mut theirs, p.rounds.len(), &mut indices);
                     times = indices.iter().map(|i| ascending[*i]).collect();
                 }
                 assert_eq!(*found, of_all(times, p), "size {}", p.size);
@@ -365,12 +365,12 @@ mod tests {
         bad.seconds = f64::NAN;
         let curve = Curve::of(&[point(7, &[(3, 1.0), (9, 0.0), (4, f64::NAN), (5, 3.0)]), bad, point(2, &[])]);
         assert_eq!(curve.points.iter().map(|p| p.size).collect::<Vec<_>>(), [2, 7]);
-        assert_eq!(curve.points[1].blocks.iter().map(|b| b.1).collect::<Vec<_>>(), [1.0, 3.0]);
+        assert_eq!(curve.points[1].rounds.iter().map(|b| b.1).collect::<Vec<_>>(), [1.0, 3.0]);
         assert_eq!(curve.points[1].throughput(1.0), 56.0);
     }
 
     #[test]
-    fn a_block_is_drawn_at_all_sizes_together() {
+    fn a_round_is_drawn_at_all_sizes_together() {
         // Two sizes slow down together, and two the other way round: no level of the whole curve.
         let (up, down) = ([(0, 1.0), (1, 2.0)], [(0, 20.0), (1, 10.0)]);
         let curve = Curve::of(&[point(1, &up), point(2, &up), point(3, &down), point(4, &down)]);
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn points_that_no_drawn_block_visited_keep_a_median_of_their_own() {
+    fn points_that_no_drawn_round_visited_keep_a_median_of_their_own() {
         let curve = Curve::of(&[point(1, &[(0, 1.0)]), point(2, &[(1, 5.0)]), point(3, &[])]);
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let (mut drawn, mut medians) = (Drawn::default(), Vec::new());

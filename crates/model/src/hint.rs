@@ -62,8 +62,15 @@ mod tests {
                 let size = 1u64 << e;
                 let seconds = latency + each * size as f64;
                 let middle = f64::from(rounds + 1) / 2.0;
-                let blocks = (1..=rounds).map(|b| (b, seconds * (1.0 + spread * (f64::from(b) - middle)))).collect();
-                CurvePoint { size, seconds, blocks, throughput: size as f64 / seconds, interval: None, rounding: 0.0 }
+                let medians = (1..=rounds).map(|b| (b, seconds * (1.0 + spread * (f64::from(b) - middle)))).collect();
+                CurvePoint {
+                    size,
+                    seconds,
+                    rounds: medians,
+                    throughput: size as f64 / seconds,
+                    interval: None,
+                    rounding: 0.0,
+                }
             })
             .collect()
     }
@@ -86,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn one_block_says_nothing_of_the_spread_and_no_point_nothing_at_all() {
+    fn one_round_says_nothing_of_the_spread_and_no_point_nothing_at_all() {
         let q = Quips::of(&curve(1e-5, 1e-8, 1, 0.0), 1).unwrap();
         assert!(q.net.high.is_infinite() && q.net.value.is_finite());
         assert_eq!(Quips::of(&[], 1), None);

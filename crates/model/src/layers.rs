@@ -55,8 +55,8 @@ mod tests {
     fn curve(t0: f64, sizes: &[u64]) -> Vec<CurvePoint> {
         let point = |&size: &u64| {
             let t = t0 + size as f64 * 1e-9;
-            let blocks = (0..8).map(|b| (b, t * (1.0 + 0.01 * (f64::from(b) - 3.5)))).collect();
-            CurvePoint { size, seconds: t, blocks, throughput: 1.0, interval: None, rounding: 0.0 }
+            let rounds = (0..8).map(|b| (b, t * (1.0 + 0.01 * (f64::from(b) - 3.5)))).collect();
+            CurvePoint { size, seconds: t, rounds, throughput: 1.0, interval: None, rounding: 0.0 }
         };
         sizes.iter().map(point).collect()
     }

@@ -54,7 +54,7 @@ pub struct CurvePoint {
     pub seconds: f64,
     /// Medians of the rounds that visited the size: (number of the round, seconds of one transfer). The same number at two sizes means that
     /// both were measured on the same connections.
-    pub blocks: Vec<(u32, f64)>,
+    pub rounds: Vec<(u32, f64)>,
     /// What the median stands for, bits a second (HINT: QUIPS). Need not be `size * 8 / seconds`: both directions may carry data.
     pub throughput: f64,
     /// The median's 95% interval in its run, seconds, where it was computed elsewhere; none has it computed here from the rounds.
@@ -65,17 +65,17 @@ pub struct CurvePoint {
 }
 
 impl CurvePoint {
-    /// A size of `size` bytes that takes `seconds` one way, with its rounds as [`CurvePoint::blocks`] has them: one direction carries data,
+    /// A size of `size` bytes that takes `seconds` one way, with its rounds as [`CurvePoint::rounds`] has them: one direction carries data,
     /// the interval is computed from the rounds, and the clock's resolution hides nothing.
-    pub fn of(size: u64, seconds: f64, blocks: Vec<(u32, f64)>) -> Self {
-        Self { size, seconds, throughput: size as f64 * 8.0 / seconds, blocks, interval: None, rounding: 0.0 }
+    pub fn of(size: u64, seconds: f64, rounds: Vec<(u32, f64)>) -> Self {
+        Self { size, seconds, throughput: size as f64 * 8.0 / seconds, rounds, interval: None, rounding: 0.0 }
     }
 
     /// The same with all times multiplied by a factor: median, rounds and interval.
     pub fn times(&self, factor: f64) -> Self {
         Self {
             seconds: self.seconds * factor,
-            blocks: self.blocks.iter().map(|(round, t)| (*round, t * factor)).collect(),
+            rounds: self.rounds.iter().map(|(round, t)| (*round, t * factor)).collect(),
             interval: self.interval.map(|i| Interval { low: i.low * factor, high: i.high * factor }),
             rounding: self.rounding * factor,
             ..self.clone()
@@ -84,7 +84,7 @@ impl CurvePoint {
 
     /// The median with its interval.
     pub(crate) fn estimate(&self) -> Estimate {
-        let times = || self.blocks.iter().map(|b| b.1).collect::<Vec<_>>();
+        let times = || self.rounds.iter().map(|b| b.1).collect::<Vec<_>>();
         let interval =
             self.interval.or_else(|| stats::rounds_interval(&times(), CONFIDENCE)).unwrap_or(Interval::UNBOUNDED);
         Estimate::new(self.seconds, interval.low, interval.high)
@@ -149,10 +149,10 @@ impl Estimate {
 /// What a path's curve comes down to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
-    /// Time of one transfer of the smallest block, seconds, of the curve's time kind. Value and interval are those of
+    /// Time of one transfer of the smallest message, seconds, of the curve's time kind. Value and interval are those of
     /// the point.
     pub latency: Estimate,
-    /// The smallest block, bytes.
+    /// The smallest message, bytes.
     pub latency_size: u64,
     /// Seconds that each further byte of a small message costs: slope of [`LatencyLines::small`], the line over the sizes below 1 KiB.
     /// None with fewer than three such sizes.
@@ -168,7 +168,7 @@ pub struct Summary {
     #[serde(default)]
     pub half_power: Option<Estimate>,
     /// The smoothed curve is highest at the largest size, no size measured lies higher, and it still rises over the last decade of
-    /// sizes, by more than 5% and by more than its noise: larger blocks would likely show a higher maximum. Absent where nothing tells
+    /// sizes, by more than 5% and by more than its noise: larger messages would likely show a higher maximum. Absent where nothing tells
     /// the noise, as where the maximum has no interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub still_rising: Option<bool>,

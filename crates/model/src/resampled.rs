@@ -184,7 +184,7 @@ fn inflation(rounds: usize) -> f64 {
 
 /// How many rounds the points typically have: it decides how well a spread is known.
 pub(crate) fn typical_rounds<'a>(points: impl Iterator<Item = &'a Point>) -> usize {
-    let counts: Vec<f64> = points.map(|p| p.blocks.len() as f64).collect();
+    let counts: Vec<f64> = points.map(|p| p.rounds.len() as f64).collect();
     // The cast takes the NaN of no points as 0 and a half down.
     median(&counts) as usize
 }

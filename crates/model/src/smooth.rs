@@ -66,7 +66,7 @@ pub(crate) struct Most {
 /// Those of `points` that several rounds measured, where these reach to the largest: the largest of sizes with one round each would be
 /// large by chance only. All where they don't.
 fn known(curve: &Curve, points: Vec<usize>) -> Vec<usize> {
-    let rounds = |i: &usize| curve.points[*i].blocks.len();
+    let rounds = |i: &usize| curve.points[*i].rounds.len();
     let reaches = points.last().is_some_and(|last| rounds(last) >= ENOUGH);
     if reaches { points.into_iter().filter(|i| rounds(i) > 1).collect() } else { points }
 }
@@ -89,8 +89,8 @@ impl Smooth {
             |i: &usize| stats::median_log_error(curve.alone(*i), curve.sigma).map_or(f64::INFINITY, |e| e.value);
         let errors = points.iter().map(error).collect();
         // Where no size has many rounds, none is smoothed away: a coarse run of one round is no plateau of thirty sizes.
-        let most = points.iter().map(|i| curve.points[*i].blocks.len()).max().unwrap_or(0);
-        let many = points.iter().map(|i| curve.points[*i].blocks.len() >= ENOUGH.min(most)).collect();
+        let most = points.iter().map(|i| curve.points[*i].rounds.len()).max().unwrap_or(0);
+        let many = points.iter().map(|i| curve.points[*i].rounds.len() >= ENOUGH.min(most)).collect();
         Self { points, logs, errors, many }
     }
 
@@ -184,8 +184,8 @@ impl Smooth {
             curve.resample(rng, &mut drawn, &mut medians);
             rises.push(rise(&halves, &self.rates(curve, &medians)));
         }
-        let blocks = typical_rounds(self.points[halves.0.start..].iter().map(|i| &curve.points[*i]));
-        Some(reach(&rises, blocks).is_some_and(|reach| risen > reach))
+        let rounds = typical_rounds(self.points[halves.0.start..].iter().map(|i| &curve.points[*i]));
+        Some(reach(&rises, rounds).is_some_and(|reach| risen > reach))
     }
 
     /// Log standard error of one size's smoothed value.
@@ -259,9 +259,9 @@ mod tests {
         let point = |i: usize| {
             let size = 10f64.powf(0.1 * i as f64) as u64;
             let line = 1e-5 + size as f64 * 1e-9;
-            let blocks: Vec<(u32, f64)> = (0..rounds(i)).map(|r| (r, line * times(i, r))).collect();
-            let seconds = median(&blocks.iter().map(|b| b.1).collect::<Vec<_>>());
-            CurvePoint::of(size, seconds, blocks)
+            let medians: Vec<(u32, f64)> = (0..rounds(i)).map(|r| (r, line * times(i, r))).collect();
+            let seconds = median(&medians.iter().map(|b| b.1).collect::<Vec<_>>());
+            CurvePoint::of(size, seconds, medians)
         };
         Curve::of(&(10..60).map(point).collect::<Vec<_>>())
     }
@@ -283,7 +283,7 @@ mod tests {
         let point = |(i, seconds): (usize, f64)| CurvePoint::of(1 << (4 * i), seconds, vec![(0, seconds)]);
         let four = |i: usize| (0..4).map(move |r| (r, 1e-5 * (1 << i) as f64)).collect::<Vec<_>>();
         let mut points: Vec<CurvePoint> = [1e-5, 1e-5, 1e-5, 1e-4, 8e-2].into_iter().enumerate().map(point).collect();
-        points[0].blocks = four(0);
+        points[0].rounds = four(0);
         let curve = Curve::of(&points);
         let seconds: Vec<f64> = curve.points.iter().map(|p| p.seconds).collect();
         let smooth = Smooth::of(&curve);

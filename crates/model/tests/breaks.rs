@@ -89,14 +89,14 @@ fn a_dip_of_a_twentieth_of_a_decade_and_steps_both_ways_are_told_apart() {
 
 #[test]
 fn a_coarse_schedule_still_shows_a_deep_dip() {
-    // NetPIPE's own sizes, one block: 3 points within.
+    // NetPIPE's own sizes, one round: 3 points within.
     let sizes: Vec<u64> = (3..23).flat_map(|k| [(1u64 << k) - 3, 1 << k, (1 << k) + 3, 3 << (k - 1)]).collect();
     let mut noisy = Noisy::new(2);
     noisy.common = 0.0;
     let chasm = |x: f64| if (40_000.0..90_000.0).contains(&x) { 4.0 } else { 1.0 };
     let mut curve = noisy.curve(&sizes, |x| (50e-6 + 1e-8 * x) * chasm(x));
-    curve.iter_mut().for_each(|p| p.blocks.truncate(1));
-    curve.iter_mut().for_each(|p| p.seconds = p.blocks[0].1);
+    curve.iter_mut().for_each(|p| p.rounds.truncate(1));
+    curve.iter_mut().for_each(|p| p.seconds = p.rounds[0].1);
     let breaks = Breaks::of(&curve);
     assert_eq!((breaks.dips.len(), breaks.steps.len()), (1, 0), "{breaks:#?}");
     assert!((3.0..5.0).contains(&breaks.dips[0].factor.value), "{breaks:?}");
@@ -110,7 +110,7 @@ fn odd_input_breaks_nothing() {
                 size,
                 seconds: t,
                 throughput: 1.0,
-                blocks: vec![(0, t), (1, t)],
+                rounds: vec![(0, t), (1, t)],
                 interval: None,
                 rounding: 0.0,
             })
@@ -191,7 +191,7 @@ fn the_steps_of_a_clock_are_no_steps_of_the_path() {
         let mut curve = Noisy::new(seed).curve(&sizes(1e6, 135), |x| 10e-6 + 2e-10 * x);
         for point in &mut curve {
             let read = |t: f64| (t / step).round().max(1.0) * step;
-            point.blocks.iter_mut().for_each(|(_, t)| *t = read(*t));
+            point.rounds.iter_mut().for_each(|(_, t)| *t = read(*t));
             point.seconds = read(point.seconds);
             point.rounding = step / 2.0;
         }
@@ -241,9 +241,9 @@ fn sharing(seed: u64, rounds: u32, alike: f64, time: impl Fn(f64) -> f64) -> Vec
             let level = common + if size <= 1024 { *small } else { 0.0 } + 0.03 * noisy.normal();
             (round as u32, time(size as f64) * level.exp())
         };
-        let blocks: Vec<(u32, f64)> = levels.iter().enumerate().map(at).collect();
-        let seconds = stats::median(&blocks.iter().map(|b| b.1).collect::<Vec<_>>());
-        model::CurvePoint::of(size, seconds, blocks)
+        let medians: Vec<(u32, f64)> = levels.iter().enumerate().map(at).collect();
+        let seconds = stats::median(&medians.iter().map(|b| b.1).collect::<Vec<_>>());
+        model::CurvePoint::of(size, seconds, medians)
     };
     all.into_iter().map(point).collect()
 }
@@ -283,8 +283,8 @@ fn a_size_whose_rounds_lie_at_two_levels_is_no_dip_and_one_that_is_slow_in_all_i
         let breaks = |is_slow: &dyn Fn(u64) -> bool| {
             let mut curve = curve.clone();
             let point = &mut curve[70];
-            point.blocks.iter_mut().filter(|(round, _)| is_slow(u64::from(*round))).for_each(|(_, t)| *t *= 1.5);
-            point.seconds = stats::median(&point.blocks.iter().map(|(_, t)| *t).collect::<Vec<_>>());
+            point.rounds.iter_mut().filter(|(round, _)| is_slow(u64::from(*round))).for_each(|(_, t)| *t *= 1.5);
+            point.seconds = stats::median(&point.rounds.iter().map(|(_, t)| *t).collect::<Vec<_>>());
             Breaks::of(&curve)
         };
         // By turns that have no order: bits of a hash.

@@ -32,7 +32,7 @@ fn two_runs_of_one_thing_do_not_differ() {
 
 #[test]
 fn runs_that_stand_at_levels_of_their_own_do_not_differ_either() {
-    // Each run as a whole is off by as much as one block is: what 1/f noise does.
+    // Each run as a whole is off by as much as one round is: what 1/f noise does.
     const RUNS: u64 = 400;
     let sizes = sizes(8e6, 130);
     let mut differ = 0;
@@ -229,7 +229,7 @@ fn odd_sides_are_answered_without_nan() {
     let b = [Noisy::new(1).curve(&[3, 5], line)];
     assert_eq!(Comparison::of(Side::of(&b), Side::of(&a)), None, "no size in common");
     let point =
-        CurvePoint { size: 4, seconds: 1e-5, blocks: vec![(1, 1e-5)], throughput: 1.0, interval: None, rounding: 0.0 };
+        CurvePoint { size: 4, seconds: 1e-5, rounds: vec![(1, 1e-5)], throughput: 1.0, interval: None, rounding: 0.0 };
     let lone = [vec![point]];
     let found = compare(&a, &lone);
     assert_eq!((found.sizes.len(), found.left_out), (1, 2));
@@ -270,9 +270,9 @@ fn with_states_of_large_sizes(seed: u64, lasting: f64, factor: f64) -> Vec<Curve
     sizes
         .iter()
         .zip(times)
-        .map(|(&size, blocks)| {
-            let seconds = stats::median(&blocks.iter().map(|b| b.1).collect::<Vec<_>>());
-            CurvePoint::of(size, seconds, blocks)
+        .map(|(&size, rounds)| {
+            let seconds = stats::median(&rounds.iter().map(|b| b.1).collect::<Vec<_>>());
+            CurvePoint::of(size, seconds, rounds)
         })
         .collect()
 }
@@ -305,7 +305,7 @@ fn below_four_rounds_a_side_there_is_no_interval_and_no_verdict() {
     let sizes = sizes(8e6, 40);
     let run = |seed: u64, rounds: usize, factor: f64| {
         let mut curve = Noisy::new(seed).curve(&sizes, |x| line(x) * factor);
-        curve.iter_mut().for_each(|p| p.blocks.truncate(rounds));
+        curve.iter_mut().for_each(|p| p.rounds.truncate(rounds));
         curve
     };
     for rounds in 1..4 {

@@ -133,7 +133,7 @@ fn what_a_coarse_clock_hides_is_in_the_intervals() {
             size,
             seconds: read(size),
             throughput: 8.0 * size as f64 / read(size),
-            blocks: (0..9).map(|b| (b, read(size))).collect(),
+            rounds: (0..9).map(|b| (b, read(size))).collect(),
             interval: None,
             rounding,
         };

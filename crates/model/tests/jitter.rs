@@ -54,7 +54,7 @@ fn run(seed: u64, d: &Disturbed) -> Vec<Moment> {
         let iterations = (lasted / iteration) as u64;
         all.push(Moment {
             size,
-            block: (at / 1.2) as u32,
+            round: (at / 1.2) as u32,
             at,
             lasted,
             seconds: iteration * level.exp(),
@@ -114,11 +114,11 @@ fn drift_and_outliers_cover_their_truth() {
     let (mut drift, mut sure, mut outliers) = (0, 0, 0);
     for seed in 0..RUNS {
         let mut trials = run(seed, &Disturbed { random: 30.0, drift: 0.0, ..CALM });
-        // Blocks lie apart, and drift lies on top of them.
+        // Rounds lie apart, and drift lies on top of them.
         let mut noise = ChaCha8Rng::seed_from_u64(seed + 9000);
         let apart: Vec<f64> = (0..11).map(|_| (0.01 * normal(&mut noise)).exp()).collect();
         for t in &mut trials {
-            t.seconds *= apart[t.block as usize] * (0.1 * (t.at - 0.6) / 10.8).exp();
+            t.seconds *= apart[t.round as usize] * (0.1 * (t.at - 0.6) / 10.8).exp();
         }
         let jitter = Jitter::of(&trials);
         let found = jitter.drift.unwrap();
@@ -142,7 +142,7 @@ fn drift_and_outliers_cover_their_truth() {
 fn odd_input_is_answered_in_words() {
     let none = Jitter::of(&[]);
     assert!(none.outliers.is_none() && none.drift.is_none() && none.unsearched.is_some());
-    let one = Moment { size: 1, block: 1, at: 0.0, lasted: 0.0, seconds: 1e-6, slow: (0, 0), ..Moment::default() };
+    let one = Moment { size: 1, round: 1, at: 0.0, lasted: 0.0, seconds: 1e-6, slow: (0, 0), ..Moment::default() };
     let bad = Moment { seconds: f64::NAN, ..one.clone() };
     for trials in
         [vec![one.clone()], vec![bad; 100], vec![one.clone(); 100], vec![Moment { at: 1e9, ..one.clone() }, one]]
@@ -160,7 +160,7 @@ fn moments_of_any_kind_are_answered_and_what_was_not_looked_for_is_said() {
     assert!(usual.shortest == 0.001 && usual.shortest_of_levels.unwrap() < 0.1, "{usual:?}");
     // One round of the run lasted hours.
     let mut far = calm.clone();
-    far.iter_mut().filter(|t| t.block > 5).for_each(|t| t.at += 25_000.0);
+    far.iter_mut().filter(|t| t.round > 5).for_each(|t| t.at += 25_000.0);
     let jitter = Jitter::of(&far);
     assert!(jitter.unsearched.is_none() && jitter.shortest > 0.1, "{jitter:?}");
     assert!(jitter.shortest_of_levels.is_some_and(|s| s > 10.0), "{jitter:?}");

@@ -119,7 +119,7 @@ impl Bench {
     /// noise of its own of the spread `own`.
     fn sides(&mut self, sizes: usize, rounds: u32, own: f64, ratio: impl Fn(u64) -> f64) -> [Vec<CurvePoint>; 2] {
         let all: Vec<u64> = (0..sizes as u64).map(|i| 64 + i * 64).collect();
-        let mut blocks = [vec![Vec::new(); sizes], vec![Vec::new(); sizes]];
+        let mut medians = [vec![Vec::new(); sizes], vec![Vec::new(); sizes]];
         for round in 1..=rounds {
             let first = usize::from(self.rng.random::<bool>());
             for side in [first, 1 - first] {
@@ -130,14 +130,14 @@ impl Bench {
                     let times = if side == 1 { ratio(*size) } else { 1.0 };
                     let state = self.state_of(side, i, share);
                     let seconds = (1e-5 + 1e-9 * *size as f64) * times * (level + state + own * self.normal()).exp();
-                    blocks[side][i].push((round, seconds));
+                    medians[side][i].push((round, seconds));
                 }
             }
         }
-        blocks.map(|of_side| {
-            let point = |(size, blocks): (&u64, Vec<(u32, f64)>)| {
-                let seconds = stats::median(&blocks.iter().map(|b| b.1).collect::<Vec<_>>());
-                CurvePoint::of(*size, seconds, blocks)
+        medians.map(|of_side| {
+            let point = |(size, medians): (&u64, Vec<(u32, f64)>)| {
+                let seconds = stats::median(&medians.iter().map(|b| b.1).collect::<Vec<_>>());
+                CurvePoint::of(*size, seconds, medians)
             };
             all.iter().zip(of_side).map(point).collect()
         })
@@ -277,7 +277,7 @@ fn exact_curves_have_exact_ratios_and_equal_ones_none() {
         let of = |size: u64| CurvePoint {
             size,
             seconds: size as f64 * times,
-            blocks: (1..=8).map(|round| (round, size as f64 * times)).collect(),
+            rounds: (1..=8).map(|round| (round, size as f64 * times)).collect(),
             throughput: 8.0 / times,
             interval: None,
             rounding: 0.0,
@@ -305,7 +305,7 @@ fn few_rounds_and_none_say_nothing_for_sure() {
     assert!(Comparison::paired(&a, &apart).is_none() && Comparison::paired(&[], &b).is_none());
     // Rounds of other numbers are no neighbours.
     let mut later = b.clone();
-    later.iter_mut().flat_map(|p| &mut p.blocks).for_each(|block| block.0 += 100);
+    later.iter_mut().flat_map(|p| &mut p.rounds).for_each(|round| round.0 += 100);
     let found = Comparison::paired(&a, &later).unwrap();
     assert!(!found.differs() && found.sizes.iter().all(|s| s.ratio.high == f64::INFINITY));
 }
@@ -315,7 +315,7 @@ fn sizes_that_no_round_visited_are_left_out_of_the_ratios() {
     let [a, b] = Bench::new(4, Machine::Independent).sides(20, 12, 0.03, |_| 1.1);
     let looks = |curve: &[CurvePoint]| -> Vec<CurvePoint> {
         let one =
-            |(i, p): (usize, &CurvePoint)| if i < 15 { p.clone() } else { CurvePoint { blocks: vec![], ..p.clone() } };
+            |(i, p): (usize, &CurvePoint)| if i < 15 { p.clone() } else { CurvePoint { rounds: vec![], ..p.clone() } };
         curve.iter().enumerate().map(one).collect()
     };
     let found = Comparison::paired(&looks(&a), &looks(&b)).unwrap();
@@ -347,7 +347,7 @@ fn paths_of_one_run_are_compared_round_by_round_where_most_sizes_are_common() {
     let mixed = [apart(&b[..20]), b[20..].to_vec()].concat();
     assert!(of(&side(&a), &side(&mixed)).paired.is_none());
     let mut later = b.clone();
-    later.iter_mut().flat_map(|p| &mut p.blocks).for_each(|(round, _)| *round += 100);
+    later.iter_mut().flat_map(|p| &mut p.rounds).for_each(|(round, _)| *round += 100);
     assert!(of(&side(&a), &side(&later)).paired.is_none());
 }
 
@@ -375,9 +375,9 @@ fn settling(sides: [Vec<CurvePoint>; 2], seed: u64) -> [Vec<CurvePoint>; 2] {
     let kept: Vec<Vec<bool>> = (0..all).map(|i| (0..100).map(|round| visits(i, round)).collect()).collect();
     sides.map(|curve| {
         let visited = |(p, kept): (CurvePoint, &Vec<bool>)| {
-            let blocks: Vec<_> = p.blocks.into_iter().filter(|(round, _)| kept[*round as usize]).collect();
-            let seconds = stats::median(&blocks.iter().map(|b| b.1).collect::<Vec<_>>());
-            CurvePoint::of(p.size, seconds, blocks)
+            let rounds: Vec<_> = p.rounds.into_iter().filter(|(round, _)| kept[*round as usize]).collect();
+            let seconds = stats::median(&rounds.iter().map(|b| b.1).collect::<Vec<_>>());
+            CurvePoint::of(p.size, seconds, rounds)
         };
         curve.into_iter().zip(&kept).map(visited).collect()
     })

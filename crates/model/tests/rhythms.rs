@@ -19,7 +19,7 @@ enum Machine {
     /// First-order from trial to trial.
     Red(f64),
     /// First-order from round to round.
-    Blocks(f64),
+    Rounds(f64),
     /// The sum of five processes, each ten times slower than the last: about 1/f.
     Flicker,
     /// A swing of 10% that comes back after so long, seconds, and forgets its phase after so many turns; a clock's never.
@@ -39,8 +39,8 @@ const RESTLESS: [Machine; 16] = [
     Machine::Red(0.5),
     Machine::Red(0.8),
     Machine::Red(0.95),
-    Machine::Blocks(0.5),
-    Machine::Blocks(0.95),
+    Machine::Rounds(0.5),
+    Machine::Rounds(0.95),
     Machine::Flicker,
     Machine::Walk(0.01),
 ];
@@ -74,11 +74,11 @@ const NONE: Extra = Extra { stop: None, random: 20.0, opening: false };
 fn run(seed: u64, machine: Machine, schedule: Schedule, extra: Extra, total: f64) -> Vec<Moment> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let phase: f64 = rng.random();
-    let (mut at, mut all, mut block, mut of_block) = (0.3, Vec::new(), 0, 0.0);
+    let (mut at, mut all, mut round, mut of_round) = (0.3, Vec::new(), 0, 0.0);
     let (mut slow, mut walk, mut red, mut five, mut before) = (false, 0.0, normal(&mut rng), [0.0; 5], 0.0);
     five.iter_mut().for_each(|f| *f = normal(&mut rng));
     let mut swing = [normal(&mut rng), normal(&mut rng)];
-    let blocks = if matches!(schedule, Schedule::Uneven) { 10.0 } else { 30.0 };
+    let rounds = if matches!(schedule, Schedule::Uneven) { 10.0 } else { 30.0 };
     let mut first = true;
     while at < total {
         let size = 1u64 << rng.random_range(0..12);
@@ -108,7 +108,7 @@ fn run(seed: u64, machine: Machine, schedule: Schedule, extra: Extra, total: f64
                 red = r * red + (1.0 - r * r).sqrt() * normal(&mut rng);
                 0.1 * red
             }
-            Machine::Blocks(r) => {
+            Machine::Rounds(r) => {
                 if first {
                     red = r * red + (1.0 - r * r).sqrt() * normal(&mut rng);
                 }
@@ -159,7 +159,7 @@ fn run(seed: u64, machine: Machine, schedule: Schedule, extra: Extra, total: f64
         first = false;
         all.push(Moment {
             size,
-            block,
+            round,
             at,
             lasted,
             seconds: iteration * (level + opening + 0.03 * normal(&mut rng)).exp(),
@@ -173,10 +173,10 @@ fn run(seed: u64, machine: Machine, schedule: Schedule, extra: Extra, total: f64
             } else {
                 0.0005
             };
-        of_block += lasted + 0.0005;
-        let turn = if matches!(schedule, Schedule::Turns) { total / blocks / 3.0 } else { total / blocks };
-        if of_block >= turn {
-            (block, of_block, first) = (block + 1, 0.0, true);
+        of_round += lasted + 0.0005;
+        let turn = if matches!(schedule, Schedule::Turns) { total / rounds / 3.0 } else { total / rounds };
+        if of_round >= turn {
+            (round, of_round, first) = (round + 1, 0.0, true);
             at += if matches!(schedule, Schedule::Turns) { 2.0 * turn } else { 0.01 };
         }
     }
@@ -283,8 +283,8 @@ fn quick_stops_are_not_taken_for_slow_ones() {
 fn soak(seed: u64, intervals: u32, stop: Option<f64>) -> Vec<Moment> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let phase = 0.1 + 0.8 * rng.random::<f64>();
-    let one = |block: u32| {
-        let at = f64::from(block - 1) + 0.003 * rng.random::<f64>();
+    let one = |round: u32| {
+        let at = f64::from(round - 1) + 0.003 * rng.random::<f64>();
         let lasted = 0.985;
         let mut all: Vec<(f64, f64)> =
             (0..12).map(|_| (at + lasted * rng.random::<f64>(), 1e-4 * (1.0 + rng.random::<f64>()))).collect();
@@ -298,7 +298,7 @@ fn soak(seed: u64, intervals: u32, stop: Option<f64>) -> Vec<Moment> {
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
         Moment {
             size: 64,
-            block,
+            round,
             at,
             lasted,
             seconds: 1e-5 * (1.0 + 0.01 * rng.random::<f64>()),
@@ -395,11 +395,11 @@ fn rounds_that_begin_cold_have_no_period() {
         let mut found = 0;
         for seed in 0..RUNS {
             let mut all = run(seed, Machine::Calm, schedule, NONE, 12.0);
-            let of_block = all.len() / 30;
-            let (mut block, mut place) = (0, 0);
+            let of_round = all.len() / 30;
+            let (mut round, mut place) = (0, 0);
             for trial in &mut all {
-                (block, place) = if trial.block == block { (block, place + 1) } else { (trial.block, 0) };
-                trial.seconds *= if place < of_block / 10 { 1.5 } else { 1.0 };
+                (round, place) = if trial.round == round { (round, place + 1) } else { (trial.round, 0) };
+                trial.seconds *= if place < of_round / 10 { 1.5 } else { 1.0 };
             }
             found += u64::from(!Jitter::of(&all).periodic.is_empty());
         }

@@ -45,7 +45,7 @@ fn an_estimate_holds_the_truth_as_often_as_it_says() {
         let held = [
             holds(found.t0, t0),
             holds(found.per_byte, b),
-            holds(found.cpu_per_block, cpu),
+            holds(found.cpu_per_message, cpu),
             holds(found.memory_per_byte, memory),
             holds(found.at[0].seconds, t0 + b),
             holds(found.at[1].seconds, t0 + b * 4096.0),
@@ -250,11 +250,11 @@ fn what_cannot_be_scaled_says_why_and_nothing_is_ever_nan() {
     let found = Scaled::of(&broken, &to, &sizes, 1).unwrap();
     assert!(found.measured.misfit.systematic && found.notes[0].contains("one line misses"), "{:?}", found.notes);
     let mut three = good.clone();
-    three.iter_mut().for_each(|p| p.blocks.truncate(3));
+    three.iter_mut().for_each(|p| p.rounds.truncate(3));
     let found = Scaled::of(&three, &to, &sizes, 1).unwrap();
     assert!(found.notes.iter().any(|n| n.contains("four rounds at least")), "{:?}", found.notes);
     let mut single = good.clone();
-    single.iter_mut().for_each(|p| p.blocks.truncate(1));
+    single.iter_mut().for_each(|p| p.rounds.truncate(1));
     let found = Scaled::of(&single, &to, &sizes, 1).unwrap();
     assert!(found.t0.high.is_infinite() && found.notes.iter().any(|n| n.contains("no intervals")));
     let held = Agreement::of(&found, &single).unwrap();
@@ -303,7 +303,7 @@ fn a_wire_of_packets_is_estimated_right_at_each_size_and_as_a_line() {
             let found = Scaled::of(&curve, &Target::wire(from, to), &asked, seed).unwrap();
             let sizes = asked.iter().map(|&size| holds(found.at(size).unwrap(), time(to)(size as f64)));
             let line = [
-                holds(found.cpu_per_block, cpu),
+                holds(found.cpu_per_message, cpu),
                 holds(found.memory_per_byte, memory),
                 holds(found.t0, there.t0.value),
                 holds(found.per_byte, there.per_byte.value),
@@ -319,29 +319,29 @@ fn a_wire_of_packets_is_estimated_right_at_each_size_and_as_a_line() {
 }
 
 #[test]
-fn a_path_at_its_wires_own_speed_is_rarely_called_faster_and_never_by_one_block() {
+fn a_path_at_its_wires_own_speed_is_rarely_called_faster_and_never_by_one_round() {
     const RUNS: u64 = 200;
     let sizes = sizes(20_000.0, 15);
     let from = packets(155e6);
     let target = Target::wire(from, packets(1e9));
-    let curve = |seed, blocks, wire: Wire| {
+    let curve = |seed, rounds, wire: Wire| {
         let mut curve = noisy(seed, 0.05, 0.03).curve(&sizes, |x| 10e-6 + wire.seconds(x));
         for p in &mut curve {
-            p.blocks.truncate(blocks);
-            p.seconds = stats::median(&p.blocks.iter().map(|b| b.1).collect::<Vec<_>>());
+            p.rounds.truncate(rounds);
+            p.seconds = stats::median(&p.rounds.iter().map(|b| b.1).collect::<Vec<_>>());
         }
         curve
     };
-    let said = |blocks, wire| {
+    let said = |rounds, wire| {
         let faster = |seed: &u64| {
-            let found = Scaled::of(&curve(*seed, blocks, wire), &target, &[10_000], *seed);
+            let found = Scaled::of(&curve(*seed, rounds, wire), &target, &[10_000], *seed);
             matches!(found, Err(Unscaled::Faster { .. }))
         };
         (0..RUNS).filter(faster).count() as u64
     };
-    for blocks in [2, 3, 4, 10] {
-        let wrongly = said(blocks, from);
-        assert!(wrongly * 20 <= RUNS, "{blocks} blocks: {wrongly} of {RUNS}");
+    for rounds in [2, 3, 4, 10] {
+        let wrongly = said(rounds, from);
+        assert!(wrongly * 20 <= RUNS, "{rounds} rounds: {wrongly} of {RUNS}");
     }
     assert_eq!((said(1, from), said(1, packets(200e6))), (0, 0), "one round tells no noise from a wrong rate");
     assert!(said(4, packets(200e6)) * 10 >= RUNS * 9, "a path that is faster by a quarter is told from four rounds");

@@ -76,14 +76,14 @@ fn dips_of_a_twentieth_of_a_decade_are_found_in_thirty_rounds() {
 }
 
 #[test]
-fn sizes_that_one_block_visited_are_no_dips() {
+fn sizes_that_one_round_visited_are_no_dips() {
     let mut wrong = 0;
     for seed in 0..200 {
         // Noise with a long tail, and every tenth size met in one round alone.
         let mut curve = measured(seed, Noise::Heavy(1.1), 9, &sizes(155), bend(seed));
         for point in curve.iter_mut().step_by(10) {
-            point.blocks.truncate(1);
-            point.seconds = point.blocks[0].1;
+            point.rounds.truncate(1);
+            point.seconds = point.rounds[0].1;
         }
         wrong += u64::from(!Breaks::of(&curve).is_empty());
     }

@@ -4,7 +4,7 @@ use model::{CurvePoint, Estimate, Summary};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Time of an empty block, seconds.
+/// Time of an empty message, seconds.
 const T0: f64 = 10e-6;
 /// Seconds a byte: 10 Gbit/s.
 const B: f64 = 0.8e-9;
@@ -29,14 +29,14 @@ fn sizes() -> Vec<u64> {
     sizes
 }
 
-fn point(size: u64, blocks: Vec<(u32, f64)>) -> CurvePoint {
-    let seconds = stats::median(&blocks.iter().map(|b| b.1).collect::<Vec<_>>());
-    CurvePoint::of(size, seconds, blocks)
+fn point(size: u64, rounds: Vec<(u32, f64)>) -> CurvePoint {
+    let seconds = stats::median(&rounds.iter().map(|b| b.1).collect::<Vec<_>>());
+    CurvePoint::of(size, seconds, rounds)
 }
 
 /// The curve without noise, seen by that many rounds.
-fn exact(sizes: &[u64], blocks: u32) -> Vec<CurvePoint> {
-    sizes.iter().map(|size| point(*size, (0..blocks).map(|b| (b, T0 + B * *size as f64)).collect())).collect()
+fn exact(sizes: &[u64], rounds: u32) -> Vec<CurvePoint> {
+    sizes.iter().map(|size| point(*size, (0..rounds).map(|b| (b, T0 + B * *size as f64)).collect())).collect()
 }
 
 /// Maximum throughput over [`sizes`], and the size at which half of it is reached.
@@ -104,10 +104,10 @@ fn nothing_is_called_rising_that_a_size_lies_above() {
     // A size whose throughput is that of a lucky moment: the smooth curve passes it by.
     let middle = points.len() - 12;
     let mut lucky = points.clone();
-    lucky[middle].blocks.truncate(2);
+    lucky[middle].rounds.truncate(2);
     lucky[middle].throughput *= 4.0;
     lucky[middle].seconds /= 4.0;
-    lucky[middle].blocks.iter_mut().for_each(|b| b.1 /= 4.0);
+    lucky[middle].rounds.iter_mut().for_each(|b| b.1 /= 4.0);
     assert_eq!(Summary::of(&lucky, 1).unwrap().still_rising, Some(false));
     // A larger size of which nothing arrived.
     let mut lost = points.clone();
@@ -122,7 +122,7 @@ fn a_curve_that_is_highest_before_its_end_is_not_rising() {
     points.retain(|p| p.size <= 65_536);
     let last = points.len() - 5;
     for p in &mut points[last..] {
-        p.blocks.iter_mut().for_each(|b| b.1 *= 1.6);
+        p.rounds.iter_mut().for_each(|b| b.1 *= 1.6);
         (p.seconds, p.throughput) = (p.seconds * 1.6, p.throughput / 1.6);
     }
     let summary = Summary::of(&points, 1).unwrap();
@@ -155,7 +155,7 @@ fn both_directions_count_where_the_throughput_says_so() {
 }
 
 #[test]
-fn one_block_bounds_nothing_and_survives_json() {
+fn one_round_bounds_nothing_and_survives_json() {
     let summary = Summary::of(&exact(&sizes(), 1), 1).unwrap();
     let all = [summary.latency, summary.per_byte.unwrap(), summary.max_throughput, summary.half_power.unwrap()];
     assert!(all.iter().all(|e| e.low == 0.0 && e.high == f64::INFINITY), "{all:?}");
@@ -183,16 +183,16 @@ fn odd_curves_neither_panic_nor_give_nan() {
     let zero = CurvePoint {
         size: 0,
         seconds: 1e-6,
-        blocks: vec![(0, 1e-6), (1, 1e-6)],
+        rounds: vec![(0, 1e-6), (1, 1e-6)],
         throughput: 0.0,
         interval: None,
         rounding: 0.0,
     };
-    let none = CurvePoint { size: 4, seconds: 2e-6, blocks: vec![], throughput: 16e6, interval: None, rounding: 0.0 };
+    let none = CurvePoint { size: 4, seconds: 2e-6, rounds: vec![], throughput: 16e6, interval: None, rounding: 0.0 };
     let broken = CurvePoint {
         size: 9,
         seconds: f64::NAN,
-        blocks: vec![(0, f64::NAN)],
+        rounds: vec![(0, f64::NAN)],
         throughput: f64::NAN,
         interval: None,
         rounding: 0.0,
@@ -200,14 +200,14 @@ fn odd_curves_neither_panic_nor_give_nan() {
     let stopped = CurvePoint {
         size: 5,
         seconds: 0.0,
-        blocks: vec![(0, 0.0)],
+        rounds: vec![(0, 0.0)],
         throughput: f64::INFINITY,
         interval: None,
         rounding: 0.0,
     };
     let equal: Vec<CurvePoint> = (1..40).map(|s| CurvePoint { size: s, ..zero.clone() }).collect();
     let mut scattered = exact(&sizes(), 1);
-    scattered.iter_mut().enumerate().for_each(|(i, p)| p.blocks[0].0 = i as u32);
+    scattered.iter_mut().enumerate().for_each(|(i, p)| p.rounds[0].0 = i as u32);
     let curves: Vec<Vec<CurvePoint>> = vec![
         vec![zero.clone()],
         vec![none.clone()],
@@ -236,12 +236,12 @@ fn odd_curves_neither_panic_nor_give_nan() {
 
 /// A curve with log-normal noise: `cell` at each size of each round for itself, `shared` over all sizes of a round. A
 /// round visits a size with the given chance (the first two always).
-fn noisy(rng: &mut ChaCha8Rng, blocks: u32, cell: f64, shared: f64, visit: f64) -> Vec<CurvePoint> {
-    let factors: Vec<f64> = (0..blocks).map(|_| (shared * stats::normal(rng)).exp()).collect();
+fn noisy(rng: &mut ChaCha8Rng, rounds: u32, cell: f64, shared: f64, visit: f64) -> Vec<CurvePoint> {
+    let factors: Vec<f64> = (0..rounds).map(|_| (shared * stats::normal(rng)).exp()).collect();
     sizes()
         .into_iter()
         .map(|size| {
-            let visited: Vec<u32> = (0..blocks).filter(|b| *b < 2 || rng.random::<f64>() < visit).collect();
+            let visited: Vec<u32> = (0..rounds).filter(|b| *b < 2 || rng.random::<f64>() < visit).collect();
             let time =
                 |b: &u32| (*b, (T0 + B * size as f64) * factors[*b as usize] * (cell * stats::normal(rng)).exp());
             point(size, visited.iter().map(time).collect())
@@ -252,14 +252,14 @@ fn noisy(rng: &mut ChaCha8Rng, blocks: u32, cell: f64, shared: f64, visit: f64) 
 /// Over 200 seeded curves, how often each interval holds the truth, and the mean half-width of those that are bounded as a share
 /// of the truth (latency, time a byte, maximum throughput, half-power point). At most one in twenty may be unbounded: levels that
 /// look by chance like one change that stayed.
-fn coverage(blocks: u32, cell: f64, shared: f64, visit: f64) -> [(f64, f64); 4] {
+fn coverage(rounds: u32, cell: f64, shared: f64, visit: f64) -> [(f64, f64); 4] {
     const RUNS: u64 = 200;
     let (maximum, half) = truth();
     let truths = [T0 + B, B, maximum, half];
-    let mut rng = ChaCha8Rng::seed_from_u64(u64::from(blocks));
+    let mut rng = ChaCha8Rng::seed_from_u64(u64::from(rounds));
     let (mut found, mut open) = ([(0.0, 0.0); 4], [0; 4]);
     for seed in 0..RUNS {
-        let s = Summary::of(&noisy(&mut rng, blocks, cell, shared, visit), seed).unwrap();
+        let s = Summary::of(&noisy(&mut rng, rounds, cell, shared, visit), seed).unwrap();
         let all = [Some(s.latency), s.per_byte, Some(s.max_throughput), s.half_power];
         for (((estimate, truth), found), open) in all.iter().zip(truths).zip(&mut found).zip(&mut open) {
             let Some(e) = estimate else { continue };
@@ -298,14 +298,14 @@ fn intervals_cover_the_truth_where_connections_differ() {
 }
 
 #[test]
-fn three_blocks_bound_nothing() {
+fn three_rounds_bound_nothing() {
     let s = Summary::of(&noisy(&mut ChaCha8Rng::seed_from_u64(3), 3, 0.02, 0.02, 1.0), 1).unwrap();
     let all = [s.latency, s.per_byte.unwrap(), s.max_throughput, s.half_power.unwrap()];
     assert!(all.iter().all(|e| e.high == f64::INFINITY), "{all:?}");
 }
 
 #[test]
-fn intervals_cover_the_truth_with_twelve_noisy_blocks() {
+fn intervals_cover_the_truth_with_twelve_noisy_rounds() {
     covers(coverage(12, 0.05, 0.05, 1.0), [0.07, 0.50, 0.07, 0.10]);
 }
 
@@ -321,12 +321,12 @@ fn sizes_of_one_look_do_not_make_the_maximum() {
         *p = CurvePoint::of(p.size, seconds, vec![(0, seconds)]);
     }
     let summary = Summary::of(&points, 1).unwrap();
-    assert!(points.iter().any(|p| p.size == summary.max_size && p.blocks.len() == 8), "{summary:?}");
+    assert!(points.iter().any(|p| p.size == summary.max_size && p.rounds.len() == 8), "{summary:?}");
     near(summary.max_throughput, truth().0, 0.01);
     assert!(summary.max_throughput.high.is_finite());
 }
 
 #[test]
-fn intervals_cover_the_truth_where_blocks_visit_half_of_the_sizes() {
+fn intervals_cover_the_truth_where_rounds_visit_half_of_the_sizes() {
     covers(coverage(8, 0.02, 0.03, 0.5), [0.08, 0.50, 0.06, 0.12]);
 }

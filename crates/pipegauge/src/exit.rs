@@ -33,6 +33,14 @@ impl Exit {
     }
 }
 
+/// An error where JSON was asked of what has none.
+pub fn no_json(asked: bool, what: &str) -> Result<()> {
+    if asked {
+        anyhow::bail!("--json: what `pipegauge {what}` prints has no JSON; leave out --json");
+    }
+    Ok(())
+}
+
 impl From<Exit> for ExitCode {
     fn from(e: Exit) -> Self {
         ExitCode::from(e.code())

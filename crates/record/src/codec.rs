@@ -28,7 +28,8 @@ struct Flat<'a> {
     #[serde(skip_deserializing)]
     event: &'static str,
     path: u32,
-    block: u32,
+    #[serde(rename = "block")]
+    round: u32,
     at: f64,
     size: u64,
     #[serde(default, skip_serializing_if = "unsaid")]
@@ -81,7 +82,7 @@ fn unsaid<T: Default + PartialEq>(value: &T) -> bool {
 
 impl<'a> Flat<'a> {
     fn of(event: &'static str, trial: &'a Trial) -> Self {
-        let Trial { path, block, at, size, response, burst, warmup, ref report } = *trial;
+        let Trial { path, round, at, size, response, burst, warmup, ref report } = *trial;
         let TrialReport { repeats, seconds, median, min, max, late, lost, reordered, duplicated, bounds, .. } = *report;
         let TrialReport { histogram, pauses, cost, flows, tcp, copied, load, far, .. } = report;
         let [histogram, pauses] = [histogram, pauses].map(|pairs| Cow::Borrowed(&pairs[..]));
@@ -89,7 +90,7 @@ impl<'a> Flat<'a> {
         Self {
             event,
             path,
-            block,
+            round,
             at,
             size,
             response,
@@ -118,7 +119,7 @@ impl<'a> Flat<'a> {
 
     /// Without `..`: a new field that is missing here is a compile error.
     fn trial(self) -> Trial {
-        let Self { path, block, at, size, response, burst, warmup, repeats, seconds, median, min, max, late, .. } =
+        let Self { path, round, at, size, response, burst, warmup, repeats, seconds, median, min, max, late, .. } =
             self;
         let Self { lost, reordered, duplicated, bounds, cost, tcp, copied, load, .. } = self;
         let (histogram, pauses, far) = (self.histogram.into_owned(), self.pauses.into_owned(), self.far.into_owned());
@@ -144,7 +145,7 @@ impl<'a> Flat<'a> {
             load,
             far,
         };
-        Trial { path, block, at, size, response, burst, warmup, report }
+        Trial { path, round, at, size, response, burst, warmup, report }
     }
 }
 
@@ -212,7 +213,7 @@ pub fn lines(run: &RunFile) -> Vec<Kept<'_>> {
         let earlier = earlier.map(|runs| Earlier { path: path.opened.path, runs, others: path.others.clone() });
         lines.extend(earlier.map(Event::Earlier).map(event));
     }
-    lines.extend(run.paths.iter().flat_map(|p| &p.blocks).map(|b| event(Event::Block(b.clone()))));
+    lines.extend(run.paths.iter().flat_map(|p| &p.rounds).map(|b| event(Event::Round(b.clone()))));
     lines.extend(run.paths.iter().flat_map(|p| &p.taken).map(|t| event(Event::Taken(t.clone()))));
     let points = run.paths.iter().flat_map(|p| &p.points);
     let short = points.flat_map(|p| p.trials.places()).map(|(at, place)| (at, Kept::Trial(place)));
@@ -381,7 +382,7 @@ mod tests {
             load: Some(Carried { there: Some(35.0), back: Some(36.0) }),
             far,
         };
-        Trial { path: 1, block: 2, at: 3.0, size: 4, response: 5, burst: 6, warmup: true, report }
+        Trial { path: 1, round: 2, at: 3.0, size: 4, response: 5, burst: 6, warmup: true, report }
     }
 
     /// A path with a process that has all that one can have.

@@ -321,7 +321,7 @@ columns! {
     /// Why the point ended; none where the run was cut off before.
     why: Option<Why> = |a| a.point.why, None, None, None;
     /// Rounds that visited the point.
-    blocks: u32 = |a| a.f.blocks, None, shown(90, "rounds"), None;
+    blocks: u32 = |a| a.f.rounds, None, shown(90, "rounds"), None;
     /// Trials counted.
     trials: u32 = |a| a.f.trials, None, None, Some("pipegauge_trials");
     /// Iterations counted.
@@ -434,7 +434,7 @@ columns! {
     /// Share of a trial's time in which all flows ran, which alone counts, the median over trials; none of one flow.
     flows_together_share: Option<f64> = |a| a.f.flows.map(|flows| flows.together), SHARE, shown(57, "all at once"), None;
     /// Number of a soak's interval, from 1; none of other runs.
-    interval: Option<u64> = |a| a.interval().map(|t| u64::from(t.block)), None, None, None;
+    interval: Option<u64> = |a| a.interval().map(|t| u64::from(t.round)), None, None, None;
     /// Start of a soak's interval, seconds since the run's start; none of other runs.
     at_s: Option<f64> = |a| a.interval().map(|t| t.at), SECONDS, None, None;
     /// Flows that loaded the path meanwhile (`--load`; of both directions each way), 0 while it was idle; none of a run that loads no path.

@@ -45,7 +45,7 @@ impl RunFile {
                 let mut point = self.curve_point(run, p, rate);
                 if looked(p) && any_round {
                     // Survey trials are no rounds.
-                    point.blocks.clear();
+                    point.rounds.clear();
                 }
                 point
             })
@@ -62,16 +62,16 @@ impl RunFile {
     pub(crate) fn curve_point(&self, path: &PathRun, p: &Point, throughput: f64) -> CurvePoint {
         let (plan, trials) = (&self.run.plan, p.trials.all());
         let trials: Vec<_> = trials.iter().collect();
-        let mut blocks = figures::rounds(plan, path.opened.transport, &trials, &path.common);
-        let rounding = figures::rounding(plan, &trials, &blocks, &path.common);
-        if blocks.is_empty() {
+        let mut medians = figures::rounds(plan, path.opened.transport, &trials, &path.common);
+        let rounding = figures::rounding(plan, &trials, &medians, &path.common);
+        if medians.is_empty() {
             // A file may keep points without their trials: the median is then all that is known.
-            blocks.push((0, p.figures.median));
+            medians.push((0, p.figures.median));
         }
         CurvePoint {
             size: p.size,
             seconds: p.figures.median,
-            blocks,
+            rounds: medians,
             throughput,
             interval: Some(stats::Interval { low: p.figures.low, high: p.figures.high }),
             rounding,
@@ -86,14 +86,14 @@ impl RunFile {
         let trials = run.points.iter().map(|p| p.trials.all());
         let rounds = cost::cpu_rounds(&self.run.plan, run.opened.transport, end, trials);
         let any_round = run.points.iter().any(|p| p.trials.iter().any(|t| !t.warmup));
-        let point = |(p, blocks): (&Point, Vec<(u32, f64)>)| {
+        let point = |(p, medians): (&Point, Vec<(u32, f64)>)| {
             let cpu = p.costs.of(end)?.cpu.filter(|cpu| cpu.median > 0.0 && cpu.per_byte > 0.0)?;
             // Survey trials are no rounds.
             let looked = any_round && p.trials.iter().all(|t| t.warmup);
             Some(CurvePoint {
                 size: p.size,
                 seconds: cpu.median,
-                blocks: if looked { Vec::new() } else { blocks },
+                rounds: if looked { Vec::new() } else { medians },
                 throughput: 8.0 / cpu.per_byte,
                 interval: Some(cpu.interval),
                 rounding: 0.0,
@@ -125,15 +125,15 @@ mod tests {
     use crate::{Analysis, sample};
 
     #[test]
-    fn a_curve_is_the_points_medians_with_their_blocks() {
+    fn a_curve_is_the_points_medians_with_their_rounds() {
         let run = sample::file();
         for path in 0..2 {
             let curve = run.curve(path);
             assert_eq!(curve.iter().map(|p| p.size).collect::<Vec<_>>(), [1, 24, 1536, 98_304]);
             for (c, p) in curve.iter().zip(&run.paths[path].points) {
                 assert_eq!((c.seconds, c.throughput), (p.figures.median, p.figures.throughput));
-                assert_eq!(c.blocks.len(), p.figures.blocks as usize);
-                assert!(c.blocks.windows(2).all(|w| w[0].0 < w[1].0), "one median a round, in order");
+                assert_eq!(c.rounds.len(), p.figures.rounds as usize);
+                assert!(c.rounds.windows(2).all(|w| w[0].0 < w[1].0), "one median a round, in order");
             }
         }
         assert!(Analysis::of(&run).summary(0).is_some());
@@ -144,14 +144,14 @@ mod tests {
         let mut run = sample::file();
         run.paths[0].points[3].trials.plain().iter_mut().for_each(|t| {
             t.warmup = true;
-            t.block = 0;
+            t.round = 0;
         });
         let curve = run.curve(0);
-        assert!(curve.len() == 4 && curve[3].blocks.is_empty() && curve[3].seconds > 0.0, "{:?}", curve[3]);
+        assert!(curve.len() == 4 && curve[3].rounds.is_empty() && curve[3].seconds > 0.0, "{:?}", curve[3]);
         assert!(Analysis::of(&run).summary(0).is_some() && Analysis::of(&run).fits(0).is_some());
         // Where there was no round, they are all that is known.
         run.paths[0].points.iter_mut().flat_map(|p| p.trials.plain()).for_each(|t| t.warmup = true);
-        assert!(run.curve(0).iter().all(|p| !p.blocks.is_empty()));
+        assert!(run.curve(0).iter().all(|p| !p.rounds.is_empty()));
     }
 
     #[test]
@@ -182,7 +182,7 @@ mod tests {
         run.paths[0].points[2].trials = Trials::new();
         let curve = run.curve(0);
         assert_eq!(curve.iter().map(|p| p.size).collect::<Vec<_>>(), [1, 1536, 98_304]);
-        assert_eq!(curve[1].blocks, [(0, curve[1].seconds)], "a point without trials is one round of its median");
+        assert_eq!(curve[1].rounds, [(0, curve[1].seconds)], "a point without trials is one round of its median");
         assert!(run.curve(9).is_empty() && Analysis::of(&run).summary(9).is_none());
     }
 }

@@ -20,7 +20,7 @@ enum Measure {
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Count {
     /// Rounds of all paths, and how many of them have begun.
-    blocks: u64,
+    rounds: u64,
     begun: u64,
     /// Trials of the round in progress, and how many of them are done.
     planned: u64,
@@ -34,7 +34,7 @@ impl Extent {
         Self(if plan.schedule == Schedule::Netpipe || plan.trials.is_some() {
             // NetPIPE's schedule has one round a path; other schedules have a survey and one for each trial of a point.
             let each = if plan.schedule == Schedule::Netpipe { 1 } else { 1 + u64::from(plan.trials.unwrap_or(0)) };
-            Measure::Trials(Count { blocks: each * paths as u64, ..Count::default() })
+            Measure::Trials(Count { rounds: each * paths as u64, ..Count::default() })
         } else {
             Measure::Budget { all: plan.budget * paths as f64, at: 0.0 }
         })
@@ -43,9 +43,9 @@ impl Extent {
     /// Updates the counts by one event.
     pub fn event(&mut self, event: &Event) {
         match (&mut self.0, event) {
-            (Measure::Budget { at, .. }, Event::Block(b)) => *at = b.at,
+            (Measure::Budget { at, .. }, Event::Round(b)) => *at = b.at,
             (Measure::Budget { at, .. }, Event::Trial(t) | Event::Sustained(t)) => *at = t.at,
-            (Measure::Trials(c), Event::Block(b)) => {
+            (Measure::Trials(c), Event::Round(b)) => {
                 *c = Count { begun: c.begun + 1, planned: b.planned.into(), done: 0, ..*c };
             }
             (Measure::Trials(c), Event::Trial(_)) => {
@@ -62,8 +62,8 @@ impl Extent {
         let share = match &self.0 {
             Measure::Budget { all, at } => at / all.max(f64::MIN_POSITIVE),
             Measure::Trials(c) => {
-                let block = if c.planned == 0 { 0.0 } else { c.done as f64 / c.planned as f64 };
-                ((c.begun.saturating_sub(1)) as f64 + block) / c.blocks.max(1) as f64
+                let round = if c.planned == 0 { 0.0 } else { c.done as f64 / c.planned as f64 };
+                ((c.begun.saturating_sub(1)) as f64 + round) / c.rounds.max(1) as f64
             }
         };
         share.clamp(0.0, 1.0)
@@ -82,7 +82,7 @@ impl Extent {
 mod tests {
     use super::*;
     use crate::sample;
-    use measure::event::BlockOpened;
+    use measure::event::RoundOpened;
 
     #[test]
     fn counted_trials_move_evenly_to_the_end() {
@@ -90,10 +90,10 @@ mod tests {
         let mut extent = Extent::of(&plan);
         let mut shares = vec![extent.share()];
         let trial = Event::Trial(sample::trial(0, 0, 0.0, 64, 1e-5));
-        for block in 0..4 {
-            extent.event(&Event::Block(BlockOpened {
+        for round in 0..4 {
+            extent.event(&Event::Round(RoundOpened {
                 path: 0,
-                block,
+                round,
                 at: 0.0,
                 planned: 5,
                 calibration: None,

@@ -22,18 +22,21 @@ impl RunFile {
             add(Knob::SocketBuffer, "socket buffer", Some(line.buffer));
             add(Knob::Mtu, "packet of the model", Some(line.packet));
         }
-        // Constants that a module declares.
-        let module = registry::find(opened.transport).filter(|t| t.source().is_some());
-        for option in module.map_or(&[][..], |t| t.options()) {
+        // Constants that a transport declares and that nothing else tells.
+        let transport = registry::find(opened.transport);
+        let modelled = transport.is_some_and(|t| t.line(settings).is_some());
+        let (near, far) = (&opened.near_effective, &opened.far_effective);
+        for option in transport.map_or(&[][..], |t| t.options()) {
             let stands = option.stands(settings, &opened.near_effective);
             match option.moved.map(|moved| moved.knob) {
-                Some(options::Knob::Buffer) => add(Knob::SocketBuffer, option.name, stands),
-                Some(options::Knob::Packet) => add(Knob::Mtu, option.name, stands),
+                Some(options::Knob::Buffer) if !modelled && near.send_buffer.is_none() => {
+                    add(Knob::SocketBuffer, option.name, stands)
+                }
+                Some(options::Knob::Packet) if !modelled && near.mss.is_none() => add(Knob::Mtu, option.name, stands),
                 Some(options::Knob::Eager) => add(Knob::EagerLimit, "eager limit", stands),
-                None => {}
+                _ => {}
             }
         }
-        let (near, far) = (&opened.near_effective, &opened.far_effective);
         let (sender, receiver, mss) = match self.run.plan.reverse {
             false => (("send buffer", near.send_buffer), ("far side's receive buffer", far.receive_buffer), near.mss),
             true => (("far side's send buffer", far.send_buffer), ("receive buffer", near.receive_buffer), far.mss),
@@ -52,6 +55,8 @@ impl RunFile {
 
 #[cfg(test)]
 mod tests {
+    use transport::settings::Effective;
+
     use super::*;
     use crate::sample;
 
@@ -72,5 +77,12 @@ mod tests {
         assert_eq!(buffers.collect::<Vec<_>>(), [7777], "of the side that sends");
         assert!(of(Knob::EagerLimit).is_empty(), "nothing invents a limit");
         assert!(run.facts(9).is_empty());
+        // What one chunk carries of SCTP, which no socket tells.
+        let mut run = sample::file();
+        run.paths[0].opened.transport = transport::sctp::NAME;
+        run.paths[0].opened.near_effective =
+            Effective { options: [("chunk".to_owned(), "8000".to_owned())].into(), ..Effective::default() };
+        let chunk = run.facts(0).into_iter().find(|f| f.knob == Knob::Mtu);
+        assert_eq!(chunk.map(|f| (f.what, f.bytes)), Some(("chunk".to_owned(), 8000)));
     }
 }

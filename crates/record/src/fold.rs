@@ -69,7 +69,7 @@ impl Fold {
                 self.add(other.clone());
                 self.settle();
                 // The range of a repeat rests on the whole curve: while that grows, once a round is often enough.
-                if matches!(other, Event::Block(_) | Event::End(_)) {
+                if matches!(other, Event::Round(_) | Event::End(_)) {
                     self.foretell();
                 }
                 if matches!(other, Event::End(_)) {
@@ -99,9 +99,9 @@ impl Fold {
                 Ok(i) => file.paths[i].opened = opened,
                 Err(i) => file.paths.insert(i, PathRun::new(opened)),
             },
-            Event::Block(block) => {
-                if let Ok(i) = place(&file.paths, block.path) {
-                    file.paths[i].blocks.push(block);
+            Event::Round(round) => {
+                if let Ok(i) = place(&file.paths, round.path) {
+                    file.paths[i].rounds.push(round);
                 }
             }
             Event::Taken(told) if !told.taken.is_sane() => self.impossible += 1,
@@ -364,7 +364,7 @@ fn place(paths: &[PathRun], number: u32) -> Result<usize, usize> {
 
 #[cfg(test)]
 mod tests {
-    use measure::event::{BlockTaken, End, Figures, TimeKind};
+    use measure::event::{End, Figures, RoundTaken, TimeKind};
 
     use super::*;
     use crate::sample;
@@ -390,7 +390,7 @@ mod tests {
         fold.event(&Event::Trial(sample::trial(0, 1, 0.1, 64, 1e-5)));
         fold.event(&Event::Trial(sample::trial(0, 2, 0.2, 64, 3e-5)));
         let point = &fold.run().unwrap().paths[0].points[0];
-        assert_eq!((point.size, point.why, point.figures.blocks), (64, None, 2));
+        assert_eq!((point.size, point.why, point.figures.rounds), (64, None, 2));
         assert_eq!(point.figures.median, 2e-5, "as it goes on, without what the path's points share");
         assert!((point.figures.throughput * 2e-5 / (64.0 * 8.0) - 1.0).abs() < 1e-12);
         let recorded = Figures { median: 7e-5, ..point.figures };
@@ -448,7 +448,7 @@ mod tests {
             fold.event(&Event::Sustained(trial));
         }
         let taken = Taken { throttled_share: Some(1e300), ..Taken::default() };
-        fold.event(&Event::Taken(BlockTaken { path: 0, block: 1, taken }));
+        fold.event(&Event::Taken(RoundTaken { path: 0, round: 1, taken }));
         fold.event(&Event::End(End { at: 9.0, error: None, cpu_interference: Some(1e308), taken: Some(taken) }));
         let file = fold.finish().unwrap();
         assert_eq!(file.paths[0], before);
@@ -539,8 +539,8 @@ mod tests {
     #[test]
     fn a_point_of_many_trials_is_up_to_date_at_the_next_event() {
         let mut fold = begun();
-        for block in 0..EACH_TRIAL_UP_TO as u32 + 10 {
-            fold.event(&Event::Trial(sample::trial(0, block, 0.0, 64, 1e-5)));
+        for round in 0..EACH_TRIAL_UP_TO as u32 + 10 {
+            fold.event(&Event::Trial(sample::trial(0, round, 0.0, 64, 1e-5)));
         }
         assert_eq!(fold.run().unwrap().paths[0].points[0].figures.trials as usize, EACH_TRIAL_UP_TO);
         fold.event(&Event::End(End { at: 1.0, error: None, cpu_interference: None, taken: None }));

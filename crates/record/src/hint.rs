@@ -106,7 +106,7 @@ mod tests {
             let (median, quality) = (time(size), size as f64);
             let quips = Some((quality - 1.0) / median);
             let figures = Figures {
-                blocks: 1,
+                rounds: 1,
                 median,
                 low: median,
                 high: median,

@@ -12,8 +12,8 @@ impl RunFile {
     /// the paths, and where rounds do not record it, what was taken during the run.
     pub fn circumstances(&self, path: usize) -> Circumstances {
         let path = self.paths.get(path);
-        let blocks: Vec<Taken> = path.map(|p| p.taken.iter().map(|t| t.taken).collect()).unwrap_or_default();
-        let taken = Taken::over(&blocks).or_else(|| self.end.as_ref()?.taken);
+        let rounds: Vec<Taken> = path.map(|p| p.taken.iter().map(|t| t.taken).collect()).unwrap_or_default();
+        let taken = Taken::over(&rounds).or_else(|| self.end.as_ref()?.taken);
         Circumstances {
             started: started(&self.run.started),
             calibrations: path.map(calibrations).unwrap_or_default(),
@@ -27,7 +27,7 @@ impl RunFile {
 fn calibrations(path: &PathRun) -> Vec<MachineReadings> {
     let mut found = Vec::new();
     for (side, of) in [("", false), ("far side's ", true)] {
-        let readings = || path.blocks.iter().filter_map(|b| if of { b.far_calibration } else { b.calibration });
+        let readings = || path.rounds.iter().filter_map(|b| if of { b.far_calibration } else { b.calibration });
         let mut add = |what: &str, seconds: Vec<f64>| {
             if !seconds.is_empty() {
                 found.push(MachineReadings { what: format!("{side}{what}"), seconds });
@@ -67,26 +67,26 @@ mod tests {
     use crate::sample;
 
     #[test]
-    fn readings_are_those_of_the_blocks_and_a_copy_wakes_nobody() {
+    fn readings_are_those_of_the_rounds_and_a_copy_wakes_nobody() {
         let mut file = sample::file();
         assert!(file.circumstances(0).calibrations.is_empty() && file.circumstances(99).calibrations.is_empty());
-        for (i, block) in file.paths[0].blocks.iter_mut().enumerate() {
-            block.calibration = Some(host::MachineCalibration {
+        for (i, round) in file.paths[0].rounds.iter_mut().enumerate() {
+            round.calibration = Some(host::MachineCalibration {
                 wake: 1e-5 * (i + 1) as f64,
                 line: (i > 0).then_some(1e-7),
                 copy: 1e-6,
             });
         }
         file.paths[0].opened.transport = transport::tcp::NAME;
-        let blocks = file.paths[0].blocks.len();
+        let rounds = file.paths[0].rounds.len();
         let found = file.circumstances(0).calibrations;
-        assert_eq!(found.iter().map(|p| p.seconds.len()).collect::<Vec<_>>(), [blocks, blocks - 1, blocks]);
+        assert_eq!(found.iter().map(|p| p.seconds.len()).collect::<Vec<_>>(), [rounds, rounds - 1, rounds]);
         file.paths[0].opened.transport = transport::memcpy::NAME;
         assert_eq!(file.circumstances(0).calibrations.len(), 1);
     }
 
     #[test]
-    fn what_was_taken_is_told_of_the_paths_own_blocks_and_of_old_files_in_one() {
+    fn what_was_taken_is_told_of_the_paths_own_rounds_and_of_old_files_in_one() {
         let mut file = sample::file();
         let of = |file: &RunFile| {
             let c = file.circumstances(0);
@@ -96,8 +96,8 @@ mod tests {
         let taken = Taken { processes: 0.02, steal: 0.3, throttled: Some(2), throttled_share: Some(0.1) };
         file.end.as_mut().unwrap().taken = Some(taken);
         assert_eq!(of(&file), (Some(0.02), Some(0.3), Some(0.1)));
-        let block = |steal| measure::event::BlockTaken { path: 0, block: 1, taken: Taken { steal, ..taken } };
-        file.paths[0].taken = vec![block(0.25), block(0.75)];
+        let round = |steal| measure::event::RoundTaken { path: 0, round: 1, taken: Taken { steal, ..taken } };
+        file.paths[0].taken = vec![round(0.25), round(0.75)];
         assert_eq!(of(&file).1, Some(0.5));
     }
 

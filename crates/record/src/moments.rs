@@ -58,11 +58,11 @@ impl RunFile {
             return Vec::new();
         };
         let Some(point) = path.points.iter().find(|p| p.size > 0) else { return Vec::new() };
-        let mut blocks = BTreeMap::<u32, Vec<f64>>::new();
+        let mut rounds = BTreeMap::<u32, Vec<f64>>::new();
         for t in point.trials.iter().filter(|t| !t.warmup && t.report.repeats > 0 && t.report.seconds > 0.0) {
-            blocks.entry(t.block).or_default().push(t.report.seconds / t.report.repeats as f64);
+            rounds.entry(t.round).or_default().push(t.report.seconds / t.report.repeats as f64);
         }
-        blocks.into_iter().map(|(block, times)| (block, stats::median(&times))).collect()
+        rounds.into_iter().map(|(round, times)| (round, stats::median(&times))).collect()
     }
 }
 
@@ -73,7 +73,7 @@ fn moment(trial: &Trial, seconds: f64, step: f64) -> Moment {
         // A reading is a step of the clock or none.
         return Moment {
             size: trial.size,
-            block: trial.block,
+            round: trial.round,
             at: trial.at,
             lasted: r.seconds,
             seconds,
@@ -84,7 +84,7 @@ fn moment(trial: &Trial, seconds: f64, step: f64) -> Moment {
     let slow = r.histogram.iter().filter(|(ns, _)| *ns as f64 > twice).map(|(_, n)| n).sum();
     Moment {
         size: trial.size,
-        block: trial.block,
+        round: trial.round,
         at: trial.at,
         lasted: r.seconds,
         seconds,

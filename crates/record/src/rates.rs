@@ -8,7 +8,7 @@ use model::Estimate;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{Analysis, RunFile};
+use crate::{Analysis, PathRun, RunFile};
 
 /// Share of an offered rate that may be missing while it counts as offered, as in the run's warning.
 const MISSED: f64 = 0.05;
@@ -64,9 +64,21 @@ impl AtRate {
 }
 
 impl RunFile {
-    /// Whether any two of its paths differ only in the offered rate.
+    /// Whether what came of offered rates is what it tells: two of its paths differ only in the rate, or all paths have a rate and one size.
     pub fn has_rates(&self) -> bool {
-        self.rate_groups().iter().any(|group| group.len() > 1)
+        self.rate_groups().iter().any(|group| group.len() > 1) || self.has_one_rate()
+    }
+
+    /// Whether each path has one rate and one size at most, so that there is nothing to draw over sizes or rates.
+    pub fn has_one_rate(&self) -> bool {
+        let offered = |path: &PathRun| self.run.plan.offered_on(path.opened.path).is_some();
+        let plan = &self.run.plan;
+        !plan.soaks()
+            && self.rate_groups().iter().all(|group| group.len() == 1)
+            && !self.has_flows()
+            && plan.sizes.as_ref().is_some_and(|sizes| sizes.len() == 1)
+            && self.paths.iter().any(|path| !path.points.is_empty())
+            && self.paths.iter().all(|path| offered(path) && path.points.len() <= 1)
     }
 
     /// Indices of paths that differ only in the offered rate, by ascending rate.
@@ -76,12 +88,12 @@ impl RunFile {
 }
 
 impl Analysis<'_> {
-    /// Its paths that differ in the offered rate, a group for each size of the lowest one's, by ascending size. Empty of a run that does
-    /// not offer two rates.
+    /// Its paths that differ in the offered rate, a group for each size of the lowest one's, by ascending size. Empty of a run for which
+    /// [`RunFile::has_rates`] does not hold.
     pub fn over_rates(&self) -> Vec<OverRates> {
-        let groups = self.rate_groups();
+        let (groups, one) = (self.rate_groups(), self.has_one_rate());
         let mut found = Vec::new();
-        for group in groups.iter().filter(|group| group.len() > 1) {
+        for group in groups.iter().filter(|group| one || group.len() > 1) {
             let points = group.iter().flat_map(|index| &self.paths[*index].points);
             let sizes: BTreeSet<u64> = points.filter(|p| p.time == TimeKind::OneWay).map(|p| p.size).collect();
             for size in sizes {

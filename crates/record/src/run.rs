@@ -2,7 +2,7 @@
 
 use measure::Trials;
 use measure::earlier::{Apart, EarlierRun};
-use measure::event::{BlockOpened, BlockTaken, End, Figures, PathOpened, Plan, Run, TimeKind, Trial, Warning, Why};
+use measure::event::{End, Figures, PathOpened, Plan, RoundOpened, RoundTaken, Run, TimeKind, Trial, Warning, Why};
 use measure::figures::Common;
 use measure::figures::cost::{End as Side, PointCost};
 use measure::sustained::Sustained;
@@ -29,14 +29,14 @@ pub struct PathRun {
     /// How it was opened.
     pub opened: PathOpened,
     /// The rounds that began, in order.
-    pub blocks: Vec<BlockOpened>,
+    pub rounds: Vec<RoundOpened>,
     /// Earlier runs of the path on this machine, the oldest first; none where the run did not look for any, or is older than
     /// that.
     pub earlier: Option<Vec<EarlierRun>>,
     /// How far runs of other paths of its hosts lay apart.
     pub others: Vec<Apart>,
     /// What others took of the pinned CPUs during rounds, in order; of those for which it is known.
-    pub taken: Vec<BlockTaken>,
+    pub taken: Vec<RoundTaken>,
     /// The points, ascending by size.
     pub points: Vec<Point>,
     /// Long trials, which show what the path carries for long.
@@ -52,7 +52,7 @@ impl PathRun {
     pub fn new(opened: PathOpened) -> Self {
         Self {
             opened,
-            blocks: Vec::new(),
+            rounds: Vec::new(),
             taken: Vec::new(),
             earlier: None,
             others: Vec::new(),
@@ -65,7 +65,7 @@ impl PathRun {
 
     /// Seconds from the first round's start to the end of the last trial of its rounds; none without a round.
     pub fn measured_for(&self) -> Option<f64> {
-        let first = self.blocks.iter().find(|b| b.block > 0)?.at;
+        let first = self.rounds.iter().find(|b| b.round > 0)?.at;
         let ends = self.points.iter().flat_map(|p| &p.trials).map(|t| t.at + t.report.seconds);
         let last = ends.fold(f64::NEG_INFINITY, f64::max);
         (last > first && last.is_finite()).then_some(last - first)

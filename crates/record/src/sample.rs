@@ -79,11 +79,11 @@ fn cost(seconds: f64, busy: f64) -> Cost {
 }
 
 /// One trial; `seconds` is the time of one transfer, half an iteration of ping-pong.
-pub fn trial(path: u32, block: u32, at: f64, size: u64, seconds: f64) -> Trial {
+pub fn trial(path: u32, round: u32, at: f64, size: u64, seconds: f64) -> Trial {
     let ns = (seconds * 2e9) as u64;
     Trial {
         path,
-        block,
+        round,
         at,
         size,
         response: 0,
@@ -119,25 +119,25 @@ pub fn events() -> Vec<Event> {
     let mut trials = Vec::new();
     let mut events = vec![Event::Run(run.clone())];
     events.push(Event::Path(opened(0, kinds[0])));
-    for block in 0..5u32 {
+    for round in 0..5u32 {
         for path in 0..2 {
-            if block == 0 && path == 1 {
+            if round == 0 && path == 1 {
                 events.push(Event::Path(opened(1, kinds[1])));
             }
-            let at = f64::from(block) + 0.5 * f64::from(path);
-            events.push(Event::Block(BlockOpened {
+            let at = f64::from(round) + 0.5 * f64::from(path);
+            events.push(Event::Round(RoundOpened {
                 path,
-                block,
+                round,
                 at,
                 planned: 4,
                 calibration: None,
                 far_calibration: None,
             }));
-            for (i, size) in sizes.into_iter().enumerate().filter(|(i, _)| block < 2 || i % 2 == block as usize % 2) {
-                let noise = 1.0 + 0.013 * f64::from((block * 7 + i as u32 * 3 + path) % 5);
+            for (i, size) in sizes.into_iter().enumerate().filter(|(i, _)| round < 2 || i % 2 == round as usize % 2) {
+                let noise = 1.0 + 0.013 * f64::from((round * 7 + i as u32 * 3 + path) % 5);
                 let seconds = (9.1e-6 + size as f64 / 4.7e9) * noise / f64::from(path + 1);
-                let mut t = trial(path, block, at + 0.1 * i as f64, size, seconds);
-                t.warmup = block == 0 && i < 2;
+                let mut t = trial(path, round, at + 0.1 * i as f64, size, seconds);
+                t.warmup = round == 0 && i < 2;
                 events.push(Event::Trial(t.clone()));
                 trials.push(t);
             }

@@ -114,11 +114,11 @@ fn one(plan: &Plan, path: &PathRun, point: &Point) -> Option<Soak> {
     let timed = rows.iter().map(|t| lasts(t)).sum::<f64>();
     Some(Soak {
         size: point.size,
-        intervals: last.block,
+        intervals: last.round,
         lasted,
         timed: if lasted > 0.0 { (timed / lasted).min(1.0) } else { 1.0 },
         worst: Interval {
-            number: worst.block,
+            number: worst.round,
             at: worst.at,
             mean: badness(plan, kind, worst)?,
             figures: figures_of(plan, kind, worst)?,
@@ -158,8 +158,8 @@ mod tests {
     use super::*;
     use crate::{Fold, sample};
 
-    fn interval(block: u32, median: f64) -> Trial {
-        let mut t = sample::trial(0, block, f64::from(block - 1), 64, median);
+    fn interval(round: u32, median: f64) -> Trial {
+        let mut t = sample::trial(0, round, f64::from(round - 1), 64, median);
         t.report.median = 2.0 * median;
         t.report.histogram = vec![((2e9 * median) as u64, 1000)];
         t.report.repeats = 1000;
@@ -180,9 +180,9 @@ mod tests {
 
     #[test]
     fn the_worst_interval_and_the_stalls_are_told_with_their_moments() {
-        let run = soak((1..=30).map(|block| {
-            let mut t = interval(block, 1e-5);
-            if block == 17 {
+        let run = soak((1..=30).map(|round| {
+            let mut t = interval(round, 1e-5);
+            if round == 17 {
                 t.report.histogram = vec![(20_000, 990), (50_000_000, 10)];
                 t.report.pauses = (0..10).map(|k| (k * 90_000_000, 50_000_000)).collect();
             }
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn the_worst_of_a_day_is_known_however_few_rows_are_held() {
         let all = 40_000;
-        let run = soak((1..=all).map(|block| interval(block, if block == 31_007 { 3e-5 } else { 1e-5 })));
+        let run = soak((1..=all).map(|round| interval(round, if round == 31_007 { 3e-5 } else { 1e-5 })));
         let [soak] = &run.soak(0)[..] else { panic!("one size") };
         assert_eq!((soak.intervals, soak.worst.number, soak.worst.figures.median), (all, 31_007, 3e-5));
         let point = &run.paths[0].points[0];

@@ -1,6 +1,6 @@
-//! Files of version 1 of the run file open with the figures that the version that wrote them printed. Each `*.rows.json` is the summary and
-//! the points of that version's `export --format json` of the `*.run.jsonl` beside it. `RENEW=1` writes them again with the fields that they
-//! have, where an estimator was mended on purpose; that a change of the format moves no figure is what they are for.
+//! Files of version 1 of the run file open, and no change of the format moves a figure of them. Each `*.rows.json` is the summary and the points
+//! of `export --format json` of the `*.run.jsonl` beside it, with the fields that the version had that wrote it. `RENEW=1` writes them again,
+//! where an estimator was mended on purpose: they are not what that version printed since then.
 
 use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ fn what_older_runs_did_not_count_is_absent() {
 #[test]
 fn older_names_are_read_as_todays() {
     let run = read("tcp-unix");
-    assert!(run.paths.iter().all(|path| path.blocks.iter().any(|block| block.calibration.is_some())));
+    assert!(run.paths.iter().all(|path| path.rounds.iter().any(|round| round.calibration.is_some())));
     assert!(run.end.as_ref().unwrap().cpu_interference.is_some());
     let codes: Vec<String> = NAMES.iter().flat_map(|n| read(n).warnings).map(|w| w.code).collect();
     assert!(codes.iter().any(|c| c == "cpu-interference") && !codes.iter().any(|c| c == "foreign-cpu"), "{codes:?}");
@@ -90,7 +90,7 @@ fn only(before: &Value, now: &Value) -> Value {
 }
 
 #[test]
-fn figures_are_those_that_the_writing_version_printed() {
+fn figures_are_those_that_are_kept_beside_the_files() {
     for name in NAMES {
         let mut out = Vec::new();
         record::export::json(&read(name), &mut out).unwrap();

@@ -14,10 +14,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use rustix::net::sockopt::socket_peercred;
-use transport::folder::Folder;
+use transport::folder::{ENDED, Folder};
 use transport::{Name, Settings};
 
+use crate::other_end::{has_ended, is_ours};
 use crate::seat;
 
 /// What launchers tell the processes that they start: which one it is, how many there are, and how many of those are on its host. srun may set what
@@ -43,6 +43,8 @@ const LAUNCHERS: [Launcher; 3] = [
 const ENDS: Duration = Duration::from_secs(10);
 /// How often the command looks for ranks, and a rank for the command or for its seat.
 pub(crate) const LOOK: Duration = Duration::from_millis(5);
+/// How often the command looks whether all of them are still there, seldom enough not to disturb what is measured.
+const THERE: Duration = Duration::from_millis(100);
 
 struct Launcher {
     name: &'static str,
@@ -206,15 +208,11 @@ impl Ranks {
         let told = format!("{}\n{sides}\n{}", folder.path().display(), seat::prepare(transport, settings)?);
         let (came, over) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicBool::new(false)));
         let (theirs, stop) = (Arc::clone(&came), Arc::clone(&over));
+        let (size, mark) = (place.size as usize, folder.path().join(ENDED));
         let meet = move || {
-            while !stop.load(Ordering::Relaxed) && count(&theirs) < place.size as usize {
-                match listener.accept() {
-                    Ok((stream, _)) => {
-                        theirs.lock().unwrap_or_else(PoisonError::into_inner).extend(tell(stream, &told))
-                    }
-                    Err(_) => std::thread::sleep(LOOK),
-                }
-            }
+            // This thread inherited the pin of the measuring one.
+            host::run_on(&host::cpus_before_pinning());
+            attend(listener, &told, (&theirs, size), &stop, &mark);
         };
         std::thread::Builder::new().name("ranks".into()).spawn(meet)?;
         let own = Command::new(format!("/proc/{}/exe", std::process::id()))
@@ -256,13 +254,39 @@ impl Drop for Ranks {
     }
 }
 
-fn count(came: &Mutex<Vec<UnixStream>>) -> usize {
-    came.lock().unwrap_or_else(PoisonError::into_inner).len()
+/// Tells so many ranks that come what to do, and looks until `stop` whether all are still there: the file `mark` says once that they are not.
+fn attend(
+    listener: UnixListener,
+    told: &str,
+    (came, size): (&Mutex<Vec<UnixStream>>, usize),
+    stop: &AtomicBool,
+    mark: &Path,
+) {
+    let mut awaited = Some(listener);
+    while !stop.load(Ordering::Relaxed) {
+        let mut came = came.lock().unwrap_or_else(PoisonError::into_inner);
+        if came.iter().any(|rank| has_ended(rank, Duration::ZERO)) {
+            // Where it can't be written, seats wait for their time.
+            let _ = std::fs::write(mark, "");
+            return;
+        }
+        let pause = match awaited.as_ref().map(UnixListener::accept) {
+            Some(Ok((stream, _))) => {
+                came.extend(tell(stream, told));
+                // A rank that comes again looks for another command, which is not here yet.
+                awaited = awaited.filter(|_| came.len() < size);
+                continue;
+            }
+            Some(Err(_)) => LOOK,
+            None => THERE,
+        };
+        drop(came);
+        std::thread::sleep(pause);
+    }
 }
 
-/// Whether a process of the same user is at the other end.
-pub(crate) fn is_ours(stream: &UnixStream) -> bool {
-    socket_peercred(stream).is_ok_and(|peer| peer.uid == rustix::process::geteuid())
+fn count(came: &Mutex<Vec<UnixStream>>) -> usize {
+    came.lock().unwrap_or_else(PoisonError::into_inner).len()
 }
 
 /// Tells one that came what to do; none where it is somebody else's, or is gone.
@@ -318,6 +342,42 @@ mod tests {
         ] {
             assert_eq!(of(wrong), None, "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn ranks_are_told_what_to_do_and_the_end_of_one_is_marked() {
+        let folder = Folder::new().unwrap();
+        let mark = folder.path().join(ENDED);
+        let at = SocketAddr::from_abstract_name(format!("pipegauge test of ranks {}", std::process::id())).unwrap();
+        let listener = UnixListener::bind_addr(&at).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let (came, stop) = (Mutex::new(Vec::new()), AtomicBool::new(false));
+        std::thread::scope(|s| {
+            s.spawn(|| attend(listener, "measure", (&came, 2), &stop, &mark));
+            let mut ranks = [0, 1].map(|_| UnixStream::connect_addr(&at).unwrap());
+            for rank in &mut ranks {
+                let mut told = [0; 8];
+                io::Read::read_exact(rank, &mut told).unwrap();
+                assert_eq!(&told, b"measure\0");
+            }
+            while UnixStream::connect_addr(&at).is_ok() {
+                std::thread::sleep(LOOK);
+            }
+            assert_eq!((count(&came), mark.exists()), (2, false));
+            drop(ranks);
+            while !mark.exists() {
+                std::thread::sleep(LOOK);
+            }
+            stop.store(true, Ordering::Relaxed);
+        });
+        // One ends before the other comes.
+        std::fs::remove_file(&mark).unwrap();
+        let (stays, ended) = UnixStream::pair().unwrap();
+        drop(ended);
+        let listener = UnixListener::bind_addr(&at).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        attend(listener, "measure", (&Mutex::new(vec![stays]), 2), &AtomicBool::new(false), &mark);
+        assert!(mark.exists());
     }
 
     #[test]

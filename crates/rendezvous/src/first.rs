@@ -5,13 +5,11 @@
 //! was seen) the processes of this host are looked at.
 
 use std::io;
-use std::os::fd::AsFd;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-
-use crate::allocation::{Place, is_ours};
+use crate::allocation::Place;
+use crate::other_end::{has_ended, is_ours};
 
 /// How long rank 0 may not have been started yet, and how often processes are looked at.
 const STARTS: Duration = Duration::from_secs(10);
@@ -56,7 +54,7 @@ impl First {
 
     /// Whether it lives; `is_gone` looks for its processes.
     pub(crate) fn look(&mut self, is_gone: impl FnOnce() -> bool) -> Life {
-        if self.held.take_if(|held| has_ended(held)).is_some() {
+        if self.held.take_if(|held| has_ended(held, Duration::ZERO)).is_some() {
             self.looked = None;
         }
         if self.held.is_none() {
@@ -77,12 +75,6 @@ impl First {
         }
         Life::Unseen(unseen)
     }
-}
-
-/// Nobody writes there: what there is to read is the end.
-fn has_ended(held: &UnixStream) -> bool {
-    let mut fds = [PollFd::from_borrowed_fd(held.as_fd(), PollFlags::IN | PollFlags::HUP)];
-    poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|n| n > 0)
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::message::{By, Speaker, Waiting};
 use crate::near::launch::{How, LOGS_IN_LATE, Launched};
+use crate::near::meet::SshHost;
 use crate::near::{meeting, ssh};
 use crate::started::{say, told};
 use crate::{Key, MeetError};
@@ -147,18 +148,18 @@ pub fn led(most: usize) -> Result<String, MeetError> {
 
 /// Far processes on another host, which wait for whoever has their keys. They end with this.
 pub struct Waits {
-    processes: Vec<(Launched, u16, Key)>,
+    processes: Vec<(Launched, usize, u16, Key)>,
 }
 
 impl Waits {
-    /// Starts as many as the plans need at `target` by ssh, under the wrapper that the first names.
-    pub fn start(target: &str, program: &str, plans: &[&Plan], stop: &AtomicBool) -> Result<Self, MeetError> {
-        Self::start_with(Path::new("ssh"), target, program, plans, stop)
+    /// Starts as many as the plans need by ssh, in turn at these hosts, under the wrapper that the first names.
+    pub fn start(hosts: &[SshHost], program: &str, plans: &[&Plan], stop: &AtomicBool) -> Result<Self, MeetError> {
+        Self::start_with(Path::new("ssh"), hosts, program, plans, stop)
     }
 
     pub(crate) fn start_with(
         ssh: &Path,
-        target: &str,
+        hosts: &[SshHost],
         program: &str,
         plans: &[&Plan],
         stop: &AtomicBool,
@@ -166,17 +167,18 @@ impl Waits {
         let under = plans.first().map_or(&[][..], |plan| &plan.peer_under);
         let patience = plans.first().map_or(LOOK, |plan| meeting::patience_of(plan));
         let how = How { anywhere: true, ..How::of(By::Ssh) };
-        let start = |_| {
+        let start = |rank: usize| {
+            let target = &SshHost::of(hosts, rank)?.target;
             let (process, at, key) = meeting::waits_over_ssh(ssh, target, (under, program), how, patience, stop)?;
-            Ok((process, at.port(), key))
+            Ok((process, rank % hosts.len(), at.port(), key))
         };
-        let most = plans.iter().map(|plan| crate::near::meet::far_processes(plan)).max().unwrap_or(1);
+        let most = plans.iter().map(|plan| crate::near::meet::far_processes(plan)).max().unwrap_or(1) as usize;
         Ok(Self { processes: (0..most).map(start).collect::<Result<_, MeetError>>()? })
     }
 
-    /// Port and key of each.
-    pub fn endpoints(&self) -> Vec<(u16, Key)> {
-        self.processes.iter().map(|(_, port, key)| (*port, key.clone())).collect()
+    /// Of each its host's place among the hosts, its port and its key.
+    pub fn endpoints(&self) -> Vec<(usize, u16, Key)> {
+        self.processes.iter().map(|(_, host, port, key)| (*host, *port, key.clone())).collect()
     }
 
     /// How the first of them that has ended did so: "it was killed by signal 9", or nothing.

@@ -2,7 +2,7 @@
 //!
 //! The near side drives a measurement and the far side answers. They meet over a control connection (TLS 1.3 over TCP, or
 //! within a host over a pair of UNIX sockets; the far side is known by its certificate's SHA-256, both prove a one-time
-//! secret bound to the session) and agree on each trial there before its first byte moves; blocks travel on data
+//! secret bound to the session) and agree on each trial there before its first byte moves; messages travel on data
 //! connections of their own, which prove that they belong to this control connection. [`meet`] gives the driver its [`measure::Session`]s; [`serve`] and [`peer`] are the far side.
 //!
 //! | module | job |
@@ -18,6 +18,7 @@
 //! | `watch` | notices the other side's end while the data connection is busy |
 //! | `seat` | processes that a launcher starts together (`mpirun`): each takes a seat |
 //! | `allocation` `ranked` `first` | ranks of a person's own launcher, which take such seats in each round: the command's side, a rank's own, and how that sees rank 0 while it waits |
+//! | `other_end` | whose process is at the other end of a UNIX socket, and whether it ended |
 //! | `started` `stopped` | what a started process reads first; whether a process is stopped |
 //! | `peer` `member` | hidden commands: a far side, and a near member with the near half of one connection |
 //! | `far` | gate and listener for strangers, the loop that attends to one near side, `serve` |
@@ -43,6 +44,7 @@ mod member;
 mod message;
 mod moments;
 mod near;
+mod other_end;
 mod peer;
 mod ranked;
 mod seat;
@@ -69,7 +71,7 @@ pub use limits::{Limits, check};
 pub use member::member;
 pub use message::FarPin;
 pub use near::group::elsewhere::Nears;
-pub use near::meet::{Far, meet, meet_spread};
+pub use near::meet::{Far, SshHost, meet, meet_spread};
 pub use peer::peer;
 pub use ranked::Ranked;
 pub use seat::{prepared, rank, seat};

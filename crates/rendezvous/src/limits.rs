@@ -12,11 +12,11 @@ use transport::{Capabilities, Ends, Settings, Transport, registry};
 /// Bounds on what a near side may ask of a far side.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Largest block, bytes.
+    /// Largest message, bytes.
     pub max_block: u64,
     /// Longest measurement, from meeting to end, seconds.
     pub max_seconds: f64,
-    /// Most memory for blocks, bytes.
+    /// Most memory for messages, bytes.
     pub max_memory: u64,
     /// Most data connections at a time, those of loading flows among them.
     pub max_flows: u32,
@@ -104,7 +104,7 @@ impl Limits {
     pub(crate) fn trial(&self, spec: &TrialSpec, capabilities: &Capabilities, left: Duration) -> Result<(), String> {
         fits(spec, capabilities)?;
         let facts = spec.pattern.facts();
-        let (there, back) = (facts.blocks)(spec);
+        let (there, back) = (facts.messages)(spec);
         for (what, size) in [("a message", there), ("an answer", back)] {
             at_most(what, size, self.max_block)?;
             if let Some(most) = capabilities.max_block {
@@ -134,7 +134,7 @@ impl Limits {
             return Err(format!(
                 "this trial needs {} of memory for {}, more than the limit of {}",
                 size_text(memory),
-                if (facts.memory)(spec) > 0 { facts.size.words(spec.size) } else { "blocks".to_owned() },
+                if (facts.memory)(spec) > 0 { facts.size.words(spec.size) } else { "messages".to_owned() },
                 size_text(self.max_memory.into())
             ));
         }
@@ -205,12 +205,12 @@ fn fits(spec: &TrialSpec, capabilities: &Capabilities) -> Result<(), String> {
 fn shortest(spec: &TrialSpec) -> f64 {
     let facts = spec.pattern.facts();
     let iterations = spec.repeats as f64 + spec.warmup as f64;
-    let (there, back) = (facts.blocks)(spec);
-    let blocks = facts.many(spec) as f64;
-    // The blocks of a burst go one way, and a single one the other.
+    let (there, back) = (facts.messages)(spec);
+    let messages = facts.many(spec) as f64;
+    // The messages of a burst go one way, and a single one the other.
     let (many, one) = if spec.reverse { (back, there) } else { (there, back) };
-    let bytes = many as f64 * blocks + one as f64;
-    let on_path = (bytes / FASTEST).max(SHORTEST * blocks);
+    let bytes = many as f64 * messages + one as f64;
+    let on_path = (bytes / FASTEST).max(SHORTEST * messages);
     iterations * on_path.max((facts.least_work)(spec)).max(spec.gap().unwrap_or(0.0))
 }
 
@@ -308,7 +308,7 @@ pub(crate) mod tests {
         assert!(refused(TrialSpec { cache: Cache::Cold, size: 1, align: 64 << 20, ..spec() }).contains("memory"));
         limits.trial(&TrialSpec { cache: Cache::Cold, size: 32 << 20, ..spec() }, &capable(), HOUR).unwrap();
         limits.trial(&TrialSpec { size: 64 << 20, ..spec() }, &capable(), HOUR).unwrap();
-        // A subinterval of HINT takes 96 bytes, whatever the largest block is.
+        // A subinterval of HINT takes 96 bytes, whatever the largest message is.
         let hint = |size| TrialSpec { pattern: Pattern::Hint, size, ..spec() };
         assert!(refused(hint((200 << 20) / 96)).contains("subintervals, more"));
         let small = Capabilities { max_block: Some(16), ..capable() };

@@ -1,19 +1,18 @@
 //! `pipegauge ranked`, the hidden command: a rank of a person's own launcher that measures, in all rounds of all sides of a run.
 
 use std::io::{self, Read};
-use std::os::fd::AsFd;
 use std::os::unix::net::{SocketAddr, UnixStream};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use transport::Settings;
 
 use crate::MeetError;
-use crate::allocation::{LOOK, Place, is_ours, stays_placed};
+use crate::allocation::{LOOK, Place, stays_placed};
 use crate::first::{First, Life};
+use crate::other_end::{has_ended, is_ours};
 use crate::seat::{self, Taken};
 use crate::started::Lent;
 
@@ -110,9 +109,7 @@ impl Ranked {
                 return Ok(Some(taken));
             }
             // It says nothing more: what there is to read is its end.
-            let mut fds = [PollFd::from_borrowed_fd(self.command.as_fd(), PollFlags::IN | PollFlags::HUP)];
-            let look = Timespec { tv_sec: 0, tv_nsec: LOOK.as_nanos() as i64 };
-            if poll(&mut fds, Some(&look)).is_ok_and(|n| n > 0) {
+            if has_ended(&self.command, LOOK) {
                 return Ok(None);
             }
         }

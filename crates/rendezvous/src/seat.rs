@@ -21,7 +21,7 @@ use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
     recvmsg, sendmsg,
 };
-use transport::folder::{PROCESS, SEAT};
+use transport::folder::{ENDED, PROCESS, SEAT, is_held};
 use transport::{Name, Settings};
 
 /// The variable that tells a process that a launcher started of which transport it is, and with which settings: a name, a space, and JSON.
@@ -30,6 +30,10 @@ pub(crate) const PREPARE: &str = "PIPEGAUGE_PREPARE";
 const MEETS: Duration = Duration::from_secs(120);
 /// How often a rank looks for a free seat.
 const LOOK: Duration = Duration::from_millis(2);
+/// How often a seat looks whether anybody is left that may come.
+const LEFT: Duration = Duration::from_millis(100);
+/// What a seat and a rank say that wait for one another after the command ended.
+const OVER: &str = "the command ended before a process of the launcher and its seat met";
 /// Most bytes of a seat's words.
 const LONGEST: usize = 64 << 10;
 
@@ -68,14 +72,10 @@ pub(crate) fn process(folder: &Path, number: usize) -> PathBuf {
 /// Waits for a rank, gives it this process's standard streams and the words of a program, and ends with it.
 ///
 /// # Errors
-/// No rank comes in time, or it can't be given them.
+/// No rank comes in time, it can't be given them, or it leaves the seat while the conversation over the standard input is open.
 pub fn seat(folder: &Path, number: usize, words: &[OsString]) -> io::Result<()> {
     let listener = UnixListener::bind(place(folder, number))?;
-    let mut fds = [PollFd::new(&listener, PollFlags::IN)];
-    if poll(&mut fds, Some(&Timespec { tv_sec: MEETS.as_secs() as i64, tv_nsec: 0 }))? == 0 {
-        return Err(io::Error::other("the launcher started no process that took this seat"));
-    }
-    let (mut rank, _) = listener.accept()?;
+    let mut rank = comes(&listener, folder, MEETS)?;
     // Whoever else waits in line finds out at once.
     drop(listener);
     // Only one rank has it.
@@ -93,7 +93,39 @@ pub fn seat(folder: &Path, number: usize, words: &[OsString]) -> io::Result<()> 
     rank.shutdown(std::net::Shutdown::Write)?;
     // What it holds is closed with it.
     while rank.read(&mut [0; 64])? > 0 {}
-    Ok(())
+    // Who leaves in order has closed it.
+    if is_closed(&stdin) {
+        Ok(())
+    } else {
+        Err(io::Error::other("the process of the launcher that took this seat left it"))
+    }
+}
+
+/// Whether both directions of a conversation were closed.
+fn is_closed(conversation: impl AsFd) -> bool {
+    let mut fds = [PollFd::new(&conversation, PollFlags::empty())];
+    poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|n| n > 0)
+}
+
+/// The rank that takes the seat of this listener, within this time. Nobody is waited for once the command or another rank ended.
+fn comes(listener: &UnixListener, folder: &Path, meets: Duration) -> io::Result<UnixStream> {
+    let began = Instant::now();
+    loop {
+        let mut fds = [PollFd::new(listener, PollFlags::IN)];
+        if poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: LEFT.as_nanos() as i64 }))? > 0 {
+            return Ok(listener.accept()?.0);
+        }
+        let why = if folder.join(ENDED).exists() {
+            "another process of the launcher ended"
+        } else if !is_held(folder) {
+            OVER
+        } else if began.elapsed() > meets {
+            "the launcher started no process that took this seat"
+        } else {
+            continue;
+        };
+        return Err(io::Error::other(why));
+    }
 }
 
 /// Takes a seat, and becomes the program that it was told. Returns only where that fails.
@@ -148,7 +180,11 @@ fn taken(folder: &Path) -> io::Result<Command> {
 fn free(folder: &Path) -> io::Result<(usize, UnixStream, Vec<u8>, [OwnedFd; 3])> {
     let began = Instant::now();
     while began.elapsed() < MEETS {
-        for entry in std::fs::read_dir(folder)? {
+        let entries = match std::fs::read_dir(folder) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Err(io::Error::other(OVER)),
+            entries => entries?,
+        };
+        for entry in entries {
             let name = entry?.file_name();
             let number = name.to_str().and_then(|name| name.strip_prefix(SEAT)?.parse().ok());
             if let Some(number) = number
@@ -158,6 +194,9 @@ fn free(folder: &Path) -> io::Result<(usize, UnixStream, Vec<u8>, [OwnedFd; 3])>
             {
                 return Ok((number, seat, told, streams));
             }
+        }
+        if !is_held(folder) {
+            return Err(io::Error::other(OVER));
         }
         std::thread::sleep(LOOK);
     }
@@ -186,5 +225,55 @@ fn given(seat: &UnixStream) -> io::Result<(Vec<u8>, [OwnedFd; 3])> {
         if told.len() > LONGEST {
             return Err(io::Error::other("the seat's words have no end"));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use transport::folder::Folder;
+
+    use super::*;
+
+    fn refused(listener: &UnixListener, folder: &Path, meets: Duration) -> String {
+        comes(listener, folder, meets).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_seat_waits_for_as_long_as_somebody_may_come() {
+        let folder = Folder::new().unwrap();
+        let path = folder.path().to_owned();
+        let listener = UnixListener::bind(place(&path, 0)).unwrap();
+        let rank = UnixStream::connect(place(&path, 0)).unwrap();
+        assert!(comes(&listener, &path, MEETS).is_ok());
+        drop(rank);
+        assert!(refused(&listener, &path, Duration::ZERO).contains("started no process"));
+        std::fs::write(path.join(ENDED), "").unwrap();
+        assert!(refused(&listener, &path, MEETS).contains("another process of the launcher ended"));
+        drop(folder);
+        assert!(!path.exists(), "it holds nothing unknown");
+        assert!(refused(&listener, &path, MEETS).contains("the command ended"));
+    }
+
+    #[test]
+    fn a_seat_and_a_rank_do_not_wait_for_one_another_once_the_command_is_over() {
+        // As a killed command leaves it: nobody has its lock.
+        let path = std::env::temp_dir().join(format!("seats-{}", std::process::id()));
+        std::fs::create_dir(&path).unwrap();
+        let listener = UnixListener::bind(path.join("elsewhere")).unwrap();
+        let seat = refused(&listener, &path, MEETS);
+        let rank = |path: &Path| free(path).unwrap_err().to_string();
+        let killed = rank(&path);
+        std::fs::remove_dir_all(&path).unwrap();
+        assert_eq!([seat, killed, rank(&path)], [OVER; 3]);
+    }
+
+    #[test]
+    fn a_conversation_is_closed_once_both_its_directions_are() {
+        let (near, seat) = UnixStream::pair().unwrap();
+        assert!(!is_closed(&seat));
+        seat.shutdown(std::net::Shutdown::Write).unwrap();
+        assert!(!is_closed(&seat), "the other side still speaks");
+        near.shutdown(std::net::Shutdown::Both).unwrap();
+        assert!(is_closed(&seat));
     }
 }

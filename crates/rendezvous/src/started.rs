@@ -93,7 +93,7 @@ impl Started {
             self.lent.as_ref(),
             &Waiting { speaker: Speaker::here(), at: None, pin: HEXLOWER.encode(&self.identity.pin) },
         )?;
-        let keys = self.gate.admit(&mut channel, &|| true)?;
+        let keys = self.gate.admit(&mut channel, &|| true, MEETS)?;
         let outcome = attend(&mut channel, &keys, &terms);
         channel.shutdown();
         outcome
@@ -103,6 +103,8 @@ impl Started {
 /// What ends such a process where nothing else ends a trial.
 pub(crate) const LAST_RESORT: Option<fn()> = Some(|| std::process::exit(2));
 
+/// Time for the process that started this one to prove that it did. Nobody else has this connection, and it may first wait for others that it started.
+const MEETS: Duration = Duration::from_secs(120);
 /// Time for the line that says what to do.
 const TOLD: Duration = Duration::from_secs(30);
 /// Time for a process to end in good order once who started it over ssh is gone.

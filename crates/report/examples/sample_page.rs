@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 use std::{env, fs, io};
 
+use measure::event::Warning;
 use record::Analysis;
 use report::overlay::Mark;
 use report::{Graph, html, png, svg, table, terminal};
@@ -45,6 +46,7 @@ fn main() -> io::Result<()> {
     for paths in [1, 3, 6, 12] {
         fs::write(folder.join(format!("crowd-{paths}.html")), html::page(&[&Analysis::of(&sample::crowd(paths))]))?;
     }
+    fs::write(folder.join("noisy.html"), html::page(&[&Analysis::of(&noisy())]))?;
     let rates = sample::offered(&[(1e8, 0), (4e8, 250), (1e9, 600)]);
     fs::write(folder.join("rates.html"), html::page(&[&Analysis::of(&rates)]))?;
     let flows = sample::flows(&[1, 2, 4], &[64, 4096]);
@@ -76,6 +78,18 @@ fn main() -> io::Result<()> {
 
 fn mark(kind: &'static str, from: u64, to: u64, label: &str) -> Mark {
     Mark { kind, from, to, label: label.into() }
+}
+
+/// Seven paths in a bad hour: warnings of six causes for each, in whole sentences.
+fn noisy() -> record::RunFile {
+    let mut run = sample::costly(sample::crowd(7));
+    for code in ["cpu-interference", "throttled", "steal", "closed-loop", "noisy", "not-converged"] {
+        for path in 0..7 {
+            let text = "what was seen, the likely cause of it, and what to do about it on this machine; ".repeat(3);
+            run.warnings.push(Warning { code: code.to_owned(), path: Some(path), sizes: vec![64, 4096], text });
+        }
+    }
+    run
 }
 
 /// A run with figures that are missing, equal, zero or no numbers, and trials that say nothing.

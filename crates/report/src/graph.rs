@@ -50,8 +50,8 @@ pub enum Graph {
 /// Runs that a graph can show.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Of {
-    /// Those with rounds.
-    Blocks,
+    /// Those with rounds, of messages.
+    Messages,
     /// Those with rounds whose size over time is what the path carries ([`RunFile::carries`]).
     Carrying,
     /// HINT's.
@@ -179,7 +179,7 @@ impl Graph {
                 time: None,
                 linear: false,
                 curves: Curves::Paths,
-                of: Of::Blocks,
+                of: Of::Messages,
             },
             Graph::MessageRate => Look {
                 name: "message-rate",
@@ -210,7 +210,7 @@ impl Graph {
                 time: None,
                 linear: true,
                 curves: Curves::Paths,
-                of: Of::Blocks,
+                of: Of::Messages,
             },
             Graph::Overhead => Look {
                 name: "overhead",
@@ -226,7 +226,7 @@ impl Graph {
                 time: None,
                 linear: false,
                 curves: Curves::Paths,
-                of: Of::Blocks,
+                of: Of::Messages,
             },
             Graph::Precision => Look {
                 name: "precision",
@@ -240,7 +240,7 @@ impl Graph {
                 time: None,
                 linear: false,
                 curves: Curves::Paths,
-                of: Of::Blocks,
+                of: Of::Messages,
             },
             Graph::Quips => Look {
                 name: "quips",
@@ -604,7 +604,7 @@ impl Graph {
             Of::Hint if hint == 0 => {
                 Err(format!("--graph {name} draws what pipegauge hint measured, and this run is none of it"))
             }
-            Of::Blocks | Of::Carrying | Of::Costed | Of::Loaded | Of::Several | Of::Offered if hint > 0 => {
+            Of::Messages | Of::Carrying | Of::Costed | Of::Loaded | Of::Several | Of::Offered if hint > 0 => {
                 Err(format!("a HINT run has no throughput and so no {name} graph; --graph quips draws it"))
             }
             Of::Carrying | Of::Several if runs.iter().any(|run| !run.run.plan.pattern.facts().sized) => Err(format!(

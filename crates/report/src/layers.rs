@@ -8,7 +8,7 @@ use crate::compare::more_by;
 use crate::curve::{Pt, Series, clean};
 use crate::figure::Figure;
 use crate::graph::Graph;
-use crate::table::{Flush, Grid};
+use crate::table::{Flush, Grid, WIDTH};
 use crate::words::plain;
 
 /// A layer and what it adds to the one below it.
@@ -73,7 +73,7 @@ pub fn table(layers: &[Layer]) -> String {
                 if o.share < MANY { format!("{:+.1}%", o.share * 100.0) } else { more_by(o.share + 1.0) },
             ]);
         }
-        text.push_str(&format!("\n{}", grid.text()));
+        text.push_str(&format!("\n{}", grid.fitted(WIDTH, &[4])));
     }
     text
 }

@@ -51,7 +51,7 @@ pub(crate) fn series(runs: &[&Analysis<'_>]) -> Vec<Series> {
 fn rounds(path: &PathRun) -> BTreeMap<u32, Vec<Cow<'_, Trial>>> {
     let mut of_round = BTreeMap::<u32, Vec<Cow<'_, Trial>>>::new();
     for trial in path.points.iter().flat_map(|p| &p.trials).filter(|t| !t.warmup) {
-        of_round.entry(trial.block).or_default().push(trial);
+        of_round.entry(trial.round).or_default().push(trial);
     }
     of_round
 }
@@ -84,8 +84,8 @@ mod tests {
         let mut run = sample::run_of(&sample::MODELS[3..4], &[64, 512, 4096, 32_768], rounds + 1, 7);
         let path = &mut run.paths[0];
         for trial in path.points.iter_mut().flat_map(|p| p.trials.plain()) {
-            trial.at = f64::from(trial.block);
-            trial.report.median *= 1.1f64.powi(trial.block as i32);
+            trial.at = f64::from(trial.round);
+            trial.report.median *= 1.1f64.powi(trial.round as i32);
         }
         let points = path.points.iter().map(|p| p.trials.all());
         path.common = Common::of(&run.run.plan, path.opened.transport, Calibration::default(), points);

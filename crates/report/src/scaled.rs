@@ -24,7 +24,7 @@ pub struct ScaledPath {
     pub target: Target,
     /// The line as measured, taken apart, and the estimate.
     pub scaled: Scaled,
-    /// The largest block that was estimated, bytes.
+    /// The largest message that was estimated, bytes.
     pub largest: u64,
     /// What was measured there; none where nothing was.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,7 +85,7 @@ fn parts(paths: &[ScaledPath]) -> Table {
                 format!("{}\n({share})", significant(p.scaled.wire_per_byte, Kind::SecondsPerByte))
             }),
             estimate(p.scaled.memory_per_byte, Kind::SecondsPerByte),
-            estimate(p.scaled.cpu_per_block, Kind::Seconds),
+            estimate(p.scaled.cpu_per_message, Kind::Seconds),
         ]
     });
     let rows = rows.collect();
@@ -219,24 +219,24 @@ mod tests {
     use model::CurvePoint;
     use model::scale::Wire;
 
-    fn curve(blocks: u32, time: impl Fn(f64) -> f64) -> Vec<CurvePoint> {
+    fn curve(rounds: u32, time: impl Fn(f64) -> f64) -> Vec<CurvePoint> {
         [1u64, 64, 1024, 16_384, 61_440]
             .map(|size| {
                 let t = time(size as f64) * 1e-6;
-                let middle = f64::from(blocks - 1) / 2.0;
-                let blocks = (0..blocks).map(|b| (b, t * (1.0 + 0.001 * (f64::from(b) - middle)))).collect();
-                CurvePoint::of(size, t, blocks)
+                let middle = f64::from(rounds - 1) / 2.0;
+                let rounds = (0..rounds).map(|b| (b, t * (1.0 + 0.001 * (f64::from(b) - middle)))).collect();
+                CurvePoint::of(size, t, rounds)
             })
             .to_vec()
     }
 
     /// Emulated copy of `seeds/003`, with the framing that its two lines imply.
-    fn path(blocks: u32) -> ScaledPath {
+    fn path(rounds: u32) -> ScaledPath {
         let sizes = [1, 64, 1024, 16_384, 61_440];
         let wire = |rate| Wire::new(rate, 1.155, 0.0).unwrap();
         let target = Target::wire(wire(155e6), wire(513e6));
-        let scaled = Scaled::of(&curve(blocks, |x| 0.0621 * x + 153.0), &target, &sizes, 1).unwrap();
-        let there = curve(blocks, |x| 0.0212 * x + 139.0);
+        let scaled = Scaled::of(&curve(rounds, |x| 0.0621 * x + 153.0), &target, &sizes, 1).unwrap();
+        let there = curve(rounds, |x| 0.0212 * x + 139.0);
         let (line, held) = (LatencyLine::of(&there, 1), Agreement::of(&scaled, &there).unwrap());
         let actual = Some(Actual { name: "there".into(), line, held, left_out: 1 });
         ScaledPath {

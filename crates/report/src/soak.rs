@@ -69,8 +69,8 @@ mod tests {
         (run.run.plan.schedule, run.run.plan.every) = (Schedule::Soak, Some(1.0));
         for point in &mut run.paths[0].points {
             let one = point.trials.plain().pop().unwrap();
-            let interval = |block: u32| {
-                let mut t = Trial { block, at: 0.25 + f64::from(block - 1), warmup: false, ..one.clone() };
+            let interval = |round: u32| {
+                let mut t = Trial { round, at: 0.25 + f64::from(round - 1), warmup: false, ..one.clone() };
                 let ns = (t.report.median * 1e9) as u64;
                 t.report.histogram = vec![(ns, 970), (100 * ns, 30)];
                 t.report.max = t.report.median * 100.0;

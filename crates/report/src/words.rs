@@ -180,8 +180,12 @@ fn spread(run: &RunFile) -> Option<String> {
         .then(|| format!("each {one} pinned, to CPUs {} and, on the far side, {}", list(&near), list(&far)))
 }
 
-/// Whether both processes of a path were pinned to one CPU, where each runs only while the other does not.
+/// Whether both processes of a path were kept to one CPU, where each runs only while the other does not: by their pins, or by whoever started them, of
+/// which the run warned.
 pub fn on_one_cpu(run: &RunFile, path: &PathRun) -> bool {
+    if run.warnings.iter().any(|w| w.code == "one-cpu" && w.path == Some(path.opened.path)) {
+        return true;
+    }
     let near = &run.run.near;
     let far = path.opened.far.as_ref();
     far.is_some_and(|far| {
@@ -189,19 +193,22 @@ pub fn on_one_cpu(run: &RunFile, path: &PathRun) -> bool {
     })
 }
 
-/// The near host, or those of near processes where they are on others, and the far one where it is another.
+/// The near host, or those of near processes where they are on others, and the far ones where they are others.
 pub fn hosts(run: &RunFile) -> String {
     let name = |n: &str| if n.is_empty() { "unnamed host".to_owned() } else { n.to_owned() };
-    let members = run.paths.iter().flat_map(|path| &path.opened.members);
-    let mut of_members: Vec<&str> = Vec::new();
-    for one in members.filter(|one| one.role == Role::Near && !one.host.is_empty()) {
-        if !of_members.contains(&&*one.host) {
-            of_members.push(&one.host);
+    let of_members = |role: Role| {
+        let members = run.paths.iter().flat_map(|path| &path.opened.members);
+        let mut found: Vec<&str> = Vec::new();
+        for one in members.filter(|one| one.role == role && !one.host.is_empty()) {
+            if !found.contains(&&*one.host) {
+                found.push(&one.host);
+            }
         }
-    }
-    let near = if of_members.is_empty() { name(&run.run.near.hostname) } else { of_members.join(", ") };
-    let far = run.paths.iter().find_map(|p| p.opened.far.as_ref()).map(|e| name(&e.hostname));
-    match far {
+        (!found.is_empty()).then(|| found.join(", "))
+    };
+    let near = of_members(Role::Near).unwrap_or_else(|| name(&run.run.near.hostname));
+    let one = run.paths.iter().find_map(|p| p.opened.far.as_ref()).map(|e| name(&e.hostname));
+    match one.map(|one| of_members(Role::Far).unwrap_or(one)) {
         Some(far) if far != near => format!("{near} to {far}"),
         _ => near,
     }

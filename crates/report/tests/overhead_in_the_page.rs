@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/test/overhead.json");
 
 fn point(side: &Value) -> CurvePoint {
-    let blocks: Vec<f64> =
+    let rounds: Vec<f64> =
         side["blocks"].as_array().expect("blocks").iter().map(|b| b.as_f64().expect("a time")).collect();
     CurvePoint {
         size: side["size"].as_u64().expect("a size"),
-        seconds: stats::median(&blocks),
-        blocks: (0..).zip(blocks).collect(),
+        seconds: stats::median(&rounds),
+        rounds: (0..).zip(rounds).collect(),
         throughput: 1.0,
         interval: None,
         rounding: 0.0,
@@ -23,7 +23,7 @@ fn point(side: &Value) -> CurvePoint {
 
 /// The interval that stands in the page for a point.
 fn interval(p: &CurvePoint) -> stats::Interval {
-    stats::median_interval(&p.blocks.iter().map(|b| b.1).collect::<Vec<_>>(), 0.95)
+    stats::median_interval(&p.rounds.iter().map(|b| b.1).collect::<Vec<_>>(), 0.95)
 }
 
 /// A point with that interval.

@@ -12,7 +12,7 @@ use crate::spread::pooled_log_sigma;
 pub struct Shared {
     /// Log standard deviation between rounds, pooled over the points ([`pooled_log_sigma`]); 0 if unknown.
     pub sigma: f64,
-    /// Log standard deviation of the rounds' levels ([`block_levels`]): how far the whole curve moves from round to round; 0 if unknown.
+    /// Log standard deviation of the rounds' levels ([`round_levels`]): how far the whole curve moves from round to round; 0 if unknown.
     pub between: f64,
     /// Levels that `between` rests on.
     pub levels: u32,
@@ -35,7 +35,7 @@ impl Default for Shared {
 impl Shared {
     /// From each point's round medians with the number of their round. The same number at two points must mean the same round.
     pub fn of(points: &[Vec<(u32, f64)>]) -> Self {
-        let levels: Vec<f64> = block_levels(points).into_iter().map(|(_, level)| level).collect();
+        let levels: Vec<f64> = round_levels(points).into_iter().map(|(_, level)| level).collect();
         let between = if levels.len() > 1 { variance(&levels).sqrt() } else { 0.0 };
         Self { between, levels: levels.len() as u32, moves: Moves::of(&levels), ..Self::noise_of(points) }
     }
@@ -73,15 +73,15 @@ fn hollow(points: &[Vec<f64>]) -> f64 {
 ///
 /// [`Levels`](crate::Levels) estimates the same from single trials where it is known when each was measured. It removes states shorter than
 /// a round, too, which medians of rounds no longer show.
-pub fn block_levels(points: &[Vec<(u32, f64)>]) -> Vec<(u32, f64)> {
-    let distances = block_distances(points.iter().map(Vec::as_slice), |_| 0.0);
+pub fn round_levels(points: &[Vec<(u32, f64)>]) -> Vec<(u32, f64)> {
+    let distances = round_distances(points.iter().map(Vec::as_slice), |_| 0.0);
     distances.into_iter().map(|(round, d)| (round, median(&d))).collect()
 }
 
 /// Log distances of each round from the medians of its points, a list a round: the median of a list is the round's level. Points' medians
 /// are taken after `level`, an estimate of a round's level so far, is subtracted; the distances still hold it. Values of 0 or less, and
 /// points of a single round, are left out.
-pub fn block_distances<'a>(
+pub fn round_distances<'a>(
     points: impl Iterator<Item = &'a [(u32, f64)]>,
     level: impl Fn(u32) -> f64,
 ) -> BTreeMap<u32, Vec<f64>> {
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn levels_are_what_all_sizes_have_in_common() {
-        let found = block_levels(&points(&[1.0, 1.0, 3.0, 1.0]));
+        let found = round_levels(&points(&[1.0, 1.0, 3.0, 1.0]));
         let slow = found[2].1 - found[0].1;
         assert!((slow - 3f64.ln()).abs() < 0.03, "{found:?}");
     }

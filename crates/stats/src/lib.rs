@@ -16,7 +16,7 @@
 //! - [`Between`]: how far whole runs lie apart, from earlier runs, and where the median of a repeat falls; [`level_spread`]: how far their
 //!   levels do.
 //! - [`spread_beyond`]: how far runs lie apart at each size, beyond their levels and the noise within them; from [`squares_beyond_levels`].
-//! - [`block_levels`]: levels of rounds from their medians only, where it is not known when trials were measured.
+//! - [`round_levels`]: levels of rounds from their medians only, where it is not known when trials were measured.
 //! - [`median_log_error`], [`student_t`], [`student_p`], [`holm`]: whether medians differ, at one size and over many.
 //! - [`StandardError::of_sum`]: the error of a sum of independent parts; [`StandardError::reach`]: the interval's half-width; [`own_error`]: a size's own, beside the level's.
 //! - [`quotient_interval`]: the interval of the ratio of two figures, from their own intervals.
@@ -62,7 +62,7 @@ pub use basic::{mean, median, quantile, variance, weighted_median};
 pub use between::{Between, Measured, Squares, level_spread, spread_beyond, squares_beyond_levels, windowed};
 pub use beyond::{Beyond, beyond, normal_levels, spread_beyond_seen};
 pub use bootstrap::{bootstrap_ratio, draw, normal};
-pub use common::{Shared, block_distances, block_levels};
+pub use common::{Shared, round_distances, round_levels};
 pub use groups::{in_two_groups, may_be_of_one};
 pub use histogram::Histogram;
 pub use interval::{Interval, holm, median_interval, own_error, point_interval, rounds_interval, student_p, student_t};

@@ -289,7 +289,7 @@ mod tests {
             let (mut held, mut given) = (0.0, 0.0);
             for seed in 0..400 {
                 let points = lasting(seed, n, alike);
-                let levels: BTreeMap<u32, f64> = crate::block_levels(&points).into_iter().collect();
+                let levels: BTreeMap<u32, f64> = crate::round_levels(&points).into_iter().collect();
                 let level = |round: u32| levels[&round];
                 let at_level: Vec<Vec<(u32, f64)>> =
                     points.iter().map(|p| p.iter().map(|(k, t)| (*k, t / level(*k).exp())).collect()).collect();

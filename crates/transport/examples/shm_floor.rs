@@ -22,7 +22,7 @@ use transport::{Buffer, Link, Patience, Settings, Wait};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// Pattern, block size in bytes, timed iterations.
+/// Pattern, message size in bytes, timed iterations.
 const CASES: [(&str, usize, u64); 8] = [
     ("pingpong", 1, 100_000),
     ("pingpong", 48, 100_000),
@@ -132,14 +132,14 @@ impl Run<'_> {
         ancillary.push(SendAncillaryMessage::ScmRights(&fds));
         rustix::net::sendmsg(&mine, &[IoSlice::new(&[1])], &mut ancillary, rustix::net::SendFlags::empty())?;
         link.watch(mine.into());
-        let mut block = Buffer::new(self.size, 4096, 0)?;
+        let mut message = Buffer::new(self.size, 4096, 0)?;
         let mut seconds = 0.0;
         for repeats in [self.repeats / 10, self.repeats] {
             let start = Instant::now();
             for _ in 0..repeats {
-                link.send(&block)?;
+                link.send(&message)?;
                 if self.pattern == "pingpong" {
-                    link.recv(&mut block)?;
+                    link.recv(&mut message)?;
                 }
             }
             if self.pattern == "stream" {
@@ -165,12 +165,12 @@ impl Run<'_> {
         });
         let mut link = Shm::attach(file.ok_or("no file came")?, &self.settings, &Patience::default())?;
         link.watch(control.try_clone_to_owned()?);
-        let mut block = Buffer::new(self.size, 4096, 0)?;
+        let mut message = Buffer::new(self.size, 4096, 0)?;
         for repeats in [self.repeats / 10, self.repeats] {
             for _ in 0..repeats {
-                link.recv(&mut block)?;
+                link.recv(&mut message)?;
                 if self.pattern == "pingpong" {
-                    link.send(&block)?;
+                    link.send(&message)?;
                 }
             }
             if self.pattern == "stream" {

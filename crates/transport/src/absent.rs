@@ -1,9 +1,5 @@
 //! Paths that people of the field ask for and that this program does not have: they are listed with what this machine says of them.
 
-use std::path::Path;
-
-use rustix::net::{AddressFamily, Protocol, SocketType, ipproto, socket};
-
 /// What is known of such a path.
 #[derive(Debug)]
 pub struct Absent {
@@ -14,28 +10,6 @@ pub struct Absent {
     /// What this machine lacks for it; none where it has all.
     lacks: fn() -> Option<String>,
 }
-
-/// Sockets between a virtual machine and its host.
-const VSOCK: Absent = Absent {
-    name: "vsock",
-    summary: "sockets between a virtual machine and its host",
-    lacks: || {
-        family(AddressFamily::VSOCK, None, "vsock").or_else(|| {
-            let loops = Path::new("/sys/module/vsock_loopback").exists();
-            (!loops).then(|| {
-                "this kernel has vsock sockets, but no vsock_loopback, over which two processes of one host meet"
-                    .to_owned()
-            })
-        })
-    },
-};
-
-/// The Stream Control Transmission Protocol.
-const SCTP: Absent = Absent {
-    name: "sctp",
-    summary: "SCTP: messages over IP, kept apart and in order",
-    lacks: || family(AddressFamily::INET, Some(ipproto::SCTP), "SCTP"),
-};
 
 /// TLS whose records the kernel makes.
 const KTLS: Absent = Absent {
@@ -65,11 +39,6 @@ const VERBS: Absent = Absent {
     },
 };
 
-/// What keeps this process from a socket of a family or protocol.
-fn family(family: AddressFamily, protocol: Option<Protocol>, what: &str) -> Option<String> {
-    socket(family, SocketType::STREAM, protocol).err().map(|e| format!("this kernel gives no socket of {what} ({e})"))
-}
-
 impl Absent {
     /// Why there is no such path here.
     pub fn why(&self) -> String {
@@ -80,7 +49,7 @@ impl Absent {
 }
 
 /// All of them.
-pub static ALL: [Absent; 4] = [VSOCK, SCTP, KTLS, VERBS];
+pub static ALL: [Absent; 2] = [KTLS, VERBS];
 
 /// That of this name, if it is one of them.
 pub fn named(name: &str) -> Option<&'static Absent> {
@@ -98,7 +67,5 @@ mod tests {
             assert!(said.starts_with("this kernel ") || said.starts_with("this machine "), "{said}");
             assert!(named(absent.name).is_some() && crate::registry::all().all(|t| t.name().as_str() != absent.name));
         }
-        assert!(family(AddressFamily::UNIX, None, "x").is_none());
-        assert!(family(AddressFamily::UNIX, Some(ipproto::TCP), "x").unwrap().contains("no socket of x ("));
     }
 }

@@ -115,11 +115,11 @@ impl Link for AnyLink {
     fn buffer(&mut self, asked: &Asked) -> Result<Buffer, LinkError> {
         self.as_link_mut().buffer(asked)
     }
-    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
-        self.as_link_mut().send(block)
+    fn send(&mut self, message: &[u8]) -> Result<(), LinkError> {
+        self.as_link_mut().send(message)
     }
-    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
-        self.as_link_mut().recv(block)
+    fn recv(&mut self, message: &mut [u8]) -> Result<(), LinkError> {
+        self.as_link_mut().recv(message)
     }
     fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
         self.as_link_mut().exchange(out, into)

@@ -16,6 +16,8 @@ pub const MEET: &str = "meet";
 pub const SEAT: &str = "seat-";
 /// How the file begins in which a launcher's process says which one it is.
 pub const PROCESS: &str = "process-";
+/// The file that is there once a process of a person's own launcher ended while the others were measured.
+pub const ENDED: &str = "ended";
 
 /// How a folder is called, with 16 hexadecimal digits behind.
 const PREFIX: &str = "pipegauge-";
@@ -73,6 +75,15 @@ impl Drop for Folder {
     }
 }
 
+/// Whether the process that made this folder still has it, as far as may be seen: others that were told of it wait no longer than that.
+pub fn is_held(folder: &Path) -> bool {
+    // A shared lock, so that those who look do not take each other for who made it.
+    match open(folder) {
+        Ok(fd) => rustix::fs::flock(&fd, FlockOperation::NonBlockingLockShared).is_err(),
+        Err(e) => e != Errno::NOENT,
+    }
+}
+
 /// The system's folder for temporary files, from its root: the other side has another current directory. An empty `TMPDIR` names none.
 fn whole(temp: PathBuf) -> std::io::Result<PathBuf> {
     if temp.as_os_str().is_empty() { Ok("/tmp".into()) } else { std::path::absolute(temp) }
@@ -80,12 +91,18 @@ fn whole(temp: PathBuf) -> std::io::Result<PathBuf> {
 
 /// Locks a folder of this user's; an error where another process has it locked.
 fn lock(folder: &Path) -> Result<OwnedFd, Errno> {
+    let fd = open(folder)?;
+    rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive)?;
+    Ok(fd)
+}
+
+/// A folder of this user's, to be locked.
+fn open(folder: &Path) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let fd = rustix::fs::open(folder, flags, Mode::empty())?;
     if rustix::fs::fstat(&fd)?.st_uid != rustix::process::geteuid().as_raw() {
         return Err(Errno::PERM);
     }
-    rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive)?;
     Ok(fd)
 }
 
@@ -111,7 +128,8 @@ fn sweep(temp: &Path, young: Duration) {
 fn remove(folder: &Path) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        if name.to_str().is_some_and(|name| name == MEET || name.starts_with(SEAT) || name.starts_with(PROCESS)) {
+        let ours = |name: &str| [MEET, ENDED].contains(&name) || name.starts_with(SEAT) || name.starts_with(PROCESS);
+        if name.to_str().is_some_and(ours) {
             let _ = std::fs::remove_file(entry.path());
         }
     }
@@ -128,6 +146,19 @@ mod tests {
         for (set, is) in [("", "/tmp".into()), ("t/u", here.join("t/u")), ("/var/tmp", "/var/tmp".into())] {
             assert_eq!(whole(set.into()).unwrap(), is, "{set}");
         }
+    }
+
+    #[test]
+    fn a_folder_is_held_for_as_long_as_who_made_it_has_it() {
+        let folder = Folder::new().unwrap();
+        let path = folder.path().to_owned();
+        assert!(is_held(&path) && is_held(&path), "looking does not end it");
+        // As a killed process leaves it.
+        let Folder { _lock: lock, .. } = &folder;
+        rustix::fs::flock(lock, FlockOperation::Unlock).unwrap();
+        assert!(!is_held(&path) && !is_held(&path));
+        drop(folder);
+        assert!(!is_held(&path), "there is none");
     }
 
     #[test]

@@ -25,7 +25,7 @@
 //! | [`folder`] | folders for temporary sockets that go with their process, and what killed ones left |
 //! | `meet` `door` `greet` `invite` | meeting places, turning strangers away, meeting by datagrams, groups that do |
 //! | `any` | [`AnyLink`] |
-//! | [`memcpy`] [`pipe`] [`shm`] [`am`](mod@am) [`unix`] [`seqpacket`] [`unixgram`] [`tcp`] [`mptcp`] [`tls`] [`uring`] [`websocket`] [`http`] [`udp`] [`quic`] [`multicast`] [`strata`](mod@strata) [`theory`] [`exec`] | one transport each |
+//! | [`memcpy`] [`pipe`] [`shm`] [`am`](mod@am) [`unix`] [`seqpacket`] [`unixgram`] [`tcp`] [`mptcp`] [`sctp`] [`vsock`] [`tls`] [`uring`] [`websocket`] [`http`] [`udp`] [`quic`] [`multicast`] [`strata`](mod@strata) [`theory`] [`exec`] | one transport each |
 //! | [`module`] | transports that are found at run time: shared libraries behind `include/pipegauge.h` |
 //! | `last_words` | how a process that was started here ended, and the last it said |
 //! | [`preload`] | a library that the loader puts below the processes of a path |
@@ -71,6 +71,7 @@ pub mod preload;
 pub mod proof;
 pub mod quic;
 pub mod registry;
+pub mod sctp;
 pub mod seqpacket;
 mod sequence;
 pub mod settings;
@@ -88,6 +89,7 @@ mod unbuilt;
 pub mod unix;
 pub mod unixgram;
 pub mod uring;
+pub mod vsock;
 mod watchdog;
 pub mod websocket;
 mod zerocopy;

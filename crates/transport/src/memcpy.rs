@@ -83,17 +83,17 @@ impl Link for Memcpy {
     }
 
     #[inline]
-    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
+    fn send(&mut self, message: &[u8]) -> Result<(), LinkError> {
         // Without the black boxes the compiler could join the two copies of a round trip into one.
-        black_box(self.memory(block.len())?).copy_from_slice(block);
+        black_box(self.memory(message.len())?).copy_from_slice(message);
         self.waiting = true;
         Ok(())
     }
 
     #[inline]
-    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
-        block.copy_from_slice(black_box(self.memory(block.len())?));
-        black_box(block);
+    fn recv(&mut self, message: &mut [u8]) -> Result<(), LinkError> {
+        message.copy_from_slice(black_box(self.memory(message.len())?));
+        black_box(message);
         self.waiting = false;
         Ok(())
     }
@@ -121,13 +121,13 @@ mod tests {
     fn what_is_sent_comes_back() {
         let mut link = Memcpy::new();
         for len in [1usize, 7, 100_000, 4096] {
-            let block: Vec<u8> = (0..len).map(|i| (i * 7 + len) as u8).collect();
+            let message: Vec<u8> = (0..len).map(|i| (i * 7 + len) as u8).collect();
             let mut into = vec![0; len];
             assert!(!link.ready(Duration::ZERO).unwrap());
-            link.send(&block).unwrap();
+            link.send(&message).unwrap();
             assert!(link.ready(Duration::ZERO).unwrap());
             link.recv(&mut into).unwrap();
-            assert_eq!(block, into);
+            assert_eq!(message, into);
         }
     }
 

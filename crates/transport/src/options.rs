@@ -22,6 +22,9 @@ pub struct OptionSpec {
     pub help: &'static str,
     /// What took effect of it, where the system says.
     pub answers: &'static [Answer],
+    /// Whether its value names what is loaded or started, or may lead messages out of this host: it is not taken from a file that a stranger may
+    /// have written.
+    pub steers: bool,
     /// How `explain` moves it to see whether a dip goes along; none where it can't.
     pub moved: Option<Moved>,
 }
@@ -75,6 +78,12 @@ impl OptionSpec {
         settings.whole(self.name).or_else(|| (moved.now)(effective)).or_else(told).or(moved.unset)
     }
 
+    /// What of these settings steers, as it is typed.
+    pub fn steering<'a>(all: &'a [Self], settings: &'a Settings) -> impl Iterator<Item = String> + 'a {
+        let set = all.iter().filter(|option| option.steers);
+        set.filter_map(|option| Some(format!("{}={}", option.name, settings.get(option.name)?)))
+    }
+
     /// Where `explain` moves it from `now`, which these system settings bound: twice as far where the system gives so much, else half as far;
     /// none where it is as small as it can be, or there is nowhere else to move it.
     pub fn elsewhere(&self, now: u64, limit: u64) -> Option<u64> {
@@ -102,8 +111,15 @@ pub enum Form {
     Share,
     /// A rate above 0, bits a second.
     Rate,
-    /// A whole number.
-    Whole,
+    /// A whole number within bounds, of something; empty where it is a mere number.
+    Whole {
+        /// The least.
+        least: u64,
+        /// The most.
+        most: u64,
+        /// What it counts.
+        unit: &'static str,
+    },
     /// A word of letters, digits, `-` and `_`, at most so many.
     Word(usize),
     /// One of these words.
@@ -117,6 +133,31 @@ pub enum Form {
 }
 
 impl Form {
+    /// Any whole number.
+    pub const NUMBER: Form = Form::Whole { least: 0, most: u64::MAX, unit: "" };
+
+    /// What its numbers are of; none where it takes no numbers, or mere ones.
+    pub fn unit(&self) -> Option<&'static str> {
+        match self {
+            Form::Bytes(..) => Some("bytes"),
+            Form::Seconds(..) => Some("seconds"),
+            Form::Rate => Some("bits a second"),
+            Form::Whole { unit, .. } => Some(*unit).filter(|unit| !unit.is_empty()),
+            _ => None,
+        }
+    }
+
+    /// The least and the most of its numbers, both included, in that unit; a share's lie between 0 and 1. None where there is no such bound.
+    pub fn bounds(&self) -> (Option<Value>, Option<Value>) {
+        let most = |most: u64| (most < u64::MAX).then_some(Value::Whole(most));
+        match self {
+            Form::Bytes(least, to) | Form::Whole { least, most: to, .. } => (Some(Value::Whole(*least)), most(*to)),
+            Form::Seconds(low, high) => (Some(Value::Real(*low)), Some(Value::Real(*high))),
+            Form::Share => (Some(Value::Real(0.0)), Some(Value::Real(1.0))),
+            _ => (None, None),
+        }
+    }
+
     /// What it takes, in words.
     pub fn words(&self) -> String {
         match self {
@@ -127,7 +168,14 @@ impl Form {
             Form::Seconds(least, most) => format!("a time of {} to {}", Seconds(*least), Seconds(*most)),
             Form::Share => "a share of 0% to 100%".to_owned(),
             Form::Rate => "a rate above 0".to_owned(),
-            Form::Whole => "a whole number".to_owned(),
+            Form::Whole { least, most, unit } => {
+                let of = if unit.is_empty() { String::new() } else { format!(" of {unit}") };
+                match (*least, *most) {
+                    (0, u64::MAX) => format!("a whole number{of}"),
+                    (least, u64::MAX) => format!("a whole number{of}, {least} or more"),
+                    (least, most) => format!("a whole number{of}, {least} to {most}"),
+                }
+            }
             Form::Word(most) => format!("a word of at most {most} letters, digits, - and _"),
             Form::OneOf(words) => words.join(", "),
             Form::Text(what, _) | Form::Read(what, _) => (*what).to_owned(),
@@ -150,7 +198,7 @@ impl Form {
             Form::Seconds(..) => Value::Real(of::<Seconds>(text)?.0),
             Form::Share => Value::Real(of::<Share>(text)?.0),
             Form::Rate => Value::Real(of::<BitRate>(text)?.0),
-            Form::Whole => Value::Whole(text.parse().map_err(|_| self.wanted())?),
+            Form::Whole { .. } => Value::Whole(text.parse().map_err(|_| self.wanted())?),
             Form::Word(_) | Form::OneOf(_) | Form::Text(..) | Form::Read(..) => Value::Text(text.to_owned()),
             Form::Many(_) => Value::Many(vec![text.to_owned()]),
         };
@@ -164,8 +212,10 @@ impl Form {
         let within = |range: RangeInclusive<f64>| value.real().is_some_and(|x| x.is_finite() && range.contains(&x));
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         let fits = match (self, value) {
-            (Form::Switch, Value::Switch(_)) | (Form::Whole, Value::Whole(_)) => true,
-            (Form::Bytes(least, most), Value::Whole(n)) => (*least..=*most).contains(n),
+            (Form::Switch, Value::Switch(_)) => true,
+            (Form::Bytes(least, most) | Form::Whole { least, most, .. }, Value::Whole(n)) => {
+                (*least..=*most).contains(n)
+            }
             (Form::Seconds(least, most), _) => within(*least..=*most),
             (Form::Share, _) => within(0.0..=1.0),
             (Form::Rate, _) => within(f64::MIN_POSITIVE..=f64::MAX),
@@ -185,7 +235,8 @@ impl Form {
             Form::Bytes(..) => format!("{} are valid", self.words()),
             Form::Share => "a share lies between 0% and 100%".to_owned(),
             Form::Rate => format!("{} is wanted, such as 10Gbit/s", self.words()),
-            Form::Whole => format!("{} is wanted, such as 100", self.words()),
+            Form::Whole { least: 0, most: u64::MAX, .. } => format!("{} is wanted, such as 100", self.words()),
+            Form::Whole { .. } => format!("{} is wanted", self.words()),
             Form::Seconds(..) | Form::Word(_) | Form::Text(..) | Form::Read(..) => {
                 format!("{} is wanted", self.words())
             }
@@ -236,6 +287,7 @@ pub const fn wait(modes: &'static [&'static str], default: &'static str) -> Opti
         default,
         help: "how a side waits for the other",
         answers: &[Answer { part: "", of: |e| words(e.wait) }],
+        steers: false,
         moved: None,
     }
 }
@@ -251,6 +303,7 @@ pub const SOCKBUF: OptionSpec = OptionSpec {
         Answer { part: " (send)", of: |e| words(e.send_buffer) },
         Answer { part: " (receive)", of: |e| words(e.receive_buffer) },
     ],
+    steers: false,
     moved: Some(Moved {
         knob: Knob::Buffer,
         unset: None,
@@ -269,6 +322,7 @@ pub const FAMILY: OptionSpec = OptionSpec {
     default: "what the address gives",
     help: "IP version",
     answers: &[],
+    steers: false,
     moved: None,
 };
 
@@ -280,6 +334,7 @@ pub const LOSS_TIMEOUT: OptionSpec = OptionSpec {
     default: "200ms",
     help: "time without an answer after which a datagram counts as lost",
     answers: &[],
+    steers: false,
     moved: None,
 };
 
@@ -296,7 +351,8 @@ mod tests {
             (LOSS_TIMEOUT.form, "200ms"),
             (Form::Share, "1%"),
             (Form::Rate, "10Gbit/s"),
-            (Form::Whole, "7"),
+            (Form::NUMBER, "7"),
+            (Form::Whole { least: 1, most: 0xFFFF, unit: "messages" }, "65535"),
             (Form::Word(15), "bbr"),
             (FAMILY.form, "6"),
             (Form::Switch, "off"),
@@ -312,6 +368,7 @@ mod tests {
         let limit = OptionSpec {
             name: "limit",
             form: Form::Bytes(256, 1 << 20),
+            steers: false,
             moved: Some(Moved { now: |_| None, unset: Some(4096), limits: &[], least: 256, ..SOCKBUF.moved.unwrap() }),
             ..SOCKBUF
         };
@@ -331,7 +388,7 @@ mod tests {
         assert_eq!(limit.elsewhere(1 << 20, u64::MAX), Some(1 << 19), "within its bounds");
         assert_eq!(limit.elsewhere(4096, 5000), Some(2048), "within the system's");
         assert_eq!(limit.elsewhere(256, 256), None);
-        let any = OptionSpec { moved: Some(Moved { least: 0, ..limit.moved.unwrap() }), form: Form::Whole, ..limit };
+        let any = OptionSpec { moved: Some(Moved { least: 0, ..limit.moved.unwrap() }), form: Form::NUMBER, ..limit };
         assert_eq!([0, u64::MAX].map(|now| any.elsewhere(now, u64::MAX)), [None, None], "it would stay where it is");
     }
 
@@ -347,6 +404,9 @@ mod tests {
             (Form::Word(15), "../../etc", "a word of at most 15"),
             (FAMILY.form, "5", "it is one of 4, 6"),
             (Form::Switch, "maybe", "it is on or off"),
+            (Form::NUMBER, "x", "such as 100"),
+            (Form::Whole { least: 1, most: 8, unit: "messages" }, "0", "a whole number of messages, 1 to 8 is wanted"),
+            (Form::Whole { least: 1, most: u64::MAX, unit: "" }, "0", "a whole number, 1 or more"),
         ] {
             let said = form.read(text).unwrap_err();
             assert!(said.contains(says), "{text}: {said}");

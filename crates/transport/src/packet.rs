@@ -106,10 +106,10 @@ impl Packets {
         })
     }
 
-    /// True once `block` is on its way, false if there was no room for it yet.
+    /// True once `message` is on its way, false if there was no room for it yet.
     #[inline]
-    fn put(&self, block: &[u8], flags: SendFlags) -> Result<bool, LinkError> {
-        match send(&self.fd, block, flags) {
+    fn put(&self, message: &[u8], flags: SendFlags) -> Result<bool, LinkError> {
+        match send(&self.fd, message, flags) {
             // The kernel takes a message as a whole or not at all.
             Ok(_) => Ok(true),
             Err(Errno::AGAIN) => Ok(false),
@@ -117,11 +117,11 @@ impl Packets {
         }
     }
 
-    /// True once `block` is filled, false if nothing was there yet.
+    /// True once `message` is filled, false if nothing was there yet.
     #[inline]
-    fn take(&self, block: &mut [u8], flags: RecvFlags) -> Result<bool, LinkError> {
-        let asked = block.len();
-        let take = || recv(&self.fd, block, flags);
+    fn take(&self, message: &mut [u8], flags: RecvFlags) -> Result<bool, LinkError> {
+        let asked = message.len();
+        let take = || recv(&self.fd, message, flags);
         let taken = match &self.watchdog {
             Some(watchdog) => watchdog.over(false, take),
             None => take(),
@@ -152,9 +152,9 @@ impl Packets {
     }
 
     #[inline]
-    fn fits(&self, block: &[u8]) -> Result<(), LinkError> {
-        if block.len() > self.most {
-            return Err(LinkError::TooLarge { asked: block.len() as u64, most: self.most as u64 });
+    fn fits(&self, message: &[u8]) -> Result<(), LinkError> {
+        if message.len() > self.most {
+            return Err(LinkError::TooLarge { asked: message.len() as u64, most: self.most as u64 });
         }
         Ok(())
     }
@@ -169,13 +169,13 @@ impl Packets {
 
     /// What is there once a receive found nothing: `Closed` if the peer is gone and left nothing behind.
     #[inline]
-    fn waits(&self, idle: &mut Idle, block: &mut [u8]) -> Result<bool, LinkError> {
+    fn waits(&self, idle: &mut Idle, message: &mut [u8]) -> Result<bool, LinkError> {
         self.idle(idle, RECEIVING)?;
         // The watchdog looks where there is one.
         if self.watchdog.is_some() || !idle.looked() || !self.gone() {
             return Ok(false);
         }
-        match self.take(block, self.reading | RecvFlags::DONTWAIT)? {
+        match self.take(message, self.reading | RecvFlags::DONTWAIT)? {
             true => Ok(true),
             false => Err(LinkError::Closed { doing: RECEIVING }),
         }
@@ -225,9 +225,9 @@ fn try_limit(of: SocketType) -> Result<usize, LinkError> {
     let (a, _b) = connected(of)?;
     size_buffers(a.as_fd(), &Settings::default())?;
     let mut most = room(a.as_fd())?.min(CEILING);
-    let block = Buffer::new(most, 1, 0).map_err(|e| LinkError::io(TRYING, e))?;
+    let message = Buffer::new(most, 1, 0).map_err(|e| LinkError::io(TRYING, e))?;
     while most > 0 {
-        match send(&a, &block[..most], SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
+        match send(&a, &message[..most], SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
             Ok(_) => return Ok(most),
             Err(Errno::MSGSIZE | Errno::NOBUFS | Errno::NOMEM) => most /= 2,
             Err(Errno::INTR) => {}
@@ -247,21 +247,21 @@ impl Link for Packets {
     }
 
     #[inline]
-    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
-        self.fits(block)?;
+    fn send(&mut self, message: &[u8]) -> Result<(), LinkError> {
+        self.fits(message)?;
         // An empty message would read as the end of the connection.
         let mut idle = Idle::default();
-        while !block.is_empty() && !self.put(block, self.writing)? {
+        while !message.is_empty() && !self.put(message, self.writing)? {
             self.idle(&mut idle, SENDING)?;
         }
         Ok(())
     }
 
     #[inline]
-    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
+    fn recv(&mut self, message: &mut [u8]) -> Result<(), LinkError> {
         let mut idle = Idle::default();
-        while !block.is_empty() && !self.take(block, self.reading)? {
-            if self.waits(&mut idle, block)? {
+        while !message.is_empty() && !self.take(message, self.reading)? {
+            if self.waits(&mut idle, message)? {
                 break;
             }
         }
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_block_named_really_goes_and_one_more_byte_is_refused() {
+    fn the_largest_message_named_really_goes_and_one_more_byte_is_refused() {
         let plain = Settings::default();
         let settings = [plain.clone(), plain.clone().with("sockbuf", 20_000u64), plain.with("sockbuf", 100_000u64)];
         for (of, settings) in BOTH.into_iter().flat_map(|of| settings.each_ref().map(|s| (of, s))) {
@@ -337,12 +337,12 @@ mod tests {
             let most = a.capabilities().max_block.unwrap() as usize;
             assert_eq!(can(of, settings), a.capabilities(), "known before it is opened");
             assert!(most > 10_000);
-            let block = vec![3; most + 1];
+            let message = vec![3; most + 1];
             let mut into = vec![0; most];
-            a.send(&block[..most]).unwrap();
+            a.send(&message[..most]).unwrap();
             b.recv(&mut into).unwrap();
             assert!(into.iter().all(|x| *x == 3));
-            assert!(matches!(a.send(&block), Err(LinkError::TooLarge { most: m, .. }) if m == most as u64));
+            assert!(matches!(a.send(&message), Err(LinkError::TooLarge { most: m, .. }) if m == most as u64));
         }
     }
 
@@ -351,10 +351,10 @@ mod tests {
         let (mut a, mut b) = pair(SocketType::SEQPACKET, &Settings::default());
         a.patience.limit = Duration::from_millis(150);
         b.send(b"unread").unwrap();
-        let block = vec![0; a.most];
+        let message = vec![0; a.most];
         let (tell, told) = std::sync::mpsc::channel();
         // Not joined: a wait without end would take the test with it.
-        std::thread::spawn(move || tell.send((0..100).find_map(|_| a.exchange(&block, &mut []).err())));
+        std::thread::spawn(move || tell.send((0..100).find_map(|_| a.exchange(&message, &mut []).err())));
         let outcome = told.recv_timeout(Duration::from_secs(60)).expect("the wait must end");
         assert!(matches!(outcome, Some(LinkError::Stalled { .. })), "{outcome:?}");
         drop(b);

@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn one_call_writes_a_piece_so_that_a_large_block_shows_its_progress() {
+    fn one_call_writes_a_piece_so_that_a_large_message_shows_its_progress() {
         let (ends, (their_reader, their_writer)) = ends(Wait::Block);
         drop(their_writer);
         let drain = std::thread::spawn(move || while read(&their_reader, &mut [0; 65_536]).is_ok_and(|n| n > 0) {});

@@ -21,6 +21,7 @@ pub(crate) const PRELOAD: OptionSpec = OptionSpec {
     default: "none",
     help: "library that is loaded into both processes by LD_PRELOAD",
     answers: &[Answer { part: "", of: |e| e.options.get(OPTION).cloned() }],
+    steers: true,
     moved: None,
 };
 

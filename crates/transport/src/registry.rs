@@ -11,7 +11,7 @@ use crate::any::links;
 use crate::{Capabilities, Family, LinkError, Name, OptionSpec, Patience, Proof, Settings};
 
 /// Every transport, in the order in which they are listed.
-static ALL: [&dyn Transport; 19] = [
+static ALL: [&dyn Transport; 21] = [
     &crate::memcpy::TRANSPORT,
     &crate::pipe::TRANSPORT,
     &crate::shm::TRANSPORT,
@@ -21,6 +21,8 @@ static ALL: [&dyn Transport; 19] = [
     &crate::unixgram::TRANSPORT,
     &crate::tcp::TRANSPORT,
     &crate::mptcp::TRANSPORT,
+    &crate::sctp::TRANSPORT,
+    &crate::vsock::TRANSPORT,
     &crate::tls::TRANSPORT,
     &crate::uring::TRANSPORT,
     &crate::websocket::TRANSPORT,
@@ -43,6 +45,8 @@ links! {
     Unixgram(crate::unixgram::Unixgram),
     Tcp(crate::tcp::Tcp),
     Mptcp(crate::mptcp::Mptcp),
+    Sctp(crate::sctp::Sctp),
+    Vsock(crate::vsock::Vsock),
     Tls(crate::tls::Tls),
     Uring(crate::uring::Uring),
     #[cfg(feature = "websocket")]
@@ -273,15 +277,18 @@ pub(crate) const NO_TRANSACTIONS: LinkError =
 /// Finds the module of a name: none where no file has it, an error where one does and can't be used.
 pub type Lookup = fn(&str) -> Option<Result<&'static dyn Transport, String>>;
 
+/// The names of all files that may be modules.
+pub type Names = fn() -> Vec<String>;
+
 /// How this process finds modules; one that was never told finds none.
-static LOOKUP: OnceLock<Lookup> = OnceLock::new();
+static LOOKUP: OnceLock<(Lookup, Names)> = OnceLock::new();
 
 /// Modules that were found, or why they can't be used.
 static MODULES: Mutex<BTreeMap<String, Result<&'static dyn Transport, String>>> = Mutex::new(BTreeMap::new());
 
 /// Says how this process finds modules: once, before any is asked for.
-pub fn modules_by(lookup: Lookup) {
-    let _ = LOOKUP.set(lookup);
+pub fn modules_by(lookup: Lookup, names: Names) {
+    let _ = LOOKUP.set((lookup, names));
 }
 
 /// Every transport that is built in, in the order in which they are listed, and every module that was asked for.
@@ -296,7 +303,7 @@ fn module(text: &str) -> Option<Result<&'static dyn Transport, String>> {
     if known.is_some() {
         return known;
     }
-    let found = LOOKUP.get()?(text)?;
+    let found = LOOKUP.get()?.0(text)?;
     MODULES.lock().unwrap_or_else(PoisonError::into_inner).insert(text.to_owned(), found.clone());
     Some(found)
 }
@@ -345,15 +352,28 @@ fn meant(text: &str) -> String {
     if let Some(absent) = crate::absent::named(&lower) {
         return format!(" ({})", absent.why());
     }
-    let near = names().map(Name::as_str).map(|name| (strsim::osa_distance(&lower, name), name));
+    let modules = found();
+    let known: Vec<String> = names().map(|name| name.as_str().to_owned()).chain(modules.iter().cloned()).collect();
+    let near = known.iter().map(|name| (strsim::osa_distance(&lower, name), name.as_str()));
     // Of a short name two letters are most of it.
     let allowed = |name: &str| if name.len() <= 5 { 1 } else { 2 };
     let nearest = near.filter(|(away, name)| *away <= allowed(name)).min_by_key(|(away, _)| *away);
-    nearest.map_or(String::new(), |(_, name)| format!(" (did you mean {name}?)"))
+    // A kind of which there are several modules: mpi.
+    let of_a_kind = || modules.iter().filter(|name| lower.len() >= 3 && name.contains(&lower)).map(String::as_str);
+    let meant: Vec<&str> = nearest.map_or_else(|| of_a_kind().collect(), |(_, name)| vec![name]);
+    if meant.is_empty() { String::new() } else { format!(" (did you mean {}?)", meant.join(" or ")) }
+}
+
+/// The names that the files of modules give.
+fn found() -> Vec<String> {
+    LOOKUP.get().map_or_else(Vec::new, |(_, names)| names())
 }
 
 fn listed() -> String {
-    names().map(Name::as_str).collect::<Vec<_>>().join(", ")
+    let built_in = || ALL.into_iter().map(|t| t.name().as_str());
+    let modules: Vec<String> = found().into_iter().filter(|name| built_in().all(|other| other != name)).collect();
+    let all = built_in().collect::<Vec<_>>().join(", ");
+    if modules.is_empty() { all } else { format!("{all}; modules: {}", modules.join(", ")) }
 }
 
 impl Name {

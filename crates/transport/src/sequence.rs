@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn widths_may_change_from_block_to_block() {
+    fn widths_may_change_from_message_to_message() {
         let mut t = Tracker::new(70_000);
         assert_eq!(t.arrived(70_000, 4), NEXT);
         assert_eq!(t.arrived(70_001 & 0xff, 1), NEXT);

@@ -14,13 +14,19 @@ use crate::settings::Effective;
 use crate::sys::{self, Idle, RECEIVING, SENDING};
 use crate::watchdog::Watchdog;
 use crate::zerocopy::{self, Pending};
-use crate::{Capabilities, Link, LinkError, Patience, Proof, Queued, TcpState, VisitQueued, Wait, tcp_state};
+use crate::{
+    Asked, Buffer, Capabilities, Link, LinkError, Patience, Proof, Queued, TcpState, VisitQueued, Wait, tcp_state,
+};
 
 /// Two directions of bytes. The calls mean what the system's mean; `AGAIN` from `read` and `write` is a wait that was in
 /// vain.
 pub trait Duct: Send {
     /// What the transport that it carries can do.
     fn capabilities(&self) -> Capabilities;
+    /// As [`Link::buffer`].
+    fn buffer(&mut self, asked: &Asked) -> Result<Buffer, LinkError> {
+        asked.ordinary()
+    }
     /// Reads what is there; waits for it unless this duct spins.
     fn read(&self, into: &mut [u8]) -> Result<usize, Errno>;
     /// Writes what fits; waits for room unless this duct spins.
@@ -186,13 +192,16 @@ impl<D: Duct> Link for Stream<D> {
     fn capabilities(&self) -> Capabilities {
         self.duct.capabilities()
     }
+    fn buffer(&mut self, asked: &Asked) -> Result<Buffer, LinkError> {
+        self.duct.buffer(asked)
+    }
 
     #[inline]
-    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
+    fn send(&mut self, message: &[u8]) -> Result<(), LinkError> {
         let mut at = 0;
         let mut idle = Idle::default();
-        while at < block.len() {
-            match self.duct.write(&block[at..]) {
+        while at < message.len() {
+            match self.duct.write(&message[at..]) {
                 Ok(n) => {
                     at += n;
                     idle.moved();
@@ -204,11 +213,11 @@ impl<D: Duct> Link for Stream<D> {
     }
 
     #[inline]
-    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
+    fn recv(&mut self, message: &mut [u8]) -> Result<(), LinkError> {
         let mut at = 0;
         let mut idle = Idle::default();
-        while at < block.len() {
-            match self.duct.read(&mut block[at..]) {
+        while at < message.len() {
+            match self.duct.read(&mut message[at..]) {
                 Ok(0) => return Err(LinkError::Closed { doing: RECEIVING }),
                 Ok(n) => {
                     at += n;
@@ -316,10 +325,10 @@ impl<D: Duct> Stream<D> {
 }
 
 impl<D: Duct> Queued for Stream<D> {
-    fn post(&mut self, block: &[u8]) -> Result<(), LinkError> {
+    fn post(&mut self, message: &[u8]) -> Result<(), LinkError> {
         let (mut at, mut idle) = (0, Idle::default());
-        while at < block.len() {
-            match self.duct.post(&block[at..block.len().min(at + zerocopy::CALL)]) {
+        while at < message.len() {
+            match self.duct.post(&message[at..message.len().min(at + zerocopy::CALL)]) {
                 Ok(n) => {
                     at += n;
                     idle.moved();
@@ -387,6 +396,8 @@ pub struct Socket {
     loaded: Option<String>,
     /// Sends that were posted; none of a connection that can't, or is not kept.
     posts: Option<Pending>,
+    /// Most bytes of one write.
+    piece: usize,
 }
 
 impl Socket {
@@ -399,7 +410,19 @@ impl Socket {
         report: fn(&Socket) -> Effective,
     ) -> Result<Self, LinkError> {
         let (reading, writing) = sys::modes(fd.as_fd(), wait, RecvFlags::empty(), LOOK)?;
-        Ok(Self { watchdog: None, fd, can, wait, reading, writing, at, report, loaded: None, posts: None })
+        Ok(Self {
+            watchdog: None,
+            fd,
+            can,
+            wait,
+            reading,
+            writing,
+            at,
+            report,
+            loaded: None,
+            posts: None,
+            piece: usize::MAX,
+        })
     }
 
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
@@ -412,6 +435,11 @@ impl Socket {
 
     pub(crate) fn at(&self) -> Option<String> {
         self.at.clone()
+    }
+
+    /// The same where the system takes no more bytes in one write.
+    pub(crate) fn in_pieces(self, piece: usize) -> Self {
+        Self { piece: piece.max(1), ..self }
     }
 
     /// The same where a library that was asked for lies below this process's calls.
@@ -463,7 +491,7 @@ impl Duct for Socket {
     }
     #[inline]
     fn write(&self, from: &[u8]) -> Result<usize, Errno> {
-        rustix::net::send(&self.fd, from, self.writing)
+        rustix::net::send(&self.fd, &from[..from.len().min(self.piece)], self.writing)
     }
     #[inline]
     fn try_read(&self, into: &mut [u8]) -> Result<usize, Errno> {
@@ -471,7 +499,7 @@ impl Duct for Socket {
     }
     #[inline]
     fn try_write(&self, from: &[u8]) -> Result<usize, Errno> {
-        rustix::net::send(&self.fd, from, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)
+        rustix::net::send(&self.fd, &from[..from.len().min(self.piece)], SendFlags::NOSIGNAL | SendFlags::DONTWAIT)
     }
     fn ends(&self) -> Result<(BorrowedFd<'_>, BorrowedFd<'_>), Errno> {
         Ok((self.fd.as_fd(), self.fd.as_fd()))
@@ -546,7 +574,8 @@ impl Stream<Socket> {
 
     /// `first` and `second` in one call, so that they leave in one segment where they fit.
     fn send_both(&mut self, first: &[u8], second: &[u8]) -> Result<(), LinkError> {
-        let slices = [IoSlice::new(first), IoSlice::new(second)];
+        let room = self.duct.piece.saturating_sub(first.len());
+        let slices = [IoSlice::new(first), IoSlice::new(&second[..second.len().min(room)])];
         let sent = match rustix::net::sendmsg(self.duct.fd(), &slices, &mut Default::default(), self.duct.writing) {
             Ok(n) => n,
             Err(Errno::AGAIN | Errno::INTR) => 0,

@@ -79,7 +79,8 @@ pub(crate) fn wait(known: &[Wait], settings: &Settings) -> Result<Wait, LinkErro
 #[cold]
 pub(crate) fn fault(e: Errno, doing: &'static str) -> LinkError {
     match e {
-        Errno::PIPE | Errno::CONNRESET | Errno::CONNREFUSED | Errno::NOTCONN | Errno::CONNABORTED => {
+        // The last is what SCTP says to a send that waits while its association ends.
+        Errno::PIPE | Errno::CONNRESET | Errno::CONNREFUSED | Errno::NOTCONN | Errno::CONNABORTED | Errno::SRCH => {
             LinkError::Closed { doing }
         }
         e => LinkError::io(doing, e),

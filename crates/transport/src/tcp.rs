@@ -33,6 +33,7 @@ pub(crate) const NODELAY: OptionSpec = OptionSpec {
     default: "on",
     help: "send small segments at once",
     answers: &[Answer { part: "", of: |e| e.nodelay.map(|on| on.to_string()) }],
+    steers: false,
     moved: None,
 };
 
@@ -44,6 +45,7 @@ pub(crate) const CONGESTION: OptionSpec = OptionSpec {
     default: "the system's",
     help: "congestion control, by the kernel's name",
     answers: &[Answer { part: "", of: |e| e.congestion.clone() }],
+    steers: false,
     moved: None,
 };
 
@@ -59,6 +61,7 @@ pub(crate) const OPTIONS: [OptionSpec; 6] = [
         default: "what the path gives",
         help: "largest segment",
         answers: &[Answer { part: "", of: |e| e.mss.map(|bytes| bytes.to_string()) }],
+        steers: false,
         moved: Some(Moved {
             knob: Knob::Packet,
             unset: None,

@@ -2,12 +2,15 @@
 
 mod pairs;
 
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use pairs::{all_at_once, carried, content, hasty_pair, lossy, name, pair, patience, settings, variants};
 use transport::theory::{FarRole, Theory, TheoryLink};
-use transport::{AnyLink, End, Link, LinkError, Name, OneSided, Patience, Queued, memcpy, pipe, tcp, theory};
+use transport::{
+    AnyLink, Buffer, End, Link, LinkError, Name, OneSided, Patience, Queued, Room, memcpy, pipe, tcp, theory,
+};
 
 const SIZES: [usize; 8] = [1, 7, 1473, 4096, 65_507, 64 << 10, 1 << 20, 8 << 20];
 
@@ -17,7 +20,7 @@ fn sizes(link: &AnyLink) -> impl Iterator<Item = usize> {
 }
 
 #[test]
-fn blocks_arrive_intact_both_ways() {
+fn messages_arrive_intact_both_ways() {
     for (kind, settings) in variants() {
         let (mut near, mut far) = pair(kind, &settings, &Patience::default());
         let sizes: Vec<usize> = sizes(&near).collect();
@@ -25,10 +28,10 @@ fn blocks_arrive_intact_both_ways() {
         std::thread::scope(|s| {
             s.spawn(|| {
                 for &size in &sizes {
-                    let mut block = vec![0; size];
-                    far.recv(&mut block).unwrap();
+                    let mut message = vec![0; size];
+                    far.recv(&mut message).unwrap();
                     assert!(
-                        carried(kind, &settings, &block) == carried(kind, &settings, &content(size, 1)),
+                        carried(kind, &settings, &message) == carried(kind, &settings, &content(size, 1)),
                         "{kind} there, {size}"
                     );
                     far.send(&content(size, 2)).unwrap();
@@ -55,7 +58,7 @@ const BOUNDARIES: [usize; 12] =
     [64, 1448, 1472, 4096, 16 << 10, 32 << 10, 36_864, 64 << 10, 212_992, 1 << 20, 4 << 20, 16 << 20];
 
 #[test]
-fn blocks_around_every_boundary_come_back_as_they_were_sent() {
+fn messages_around_every_boundary_come_back_as_they_were_sent() {
     for (kind, settings) in variants().into_iter().filter(|(_, s)| !s.with.any()) {
         let (mut near, mut far) = pair(kind, &settings, &Patience::default());
         let most = near.capabilities().max_block.map_or(usize::MAX, |m| m as usize);
@@ -64,9 +67,9 @@ fn blocks_around_every_boundary_come_back_as_they_were_sent() {
         std::thread::scope(|s| {
             s.spawn(|| {
                 for &size in &sizes {
-                    let mut block = vec![0; size];
-                    far.recv(&mut block).unwrap();
-                    far.send(&block).unwrap();
+                    let mut message = vec![0; size];
+                    far.recv(&mut message).unwrap();
+                    far.send(&message).unwrap();
                 }
                 far.flush().unwrap();
             });
@@ -84,16 +87,65 @@ fn blocks_around_every_boundary_come_back_as_they_were_sent() {
     }
 }
 
+/// Bytes around a message that is received, which nothing is written to.
+const AROUND: usize = 64;
+
 #[test]
-fn many_blocks_keep_their_order() {
+fn messages_may_lie_anywhere_and_nothing_beside_them_is_written() {
+    for (kind, settings) in variants().into_iter().filter(|(_, s)| !s.with.any()) {
+        let (mut near, mut far) = pair(kind, &settings, &Patience::default());
+        let most = near.capabilities().max_block.map_or(usize::MAX, |m| m as usize);
+        let sizes: Vec<usize> = [1, 63, 1473, 4097, 70_001].into_iter().filter(|size| *size <= most).collect();
+        let places = [(1, 0), (2, 1), (8, 3), (64, 0), (64, 63), (4096, 0), (4096, 4095)];
+        // A message of each size at each place, behind a lead that keeps the alignment.
+        let at = |size: usize, (align, offset): (usize, usize)| {
+            let lead = AROUND.next_multiple_of(align);
+            let mut memory = Buffer::new(lead + size + AROUND, align, offset).unwrap();
+            memory.fill(0x5A);
+            (memory, lead..lead + size)
+        };
+        let beside = |memory: &[u8], message: &Range<usize>| {
+            let (before, behind) = (&memory[message.start - AROUND..message.start], &memory[message.end..]);
+            assert!(before.iter().chain(behind).all(|byte| *byte == 0x5A), "{} {message:?}", name(kind, &settings));
+        };
+        let all = || sizes.iter().flat_map(|size| places.iter().map(move |place| (*size, *place)));
+        std::thread::scope(|s| {
+            s.spawn(|| {
+                for (size, place) in all() {
+                    let (mut memory, message) = at(size, place);
+                    far.recv(&mut memory[message.clone()]).unwrap();
+                    beside(&memory, &message);
+                    far.send(&memory[message]).unwrap();
+                }
+                far.flush().unwrap();
+            });
+            for (size, place) in all() {
+                let ((mut out, message), (mut back, _)) = (at(size, place), at(size, place));
+                let sent = content(size, place.1 as u64 + 5);
+                out[message.clone()].copy_from_slice(&sent);
+                near.send(&out[message.clone()]).unwrap();
+                near.recv(&mut back[message.clone()]).unwrap();
+                beside(&back, &message);
+                assert!(
+                    carried(kind, &settings, &back[message]) == carried(kind, &settings, &sent),
+                    "{} {size} {place:?}",
+                    name(kind, &settings)
+                );
+            }
+        });
+    }
+}
+
+#[test]
+fn many_messages_keep_their_order() {
     for (kind, settings) in variants().into_iter().filter(|(k, s)| !lossy(*k, s)) {
         let (mut near, mut far) = pair(kind, &settings, &Patience::default());
         std::thread::scope(|s| {
             s.spawn(|| (0..3000u64).for_each(|i| far.send(&content(1 + i as usize % 200, i)).unwrap()));
             for i in 0..3000u64 {
-                let mut block = vec![0; 1 + i as usize % 200];
-                near.recv(&mut block).unwrap();
-                assert_eq!(block, content(block.len(), i), "{kind} {i}");
+                let mut message = vec![0; 1 + i as usize % 200];
+                near.recv(&mut message).unwrap();
+                assert_eq!(message, content(message.len(), i), "{kind} {i}");
             }
         });
     }
@@ -157,7 +209,7 @@ fn ready_tells_whether_something_is_there() {
 }
 
 #[test]
-fn ready_ends_when_a_block_comes() {
+fn ready_ends_when_a_message_comes() {
     all_at_once(|kind, settings| {
         let (mut near, mut far) = pair(kind, &settings, &Patience::default());
         std::thread::scope(|s| {
@@ -196,10 +248,10 @@ fn a_close_reaches_the_peer_after_what_was_sent() {
         let (mut near, mut far) = pair(kind, &settings, &patience(60.0).0);
         far.send(&content(1000, 1)).unwrap();
         far.close().unwrap();
-        let mut block = vec![0; 1000];
-        near.recv(&mut block).unwrap();
-        assert_eq!(block, content(1000, 1), "{kind}");
-        let outcome = near.recv(&mut block);
+        let mut message = vec![0; 1000];
+        near.recv(&mut message).unwrap();
+        assert_eq!(message, content(1000, 1), "{kind}");
+        let outcome = near.recv(&mut message);
         assert!(matches!(outcome, Err(LinkError::Closed { .. })), "{}: {outcome:?}", name(kind, &settings));
         // Its own end is closed as well, and closing again is no error.
         assert!(matches!(far.send(&[1]), Err(LinkError::Closed { .. })), "{}", name(kind, &settings));
@@ -288,11 +340,11 @@ fn kinds_within_one_process_give_back_what_they_got() {
     for mut link in [solo(memcpy::NAME).unwrap(), AnyLink::Theory(End::new(theory))] {
         assert!(!link.capabilities().two_ended);
         for size in SIZES {
-            let (block, mut back) = (content(size, 5), vec![0; size]);
+            let (message, mut back) = (content(size, 5), vec![0; size]);
             assert!(!link.ready(Duration::ZERO).unwrap());
-            link.send(&block).unwrap();
+            link.send(&message).unwrap();
             link.recv(&mut back).unwrap();
-            assert!(block == back, "{link:?} {size}");
+            assert!(message == back, "{link:?} {size}");
         }
     }
     assert!(solo(theory::NAME).unwrap().clock().is_some());
@@ -352,9 +404,9 @@ fn one_sided_access_is_there_where_capabilities_say_so() {
             assert!(far.withdraw(Duration::from_secs(60)).unwrap(), "{what}");
             // Messages and regions don't disturb each other.
             far.send(&content(40, round)).unwrap();
-            let mut block = [0; 40];
-            near.recv(&mut block).unwrap();
-            assert!(block == *content(40, round), "{what}");
+            let mut message = [0; 40];
+            near.recv(&mut message).unwrap();
+            assert!(message == *content(40, round), "{what}");
         }
     }
     assert!(some >= 2, "shared memory has it in each of its wait modes");
@@ -388,12 +440,12 @@ fn posts_are_there_where_capabilities_say_so_and_arrive_in_their_order() {
         let Some(near) = near.queued() else { continue };
         some += 1;
         let sizes = [1, 100, 4096, 70_000, 1 << 20, 0, 3 << 20, 7];
-        let blocks: Vec<Vec<u8>> = (0..).zip(sizes).map(|(seed, len)| content(len, seed)).collect();
+        let messages: Vec<Vec<u8>> = (0..).zip(sizes).map(|(seed, len)| content(len, seed)).collect();
         std::thread::scope(|s| {
             let far = s.spawn(|| {
-                for block in &blocks {
+                for message in &messages {
                     // Posts and sends are messages in one order.
-                    for sent in [block, &vec![9; 100]] {
+                    for sent in [message, &vec![9; 100]] {
                         let mut came = vec![0; sent.len()];
                         far.recv(&mut came).unwrap();
                         assert!(came == *sent, "{what}: {} bytes", sent.len());
@@ -402,11 +454,11 @@ fn posts_are_there_where_capabilities_say_so_and_arrive_in_their_order() {
                 far.send(&[1]).unwrap();
             });
             assert_eq!((near.posted(), near.poll(0, Duration::ZERO).unwrap()), (0, 0), "{what}");
-            for block in &blocks {
-                near.post(block).unwrap();
+            for message in &messages {
+                near.post(message).unwrap();
                 near.send(&[9; 100]).unwrap();
             }
-            let all = blocks.len() as u64;
+            let all = messages.len() as u64;
             let mut complete = 0;
             while complete < all {
                 let now = near.poll(all, Duration::from_secs(60)).unwrap();
@@ -425,16 +477,122 @@ fn posts_are_there_where_capabilities_say_so_and_arrive_in_their_order() {
     assert!(some >= 3, "tcp has them in each of its wait modes");
 }
 
+/// What trials post: a part of memory that the link gave. Each is complete before its memory is filled anew.
+struct Posts<'a>(&'a [(Room, Range<usize>)]);
+
+impl transport::Visit for Posts<'_> {
+    type Out = ();
+    fn visit<L: Link>(self, end: &mut End<L>) {
+        for (seed, (room, part)) in (0..).zip(self.0) {
+            let (link, out, _) = end.lend(room, &Room::NONE).unwrap();
+            out[..room.len].copy_from_slice(&content(room.len, seed));
+            let link = link.queued().unwrap();
+            link.post(&out[part.clone()]).unwrap();
+            let all = link.posted();
+            while link.poll(all, Duration::from_secs(60)).unwrap() < all {}
+        }
+    }
+}
+
+#[test]
+fn posts_from_anywhere_in_the_links_own_memory_arrive_as_they_were() {
+    let sizes = [1, 63, 1473, 4097, 70_001, (256 << 10) - 1, (256 << 10) + 1, 1 << 20];
+    let places = [(1, 0), (64, 63), (4096, 0), (4096, 4095)];
+    let all = sizes.iter().flat_map(|len| places.map(|(align, offset)| Room { offset, ..Room::of(*len, align) }));
+    // The whole, all but its ends, and a single byte.
+    let parts = |room: Room| {
+        let (len, inner) = (room.len, 1.min(room.len - 1));
+        [0..len, inner..(len - inner).max(inner), len - 1..len].map(|part| (room, part))
+    };
+    let posts: Vec<(Room, Range<usize>)> = all.flat_map(parts).collect();
+    let mut some = 0;
+    for (kind, settings) in variants() {
+        let (mut near, mut far) = pair(kind, &settings, &patience(60.0).0);
+        if !near.capabilities().queued {
+            continue;
+        }
+        some += 1;
+        std::thread::scope(|s| {
+            s.spawn(|| {
+                for (seed, (room, part)) in (0..).zip(&posts) {
+                    let mut came = vec![0; part.len()];
+                    far.recv(&mut came).unwrap();
+                    let what = name(kind, &settings);
+                    assert!(came == content(room.len, seed)[part.clone()], "{what}: {part:?} of {room:?}");
+                }
+            });
+            near.visit(Posts(&posts));
+        });
+    }
+    assert!(some >= 3, "tcp has them in each of its wait modes");
+}
+
+/// A post from memory of the link, which ends with the link.
+struct Left<'a>(&'a [u8]);
+
+impl transport::Visit for Left<'_> {
+    type Out = bool;
+    fn visit<L: Link>(self, end: &mut End<L>) -> bool {
+        let (link, out, _) = end.lend(&Room::of(self.0.len(), 64), &Room::NONE).unwrap();
+        out[..self.0.len()].copy_from_slice(self.0);
+        link.queued().map(|link| link.post(&out[..self.0.len()]).unwrap()).is_some()
+    }
+}
+
+#[test]
+fn what_was_posted_arrives_though_the_link_and_its_memory_are_gone() {
+    let message = content(50_000, 3);
+    for (kind, settings) in variants() {
+        let (mut near, mut far) = pair(kind, &settings, &patience(60.0).0);
+        let posted = near.visit(Left(&message));
+        drop(near);
+        if posted {
+            let mut came = vec![0; message.len()];
+            far.recv(&mut came).unwrap();
+            assert!(came == message, "{}", name(kind, &settings));
+            let outcome = far.recv(&mut came);
+            assert!(matches!(outcome, Err(LinkError::Closed { .. })), "{}: {outcome:?}", name(kind, &settings));
+        }
+    }
+}
+
+/// Posts from memory of the link until one fails.
+struct Until;
+
+impl transport::Visit for Until {
+    type Out = Option<LinkError>;
+    fn visit<L: Link>(self, end: &mut End<L>) -> Option<LinkError> {
+        let (link, out, _) = end.lend(&Room::of(1 << 20, 64), &Room::NONE).unwrap();
+        let link = link.queued()?;
+        (0..1000).find_map(|_| link.post(out).err())
+    }
+}
+
+#[test]
+fn posts_from_the_links_own_memory_end_with_the_peer() {
+    all_at_once(|kind, settings| {
+        let (mut near, far) = hasty_pair(kind, &settings, &patience(0.3).0);
+        if !near.capabilities().queued {
+            return;
+        }
+        let outcome = near.visit(Until);
+        assert!(matches!(outcome, Some(LinkError::Stalled { .. })), "{}: {outcome:?}", name(kind, &settings));
+        drop(far);
+        let outcome = near.visit(Until);
+        assert!(matches!(outcome, Some(LinkError::Closed { .. })), "{}: {outcome:?}", name(kind, &settings));
+    });
+}
+
 #[test]
 fn posts_to_a_peer_that_takes_nothing_or_is_gone_end() {
     all_at_once(|kind, settings| {
         let (mut near, far) = hasty_pair(kind, &settings, &patience(0.3).0);
         let Some(link) = near.queued() else { return };
-        let block = content(1 << 20, 1);
-        let outcome = (0..1000).find_map(|_| link.post(&block).err());
+        let message = content(1 << 20, 1);
+        let outcome = (0..1000).find_map(|_| link.post(&message).err());
         assert!(matches!(outcome, Some(LinkError::Stalled { .. })), "{}: {outcome:?}", name(kind, &settings));
         drop(far);
-        let outcome = (0..1000).find_map(|_| link.post(&block).err());
+        let outcome = (0..1000).find_map(|_| link.post(&message).err());
         assert!(matches!(outcome, Some(LinkError::Closed { .. })), "{}: {outcome:?}", name(kind, &settings));
     });
 }

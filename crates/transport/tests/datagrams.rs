@@ -44,9 +44,9 @@ fn lost_late_and_double_datagrams_are_counted_and_never_returned() {
             near.send(&numbered(number, len)).unwrap();
         }
         for number in [1, 2, 5, 6] {
-            let mut block = vec![0; len];
-            link.recv(&mut block).unwrap();
-            assert_eq!(block, numbered(number, len));
+            let mut message = vec![0; len];
+            link.recv(&mut message).unwrap();
+            assert_eq!(message, numbered(number, len));
         }
         let counts = if len == 1 {
             DatagramCounts { lost: 2, reordered: 0, duplicated: 0, mismatched: 0, strangers: 0 }
@@ -63,14 +63,14 @@ fn a_datagram_of_another_size_is_counted_and_passed_over() {
     near.send(&numbered(1, 100)).unwrap();
     near.send(&numbered(2, 0)).unwrap();
     near.send(&numbered(2, 8)).unwrap();
-    let mut block = [0; 8];
-    link.recv(&mut block).unwrap();
-    assert_eq!(block[..], numbered(2, 8));
+    let mut message = [0; 8];
+    link.recv(&mut message).unwrap();
+    assert_eq!(message[..], numbered(2, 8));
     assert_eq!(link.datagrams().unwrap(), DatagramCounts { mismatched: 1, ..Default::default() });
 }
 
 #[test]
-fn a_proof_that_comes_again_is_answered_again_and_is_no_block() {
+fn a_proof_that_comes_again_is_answered_again_and_is_no_message() {
     let (mut link, near, _door) = far(&settings());
     near.send(&proof(7).near).unwrap();
     near.send(&proof(7).near).unwrap();
@@ -79,9 +79,9 @@ fn a_proof_that_comes_again_is_answered_again_and_is_no_block() {
     expect_answer(&near);
     near.send(&proof(7).near).unwrap();
     near.send(&numbered(1, 32)).unwrap();
-    let mut block = [0; 32];
-    link.recv(&mut block).unwrap();
-    assert_eq!(block[..], numbered(1, 32));
+    let mut message = [0; 32];
+    link.recv(&mut message).unwrap();
+    assert_eq!(message[..], numbered(1, 32));
     expect_answer(&near);
 }
 
@@ -95,8 +95,8 @@ fn strangers_are_not_heard() {
     }
     assert!(!link.ready(Duration::from_millis(50)).unwrap());
     near.send(&numbered(1, 10)).unwrap();
-    let mut block = [0; 10];
-    link.recv(&mut block).unwrap();
+    let mut message = [0; 10];
+    link.recv(&mut message).unwrap();
     assert_eq!(link.datagrams(), Some(DatagramCounts::default()));
 }
 
@@ -134,10 +134,10 @@ fn the_largest_datagram_of_each_ip_version_goes_and_one_byte_more_is_refused() {
         let settings = settings().with("family", family);
         let (mut near, mut far) = pair(udp::NAME, &settings, &Patience::default());
         assert_eq!(near.capabilities().max_block, Some(most as u64));
-        let (block, mut into) = (content(most, 1), vec![0; most]);
-        near.send(&block).unwrap();
+        let (message, mut into) = (content(most, 1), vec![0; most]);
+        near.send(&message).unwrap();
         far.recv(&mut into).unwrap();
-        assert!(into[4..] == block[4..]);
+        assert!(into[4..] == message[4..]);
         let refused = near.send(&content(most + 1, 1));
         assert!(matches!(refused, Err(LinkError::TooLarge { most: m, .. }) if m == most as u64), "{refused:?}");
     }
@@ -158,12 +158,12 @@ fn a_far_side_that_answers_late_is_still_met() {
         let mut far = far.join().unwrap();
         for i in 0..20u8 {
             near.send(&[i; 32]).unwrap();
-            let mut block = [0; 32];
-            far.recv(&mut block).unwrap();
-            assert_eq!(block[4..], [i; 28]);
+            let mut message = [0; 32];
+            far.recv(&mut message).unwrap();
+            assert_eq!(message[4..], [i; 28]);
             far.send(&[i; 32]).unwrap();
-            near.recv(&mut block).unwrap();
-            assert_eq!(block[4..], [i; 28]);
+            near.recv(&mut message).unwrap();
+            assert_eq!(message[4..], [i; 28]);
         }
         for link in [near, far] {
             assert_eq!(link.datagrams(), Some(DatagramCounts::default()));

@@ -66,8 +66,8 @@ fn each_member_delivers_the_casts_of_all_others_with_their_ranks_and_none_of_its
             // Around a packet's and a page's end, and the most that a message may be.
             for (round, size) in (1..).zip([1, 2, 1456, 1457, 4096, 65_000, most - 1, most]) {
                 for caster in 0..members {
-                    let block = content(size, u64::from(round) * 100 + caster as u64);
-                    assert_eq!(of(&mut links[caster]).cast(&block).unwrap(), round, "{what}");
+                    let message = content(size, u64::from(round) * 100 + caster as u64);
+                    assert_eq!(of(&mut links[caster]).cast(&message).unwrap(), round, "{what}");
                     for (rank, link) in links.iter_mut().enumerate() {
                         assert_eq!((of(link).rank(), of(link).members()), (rank as u32, members as u32), "{what}");
                         if rank == caster {
@@ -77,7 +77,7 @@ fn each_member_delivers_the_casts_of_all_others_with_their_ranks_and_none_of_its
                         let mut came = vec![0; size];
                         let delivered = of(link).deliver(&mut came).unwrap();
                         assert_eq!(delivered, Delivered { from: caster as u32, number: round }, "{what}, {size} bytes");
-                        assert!(came == block, "{what}, {size} bytes of {caster} at {rank}");
+                        assert!(came == message, "{what}, {size} bytes of {caster} at {rank}");
                         // An answer is for the caster alone.
                         of(link).answer(caster as u32, &came[..1]).unwrap();
                     }
@@ -85,7 +85,7 @@ fn each_member_delivers_the_casts_of_all_others_with_their_ranks_and_none_of_its
                         .map(|_| {
                             let mut answer = [0];
                             let from = of(&mut links[caster]).answered(&mut answer).unwrap();
-                            assert_eq!(answer, block[..1], "{what}");
+                            assert_eq!(answer, message[..1], "{what}");
                             from
                         })
                         .collect();

@@ -136,17 +136,17 @@ fn speaks(links: &mut [AnyLink; 2], what: &str) {
     let most = links[0].capabilities().max_block.unwrap() as usize;
     for (round, size) in (1..).zip([1, 1430, 1431, most]) {
         for caster in 0..2 {
-            let block = content(size, u64::from(round) * 10 + caster as u64);
-            links[caster].group().unwrap().cast(&block).unwrap();
+            let message = content(size, u64::from(round) * 10 + caster as u64);
+            links[caster].group().unwrap().cast(&message).unwrap();
             let (mut came, mut answer) = (vec![0; size], [0]);
             let other = links[1 - caster].group().unwrap();
             let delivered =
                 other.deliver(&mut came).unwrap_or_else(|e| panic!("{what}, {size} bytes of {caster}: {e}"));
             assert_eq!(delivered, Delivered { from: caster as u32, number: round }, "{what}");
-            assert!(came == block, "{what}");
-            other.answer(caster as u32, &block[..1]).unwrap();
+            assert!(came == message, "{what}");
+            other.answer(caster as u32, &message[..1]).unwrap();
             assert_eq!(links[caster].group().unwrap().answered(&mut answer).unwrap(), 1 - caster as u32, "{what}");
-            assert_eq!(answer, block[..1], "{what}");
+            assert_eq!(answer, message[..1], "{what}");
         }
     }
     for link in links {

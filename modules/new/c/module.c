@@ -45,10 +45,20 @@ struct pipegauge_link {
 /* ---- What can be set, as data: flags, lists, checks and explain read it. ---- */
 
 static const struct pipegauge_option options[] = {
-    {sizeof(struct pipegauge_option), "nodelay", "send small segments at once", "on", PIPEGAUGE_SWITCH, PIPEGAUGE_NO_KNOB, 0, 0, 0, 0,
-     NULL},
-    {sizeof(struct pipegauge_option), "buffer", "send and receive buffer asked of the kernel", "the system's", PIPEGAUGE_BYTES,
-     PIPEGAUGE_BUFFER, 1024, 1 << 30, 0, 0, NULL},
+    {.size = sizeof(struct pipegauge_option),
+     .name = "nodelay",
+     .help = "send small segments at once",
+     .by_default = "on",
+     .form = PIPEGAUGE_SWITCH,
+     .knob = PIPEGAUGE_NO_KNOB},
+    {.size = sizeof(struct pipegauge_option),
+     .name = "buffer",
+     .help = "send and receive buffer asked of the kernel",
+     .by_default = "the system's",
+     .form = PIPEGAUGE_BYTES,
+     .knob = PIPEGAUGE_BUFFER,
+     .least = 1024,
+     .most = 1 << 30},
 };
 
 static struct wanted read_settings(const settings *set)

@@ -296,6 +296,7 @@ static OPTIONS: Fixed<[OptionOf; 1]> = Fixed([OptionOf {
     low: 0.0,
     high: 0.0,
     words: std::ptr::null(),
+    unit: std::ptr::null(),
 }]);
 
 static MODULE: Fixed<Module> = Fixed(Module {

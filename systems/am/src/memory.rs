@@ -42,6 +42,16 @@ unsafe impl Shared for crate::bell::Bell {}
 // SAFETY: an array of what is shared.
 unsafe impl<T: Shared, const N: usize> Shared for [T; N] {}
 
+/// Whether a file of this process may have `len` bytes (`RLIMIT_FSIZE`). To be asked first: whoever goes beyond the limit is killed by `SIGXFSZ`, in
+/// memory as on a disk.
+#[must_use]
+pub fn may_have(len: usize) -> bool {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: room for one limit.
+    let asked = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) };
+    asked == 0 && len as u64 <= limit.rlim_cur
+}
+
 /// A mapping of a whole sealed file; unmapped on drop.
 #[derive(Debug)]
 pub struct Memory {
@@ -69,6 +79,10 @@ impl Memory {
     /// # Errors
     /// What the system refused.
     pub fn create_partly(name: &str, len: usize, there: usize) -> Result<(Self, OwnedFd), Error> {
+        if !may_have(len) {
+            let found = io::Error::from_raw_os_error(libc::EFBIG);
+            return Err(Error::io(format!("giving shared memory {len} bytes under the limit on file sizes"), found));
+        }
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = rustix::fs::memfd_create(name, flags).map_err(|e| Error::io("creating shared memory", e))?;
         rustix::fs::ftruncate(&file, len as u64).map_err(|e| Error::io("giving shared memory its size", e))?;
@@ -100,10 +114,23 @@ impl Memory {
         Self::map(file, len)
     }
 
+    /// Fresh zeros for this process and those that it forks, in no file: no limit on files' sizes holds for them.
+    ///
+    /// # Errors
+    /// What the system refused.
+    pub fn without_file(len: usize) -> Result<Self, Error> {
+        let (prot, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
+        // SAFETY: a new mapping at an address the kernel chooses; it overlaps nothing.
+        Self::mapped(unsafe { rustix::mm::mmap_anonymous(std::ptr::null_mut(), len, prot, flags) }, len)
+    }
+
     fn map(file: &OwnedFd, len: usize) -> Result<Self, Error> {
         let (prot, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
         // SAFETY: a new mapping at an address the kernel chooses; it overlaps nothing.
-        let start = unsafe { rustix::mm::mmap(std::ptr::null_mut(), len, prot, flags, file.as_fd(), 0) };
+        Self::mapped(unsafe { rustix::mm::mmap(std::ptr::null_mut(), len, prot, flags, file.as_fd(), 0) }, len)
+    }
+
+    fn mapped(start: rustix::io::Result<*mut std::ffi::c_void>, len: usize) -> Result<Self, Error> {
         let start = start.map_err(|e| Error::io(format!("mapping {len} bytes of shared memory"), e))?;
         let start = NonNull::new(start.cast())
             .ok_or_else(|| Error::io("mapping shared memory", io::Error::other("the system gave address 0")))?;

@@ -127,7 +127,8 @@ int strata_fd(struct strata_group *group, struct strata_error *error);
 /* Answers STRATA_WANTED. 1: somebody still needs it; 0: nobody does. */
 int strata_give(struct strata_group *group, const void *state, size_t len, struct strata_error *error);
 
-/* Begins to leave: STRATA_LEFT comes when the others have all that this member cast. */
+/* Begins to leave: STRATA_LEFT comes when the others have all that this member cast, or after 5 seconds (10 with a state) and a view change; then a
+ * STRATA_NOTICE before it says how many casts may be lost. */
 int strata_leave(struct strata_group *group, struct strata_error *error);
 
 #ifdef __cplusplus

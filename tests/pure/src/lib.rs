@@ -43,7 +43,7 @@ pub fn figures() -> Vec<(&'static str, f64)> {
     all
 }
 
-/// `t0 + b B` over 60 sizes in ten blocks, with noise that repeats after 97 steps.
+/// `t0 + b B` over 60 sizes in ten rounds, with noise that repeats after 97 steps.
 fn curve(t0: f64, b: f64) -> Vec<CurvePoint> {
     let mut step = 0;
     let mut noisy = |seconds: f64| {
@@ -53,9 +53,9 @@ fn curve(t0: f64, b: f64) -> Vec<CurvePoint> {
     (0..60)
         .map(|i| (1.3f64.powi(i)) as u64 + i as u64)
         .map(|size| {
-            let blocks: Vec<(u32, f64)> = (0..10).map(|n| (n, noisy(t0 + b * size as f64))).collect();
-            let seconds = stats::median(&blocks.iter().map(|b| b.1).collect::<Vec<_>>());
-            CurvePoint { size, seconds, blocks, throughput: size as f64 * 8.0 / seconds, interval: None, rounding: 0.0 }
+            let rounds: Vec<(u32, f64)> = (0..10).map(|n| (n, noisy(t0 + b * size as f64))).collect();
+            let seconds = stats::median(&rounds.iter().map(|b| b.1).collect::<Vec<_>>());
+            CurvePoint { size, seconds, rounds, throughput: size as f64 * 8.0 / seconds, interval: None, rounding: 0.0 }
         })
         .collect()
 }

@@ -1,7 +1,7 @@
 //! From synthetic trials to the events that the driver of a real run would send.
 
 use host::Environment;
-use measure::event::{BlockOpened, Calibration, End, PathOpened, Plan, Run, SCHEMA, Trial};
+use measure::event::{Calibration, End, PathOpened, Plan, RoundOpened, Run, SCHEMA, Trial};
 use measure::{Event, TrialReport};
 use transport::Capabilities;
 use transport::settings::Effective;
@@ -44,16 +44,16 @@ pub fn events(world: &World, shape: &Shape, trials: &[Taken], long: &[Taken], se
         if opened != Some(t.round) {
             opened = Some(t.round);
             let planned = shape.sizes.len() as u32;
-            // Block 0 is the survey, which a synthetic run has not.
-            let block = BlockOpened {
+            // Round 0 is the survey, which a synthetic run has not.
+            let round = RoundOpened {
                 path: 0,
-                block: t.round + 1,
+                round: t.round + 1,
                 at: t.at,
                 planned,
                 calibration: None,
                 far_calibration: None,
             };
-            events.push(Event::Block(block));
+            events.push(Event::Round(round));
         }
         events.push(Event::Trial(trial(t)));
     }
@@ -74,7 +74,7 @@ fn trial(t: &Taken) -> Trial {
     let counted = t.pauses.iter().take(16);
     Trial {
         path: 0,
-        block: t.round + 1,
+        round: t.round + 1,
         at: t.at,
         size: t.size,
         response: 0,

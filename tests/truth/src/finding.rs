@@ -9,7 +9,7 @@ use crate::world::{Shape, Slow, World, spread};
 
 /// Widths of dips, decades.
 pub const WIDTHS: [f64; 2] = [0.05, 0.1];
-/// Depths of dips: how many times as long a block takes.
+/// Depths of dips: how many times as long a message takes.
 pub const DEPTHS: [f64; 3] = [1.06, 1.2, 1.5];
 
 /// Share of runs without a break that may be said to have one.

@@ -361,7 +361,7 @@ impl Compares {
 fn times(curve: &[CurvePoint], factor: f64) -> Vec<CurvePoint> {
     let one = |p: &CurvePoint| CurvePoint {
         seconds: p.seconds * factor,
-        blocks: p.blocks.iter().map(|(block, seconds)| (*block, seconds * factor)).collect(),
+        rounds: p.rounds.iter().map(|(round, seconds)| (*round, seconds * factor)).collect(),
         throughput: p.throughput / factor,
         rounding: p.rounding * factor,
         ..*p

@@ -39,7 +39,7 @@ pub struct World {
     pub root: f64,
     /// Power of the size that bytes cost: 1 on a line.
     pub power: f64,
-    /// Beyond this size (bytes) a block costs what whole multiples of it do; 0 for none.
+    /// Beyond this size (bytes) a message costs what whole multiples of it do; 0 for none.
     pub stair: f64,
     /// A disturbance that comes back.
     pub stops: Option<Stops>,

@@ -135,12 +135,32 @@ export async function page({ check, lines, shot, pictures }) {
     for (const graph of await page.locator(".panel").all()) assert.equal(await graph.isVisible(), true);
     assert.match(await page.locator(".panel.percentiles h3").innerText(), /tcp/, "what was chosen is told without its button");
     if (pictures) await page.pdf({ path: join(pictures, "print.pdf"), format: "A4" });
-    const pages = async () => (await page.pdf({ format: "A4" })).toString("latin1").match(/\/Type\s*\/Page\b/g).length;
-    const all = await pages();
-    await page.addStyleTag({ content: "#points { display: none !important }" });
-    const before = await pages();
-    assert.ok(before <= 5 && before < all, `${before} pages before the points, ${all} in all`);
+    await fivePages(page);
   });
+
+  await check("of seven paths with many warnings five pages go before the points, and all of the rest behind them", "noisy.html", {}, async (page) => {
+    await page.emulateMedia({ media: "print" });
+    if (pictures) await page.pdf({ path: join(pictures, "noisy.pdf"), format: "A4" });
+    await fivePages(page);
+    await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+    const said = await page.locator("#appendix").innerText();
+    for (const words of ["a CPU quota stopped the measurement", "what was seen, the likely cause of it", "Machines", "Pieces and misfits"]) {
+      assert.ok(said.includes(words), `the appendix has "${words}"`);
+    }
+    assert.equal(await page.locator("#appendix [id]").count(), 0, "an id names one element");
+    await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+    assert.equal(await page.locator("#appendix").count(), 0, "the screen is as it was");
+    assert.equal(await page.locator("details[open]").count(), 0, "and what was folded, too");
+  });
+}
+
+/** Five pages of paper at most go before the points and the appendix. */
+async function fivePages(page) {
+  const pages = async () => (await page.pdf({ format: "A4" })).toString("latin1").match(/\/Type\s*\/Page\b/g).length;
+  const all = await pages();
+  await page.addStyleTag({ content: "#points, #appendix { display: none !important }" });
+  const before = await pages();
+  assert.ok(before <= 5 && before < all, `${before} pages before the points, ${all} in all`);
 }
 
 /** In the page: the median and the longest frame, milliseconds, while it is hovered, its strip dragged, zoomed, and drawn on another axis. */

@@ -87,11 +87,11 @@ fn doing(state: &State) -> String {
         (Phase::Ended, Some(error), ..) => format!("ended early: {}", words::plain(error)),
         (Phase::Ended, None, ..) => "done; q leaves and prints the summary".to_owned(),
         (Phase::Stopping, ..) => "stopping: what was measured is kept".to_owned(),
-        (_, _, Some(extent), Some((path, block, size))) => {
+        (_, _, Some(extent), Some((path, round, size))) => {
             let name = state.measured(path).map_or("?", |p| p.opened.name());
-            let block = if block == 0 { "first look".to_owned() } else { format!("round {block}") };
+            let round = if round == 0 { "first look".to_owned() } else { format!("round {round}") };
             let size = if size > 0 { format!(", {}", Bytes(size)) } else { String::new() };
-            extent.words(&format!("{name}, {block}{size}"))
+            extent.words(&format!("{name}, {round}{size}"))
         }
         _ => "starting".to_owned(),
     }

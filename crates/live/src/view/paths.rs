@@ -38,7 +38,7 @@ pub(super) fn rows(state: &State, most: u16) -> Vec<Row> {
 }
 
 fn cells(name: String, path: &PathRun) -> [String; 6] {
-    let block = path.blocks.last().map_or_else(|| "-".to_owned(), |b| b.block.to_string());
+    let round = path.rounds.last().map_or_else(|| "-".to_owned(), |b| b.round.to_string());
     let settled = path.points.iter().filter(|p| matches!(p.why, Some(Why::Precision | Why::Trials))).count();
     let mut widths: Vec<f64> = path.points.iter().map(|p| p.figures.reach()).filter(|w| w.is_finite()).collect();
     widths.sort_by(f64::total_cmp);
@@ -49,7 +49,7 @@ fn cells(name: String, path: &PathRun) -> [String; 6] {
         path.points.iter().map(|p| p.figures.throughput).filter(|t| *t > 0.0 && t.is_finite()).max_by(f64::total_cmp);
     [
         name,
-        block,
+        round,
         format!("{settled}/{}", path.points.len()),
         width,
         first.map_or_else(String::new, |p| short(p.figures.median, Kind::Seconds)),

@@ -22,7 +22,7 @@ pub(super) fn grain(plan: &Plan, used: &[&Trial], clock: &Calibration) -> f64 {
             return step / flows.iterations().max(1.0) / transfers(plan, t);
         }
         if timed_there(t) {
-            // A stream's receiver reads it once before and once after all blocks.
+            // A stream's receiver reads it once before and once after all messages.
             return step * t.size as f64 / r.far.bytes as f64;
         }
         // Trials of single iterations have a histogram; else a chunk is as long as it takes for reading the clock to be cheap.

@@ -58,7 +58,7 @@ impl Common {
             let mut counted = point.borrow().iter().filter(|t| !t.warmup).peekable();
             sizes.extend(counted.peek().map(|t| t.size));
             let one =
-                |t: &Trial| Some(Seen { size: t.size, round: t.block, at: t.at, seconds: typical(plan, kind, t)? });
+                |t: &Trial| Some(Seen { size: t.size, round: t.round, at: t.at, seconds: typical(plan, kind, t)? });
             seen.extend(counted.filter_map(one));
         }
         sizes.sort_unstable();
@@ -74,7 +74,7 @@ impl Common {
             // HINT keeps the best of successive trials, and no state of the machine makes that better than it is.
             Schedule::Hint => {
                 let by_point = untold.rounds_of(plan, &sizes, &seen);
-                let levels = stats::block_levels(&by_point).into_iter().collect();
+                let levels = stats::round_levels(&by_point).into_iter().collect();
                 untold.levelled(&sizes, by_point, levels)
             }
             Schedule::Adaptive => {

@@ -104,8 +104,8 @@ pub fn of_process<T: Borrow<[Trial]>>(
             End::Near => TrialReport { cost, ..TrialReport::default() },
             End::Far => TrialReport::default().with_far(FarReport { cost, ..FarReport::default() }),
         };
-        let Trial { path, block, at, size, response, burst, warmup, .. } = *trial;
-        Trial { path, block, at, size, response, burst, warmup, report }
+        let Trial { path, round, at, size, response, burst, warmup, .. } = *trial;
+        Trial { path, round, at, size, response, burst, warmup, report }
     };
     let alone: Vec<Vec<Trial>> = points.map(|trials| trials.borrow().iter().map(its).collect()).collect();
     costs(plan, kind, end, alone.iter().map(|trials| &trials[..])).collect()
@@ -184,8 +184,8 @@ fn as_time(plan: &Plan, kind: Name, end: End, trial: &Trial) -> Option<Trial> {
     } else {
         TrialReport { repeats, seconds, median: each, ..TrialReport::default() }
     };
-    let Trial { path, block, at, size, response, burst, warmup, .. } = *trial;
-    Some(Trial { path, block, at, size, response, burst, warmup, report })
+    let Trial { path, round, at, size, response, burst, warmup, .. } = *trial;
+    Some(Trial { path, round, at, size, response, burst, warmup, report })
 }
 
 fn point(plan: &Plan, kind: Name, end: End, trials: &[Trial], times: &[Trial], common: &Common) -> Option<PointCost> {
@@ -228,7 +228,7 @@ mod tests {
     use crate::Pattern;
 
     /// A trial of 100 iterations that takes a microsecond of CPU time for each on the near side, and twice that on the far side.
-    fn trial(block: u32, size: u64, more: f64) -> Trial {
+    fn trial(round: u32, size: u64, more: f64) -> Trial {
         let cost = |each: f64| Cost {
             iterations: 100,
             elapsed_ns: 400_000,
@@ -243,7 +243,7 @@ mod tests {
         };
         let far = FarReport { cost: Some(cost(2000.0)), ..FarReport::default() };
         let report = TrialReport { repeats: 100, cost: Some(cost(1000.0)), ..TrialReport::default() }.with_far(far);
-        Trial { path: 0, block, at: f64::from(block), size, response: 0, burst: 0, warmup: false, report }
+        Trial { path: 0, round, at: f64::from(round), size, response: 0, burst: 0, warmup: false, report }
     }
 
     fn found(plan: &Plan, trials: &[Trial]) -> [Option<PointCost>; 2] {
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_streams_cost_is_that_of_a_block_whoever_timed_it() {
+    fn a_streams_cost_is_that_of_a_message_whoever_timed_it() {
         let plan = Plan { pattern: Pattern::Stream, ..Plan::default() };
         let [near, far] = found(&plan, &[trial(1, 50, 1.0)]).map(|c| c.unwrap().cpu.unwrap());
         assert!((near.median / 1e-6 - 1.0).abs() < 0.01 && (far.median / 2e-6 - 1.0).abs() < 0.01);

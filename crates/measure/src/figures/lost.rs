@@ -23,9 +23,9 @@ impl Lost {
         for t in counted(trials) {
             let far = &t.report.far;
             let (lost, sent) = (far.lost as f64, far.received.saturating_add(far.lost) as f64);
-            match rounds.iter_mut().find(|(round, ..)| *round == t.block) {
+            match rounds.iter_mut().find(|(round, ..)| *round == t.round) {
                 Some((_, l, n)) => (*l, *n) = (*l + lost, *n + sent),
-                None => rounds.push((t.block, lost, sent)),
+                None => rounds.push((t.round, lost, sent)),
             }
         }
         rounds.sort_by_key(|(round, ..)| *round);

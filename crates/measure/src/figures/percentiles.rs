@@ -53,7 +53,7 @@ impl Singles {
         let mut rounds = BTreeMap::<u32, Vec<(f64, u64)>>::new();
         for t in used {
             let pairs = t.report.histogram.iter().map(|(ns, n)| (*ns as f64 * 1e-9 / each, *n));
-            rounds.entry(t.block).or_default().extend(pairs);
+            rounds.entry(t.round).or_default().extend(pairs);
         }
         let mut rounds: Vec<_> = rounds.into_values().collect();
         rounds.iter_mut().for_each(|r| r.sort_by(|a, b| a.0.total_cmp(&b.0)));

@@ -48,8 +48,8 @@ fn way(trial: &Trial, back: bool) -> Option<Trial> {
         far,
         ..TrialReport::default()
     };
-    let Trial { path, block, at, size, response, burst, warmup, .. } = *trial;
-    Some(Trial { path, block, at, size, response, burst, warmup, report })
+    let Trial { path, round, at, size, response, burst, warmup, .. } = *trial;
+    Some(Trial { path, round, at, size, response, burst, warmup, report })
 }
 
 #[cfg(test)]
@@ -60,7 +60,7 @@ mod tests {
     use crate::{FlowReport, Pattern};
 
     /// A trial of a flow each way, 1 ms at once: so many messages of 1000 bytes there and back, of which some are lost back.
-    fn trial(block: u32, there: f64, back: f64, lost: u64) -> Trial {
+    fn trial(round: u32, there: f64, back: f64, lost: u64) -> Trial {
         let flow = |iterations, lost| FlowReport { iterations, lost, ..FlowReport::default() };
         let flows = Flows { seconds: 1e-3, span: 1.2e-3, apart: 1e-4, each: vec![flow(there, 0), flow(back, lost)] };
         let far = FarReport { received: 2000 - lost, lost, ..FarReport::default() };
@@ -71,7 +71,7 @@ mod tests {
             far,
             ..TrialReport::default()
         };
-        Trial { path: 0, block, at: f64::from(block), size: 1000, response: 0, burst: 0, warmup: false, report }
+        Trial { path: 0, round, at: f64::from(round), size: 1000, response: 0, burst: 0, warmup: false, report }
     }
 
     fn plan() -> Plan {

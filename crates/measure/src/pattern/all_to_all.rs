@@ -17,7 +17,7 @@ pub(super) const FACTS: Facts = Facts {
 struct AllToAll;
 
 impl Operation for AllToAll {
-    fn blocks(spec: &TrialSpec) -> (u64, u64) {
+    fn messages(spec: &TrialSpec) -> (u64, u64) {
         let all = spec.size.saturating_mul(members(spec));
         (all, all)
     }
@@ -29,15 +29,15 @@ impl Operation for AllToAll {
 
     fn fill(out: &mut [u8], place: Place) {
         let size = out.len() / place.members.max(1) as usize;
-        for (to, block) in (0..).zip(out.chunks_mut(size.max(1))) {
-            content::fill(block, place.seed, place.number(place.rank, to), Writer::Near);
+        for (to, message) in (0..).zip(out.chunks_mut(size.max(1))) {
+            content::fill(message, place.seed, place.number(place.rank, to), Writer::Near);
         }
     }
 
     fn wrong(into: &[u8], place: Place) -> Option<u64> {
         let size = into.len() / place.members.max(1) as usize;
-        (0u64..).zip(into.chunks(size.max(1))).find_map(|(from, block)| {
-            content::first_wrong(block, place.seed, place.number(from, place.rank), Writer::Near, 0)
+        (0u64..).zip(into.chunks(size.max(1))).find_map(|(from, message)| {
+            content::first_wrong(message, place.seed, place.number(from, place.rank), Writer::Near, 0)
         })
     }
 }

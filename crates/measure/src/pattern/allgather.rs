@@ -1,4 +1,4 @@
-//! Allgather: each member gets the blocks of all.
+//! Allgather: each member gets the messages of all.
 
 use transport::{Collective, LinkError};
 
@@ -17,7 +17,7 @@ pub(super) const FACTS: Facts = Facts {
 struct Allgather;
 
 impl Operation for Allgather {
-    fn blocks(spec: &TrialSpec) -> (u64, u64) {
+    fn messages(spec: &TrialSpec) -> (u64, u64) {
         (spec.size, spec.size.saturating_mul(members(spec)))
     }
 
@@ -32,9 +32,9 @@ impl Operation for Allgather {
 
     fn wrong(into: &[u8], place: Place) -> Option<u64> {
         let size = into.len() / place.members.max(1) as usize;
-        (0u64..)
-            .zip(into.chunks(size.max(1)))
-            .find_map(|(rank, block)| content::first_wrong(block, place.seed, place.number(rank, 0), Writer::Near, 0))
+        (0u64..).zip(into.chunks(size.max(1))).find_map(|(rank, message)| {
+            content::first_wrong(message, place.seed, place.number(rank, 0), Writer::Near, 0)
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Allreduce: the blocks of all members are added up, as whole numbers of 64 bits, and each member gets the sums. A size is rounded up to whole words.
+//! Allreduce: the messages of all members are added up, as whole numbers of 64 bits, and each member gets the sums. A size is rounded up to whole words.
 
 use transport::{Collective, LinkError, WORD};
 
@@ -8,7 +8,7 @@ use crate::TrialSpec;
 use crate::content::{self, Writer};
 
 pub(super) const FACTS: Facts = Facts {
-    blocks: |spec: &TrialSpec| (whole_words(spec.size), whole_words(spec.size)),
+    messages: |spec: &TrialSpec| (whole_words(spec.size), whole_words(spec.size)),
     bytes: |trial, _| whole_words(trial.size).saturating_mul(took_part(trial)),
     startup: Some("allreduces"),
     ..facts("The sums of all members' numbers to each of them: time until the slowest has them")
@@ -32,10 +32,10 @@ impl Operation for Allreduce {
 
     fn wrong(into: &[u8], place: Place) -> Option<u64> {
         let mut sums = vec![0u64; into.len() / WORD];
-        let mut block = vec![0; into.len()];
+        let mut message = vec![0; into.len()];
         for rank in 0..place.members {
-            content::fill(&mut block, place.seed, place.number(rank, 0), Writer::Near);
-            for (sum, word) in sums.iter_mut().zip(block.chunks_exact(WORD)) {
+            content::fill(&mut message, place.seed, place.number(rank, 0), Writer::Near);
+            for (sum, word) in sums.iter_mut().zip(message.chunks_exact(WORD)) {
                 *sum = sum.wrapping_add(word.try_into().map_or(0, u64::from_ne_bytes));
             }
         }

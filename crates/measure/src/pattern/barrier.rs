@@ -11,7 +11,7 @@ const NO_SIZE: &str = "none";
 pub(super) const FACTS: Facts = Facts {
     sized: false,
     largest: |_, _| 1,
-    blocks: |_| (1, 1),
+    messages: |_| (1, 1),
     bytes: |_, _| 0,
     size: Sizes { cell: |_| NO_SIZE.to_owned(), brief: |_| NO_SIZE.to_owned(), ..Sizes::BYTES },
     ..facts("All members of a group wait for each other: time until the slowest goes on")

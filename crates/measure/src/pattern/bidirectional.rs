@@ -28,8 +28,8 @@ struct Exchange;
 
 impl<L: Link> Turn<L> for Exchange {
     #[inline(always)]
-    fn step(&self, link: &mut L, block: &[u8], answer: &mut [u8], _: u64) -> Result<(), LinkError> {
-        link.exchange(block, answer)
+    fn step(&self, link: &mut L, message: &[u8], answer: &mut [u8], _: u64) -> Result<(), LinkError> {
+        link.exchange(message, answer)
     }
 }
 
@@ -52,10 +52,10 @@ pub(super) fn far<L: Link>(end: &mut End<L>, spec: &TrialSpec, workspace: &mut W
             side.go_on()?;
             let answer = side.out.slot();
             side.check.fill(answer, i);
-            let block = side.into.slot();
-            match side.link.exchange(answer, block) {
+            let message = side.into.slot();
+            match side.link.exchange(answer, message) {
                 Ok(()) => {
-                    side.check.verify(block, i);
+                    side.check.verify(message, i);
                     side.came();
                 }
                 Err(e) => {

@@ -1,4 +1,4 @@
-//! Broadcast: a block of one member goes to all others. Where [`super::cast`] waits for their answers, here each member is done when its own part is.
+//! Broadcast: a message of one member goes to all others. Where [`super::cast`] waits for their answers, here each member is done when its own part is.
 
 use transport::{Collective, LinkError};
 
@@ -17,8 +17,8 @@ struct Broadcast;
 impl Operation for Broadcast {
     #[inline(always)]
     fn step<L: Collective>(link: &mut L, out: &mut [u8], into: &mut [u8]) -> Result<(), LinkError> {
-        let block = if link.rank() == 0 { out } else { into };
-        link.broadcast(block)
+        let message = if link.rank() == 0 { out } else { into };
+        link.broadcast(message)
     }
 
     fn fill(out: &mut [u8], place: Place) {

@@ -22,7 +22,7 @@ pub(super) const FACTS: Facts = Facts {
     whole: |spec| if spec.burst == 0 { Err("a burst has at least 1 message".into()) } else { Ok(()) },
     bursts: true,
     reverses: true,
-    blocks: |spec| if spec.reverse { (1, spec.size) } else { (spec.size, 1) },
+    messages: |spec| if spec.reverse { (1, spec.size) } else { (spec.size, 1) },
     transfers: |_, burst| burst.max(1) as f64,
     ways: |burst| burst.max(1),
     bandwidth: Some("bursts of sends, one answer"),
@@ -30,9 +30,9 @@ pub(super) const FACTS: Facts = Facts {
 };
 
 /// One burst of so many messages.
-struct Blocks(u64);
+struct Messages(u64);
 
-impl<L: Link> Turn<L> for Blocks {
+impl<L: Link> Turn<L> for Messages {
     const CONTENTS: bool = false;
 
     #[inline(always)]
@@ -44,12 +44,12 @@ impl<L: Link> Turn<L> for Blocks {
         link.recv(into.slot())
     }
 
-    fn blocks(&self) -> u64 {
+    fn messages(&self) -> u64 {
         self.0
     }
 
-    fn step(&self, link: &mut L, block: &[u8], answer: &mut [u8], number: u64) -> Result<(), LinkError> {
-        link.send(block)?;
+    fn step(&self, link: &mut L, message: &[u8], answer: &mut [u8], number: u64) -> Result<(), LinkError> {
+        link.send(message)?;
         if number + 1 == self.0 { link.recv(answer) } else { Ok(()) }
     }
 }
@@ -68,13 +68,13 @@ impl<L: Link> Turn<L> for Asked {
         Ok(())
     }
 
-    fn blocks(&self) -> u64 {
+    fn messages(&self) -> u64 {
         self.0
     }
 
-    fn step(&self, link: &mut L, block: &[u8], answer: &mut [u8], number: u64) -> Result<(), LinkError> {
+    fn step(&self, link: &mut L, message: &[u8], answer: &mut [u8], number: u64) -> Result<(), LinkError> {
         if number == 0 {
-            link.send(block)?;
+            link.send(message)?;
             link.flush()?;
         }
         link.recv(answer)
@@ -89,7 +89,7 @@ pub(super) fn near<L: Link, C: Clock>(
 ) -> Timed {
     let (mut loops, mut out, mut into) = Loops::new(end, clock, spec, workspace, Writer::Far)?;
     match spec.reverse {
-        false => loops.closed(&Blocks(spec.burst), &mut out, &mut into),
+        false => loops.closed(&Messages(spec.burst), &mut out, &mut into),
         true => loops.closed(&Asked(spec.burst), &mut out, &mut into),
     }
 }
@@ -105,9 +105,9 @@ pub(super) fn far<L: Link>(end: &mut End<L>, spec: &TrialSpec, workspace: &mut W
         while i < end {
             for b in 0..spec.burst {
                 side.go_on()?;
-                let block = side.into.slot();
-                side.link.recv(block)?;
-                side.check.verify(block, i * spec.burst + b);
+                let message = side.into.slot();
+                side.link.recv(message)?;
+                side.check.verify(message, i * spec.burst + b);
                 side.came();
             }
             side.link.send(side.out.slot())?;
@@ -129,9 +129,9 @@ fn answer<L: Link>(mut side: Side<'_, L>, burst: u64) -> Answered {
             side.came();
             for b in 0..burst {
                 side.go_on()?;
-                let block = side.out.slot();
-                side.check.fill(block, i * burst + b);
-                side.link.send(block)?;
+                let message = side.out.slot();
+                side.check.fill(message, i * burst + b);
+                side.link.send(message)?;
             }
             side.link.flush()?;
             i += 1;

@@ -27,7 +27,7 @@ pub(super) const FACTS: Facts = Facts {
     refuses: |can: &Capabilities| one_process(can).or((!can.group).then_some(LACKS)),
     in_group: Some(InGroup::Whole),
     undecorated: true,
-    blocks: |spec| (spec.size, ANSWER),
+    messages: |spec| (spec.size, ANSWER),
     bytes: |trial, _| trial.size.saturating_mul(trial.report.flows.as_ref().map_or(1, |flows| flows.each.len() as u64)),
     startup: Some("casts"),
     paused: Some(("the group", "casts follow each other, so that one of them alone is charged with each pause")),
@@ -43,8 +43,8 @@ impl<L: Group> Turn<L> for Cast {
     const CONTENTS: bool = false;
 
     #[inline(always)]
-    fn step(&self, link: &mut L, block: &[u8], answer: &mut [u8], _: u64) -> Result<(), LinkError> {
-        let number = link.cast(block)?.to_le_bytes();
+    fn step(&self, link: &mut L, message: &[u8], answer: &mut [u8], _: u64) -> Result<(), LinkError> {
+        let number = link.cast(message)?.to_le_bytes();
         let mut awaited = all_others(link.members());
         while awaited != 0 {
             let from = link.answered(answer)?;
@@ -96,7 +96,7 @@ impl VisitGroup for Far<'_> {
 
     fn visit<L: Group>(self, link: &mut L) -> Answered {
         let Self { spec, halt, out, into } = self;
-        let came = |link: &mut L, block: &mut [u8]| link.deliver(block);
+        let came = |link: &mut L, message: &mut [u8]| link.deliver(message);
         Side::on(link, spec, halt, out, into)
             .each_as(came, |link, _, came, _| link.answer(came.from, &came.number.to_le_bytes()))
     }

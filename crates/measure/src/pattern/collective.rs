@@ -28,7 +28,7 @@ const LACKS: &str =
     "it has no operations that all members of a group do together (list says which transports have collectives)";
 const LACKING: LinkError = LinkError::Unsupported("do what all members of a group do together");
 
-/// The facts of a collective pattern, of which each says its help, blocks and bytes.
+/// The facts of a collective pattern, of which each says its help, messages and bytes.
 pub(super) const fn facts(help: &'static str) -> Facts {
     Facts {
         refuses: |can: &Capabilities| one_process(can).or((!can.collective).then_some(LACKS)),
@@ -46,7 +46,7 @@ pub(super) const fn facts(help: &'static str) -> Facts {
     }
 }
 
-/// What a member reserves beside two blocks of the trial's size where it has blocks for each other member: at most.
+/// What a member reserves beside two messages of the trial's size where it has messages for each other member: at most.
 pub(super) fn for_all(spec: &TrialSpec) -> u128 {
     let each = u128::from(spec.size) + u128::from(spec.align) + 128;
     4 * each * u128::from(members(spec)) + 2 * u128::from(spec.pool)
@@ -81,17 +81,17 @@ impl Place {
 /// One operation.
 pub(super) trait Operation {
     /// Bytes that a member gives, and that it gets.
-    fn blocks(spec: &TrialSpec) -> (u64, u64) {
-        (spec.pattern.facts().blocks)(spec)
+    fn messages(spec: &TrialSpec) -> (u64, u64) {
+        (spec.pattern.facts().messages)(spec)
     }
 
-    /// All members do it. `out` is what this one gives, `into` what it gets, as long as the pattern's blocks are.
+    /// All members do it. `out` is what this one gives, `into` what it gets, as long as the pattern's messages are.
     fn step<L: Collective>(link: &mut L, out: &mut [u8], into: &mut [u8]) -> Result<(), LinkError>;
 
     /// Fills what this member gives.
     fn fill(out: &mut [u8], place: Place);
 
-    /// The first wrong byte of what it got, within its block.
+    /// The first wrong byte of what it got, within its message.
     fn wrong(into: &[u8], place: Place) -> Option<u64>;
 }
 
@@ -239,7 +239,7 @@ pub(super) fn near_half<O: Operation, L: Link, C: Clock>(
     side: &mut Workspace,
 ) -> Timed {
     let halt = side.halt();
-    let (gives, gets) = O::blocks(spec);
+    let (gives, gets) = O::messages(spec);
     let (link, out, into) = side.slots(end, spec, gives, gets)?;
     let of = std::marker::PhantomData::<O>;
     link.visit_collective(Near { clock, spec, halt, out, into, of }).unwrap_or(Err(LACKING.into()))
@@ -248,7 +248,7 @@ pub(super) fn near_half<O: Operation, L: Link, C: Clock>(
 /// The half of any other member.
 pub(super) fn far_half<O: Operation, L: Link>(end: &mut End<L>, spec: &TrialSpec, side: &mut Workspace) -> Answered {
     let halt = side.halt();
-    let (gives, gets) = O::blocks(spec);
+    let (gives, gets) = O::messages(spec);
     let (link, out, into) = side.slots(end, spec, gives, gets)?;
     let of = std::marker::PhantomData::<O>;
     link.visit_collective(Far { spec, halt, out, into, of }).unwrap_or(Err(LACKING.into()))

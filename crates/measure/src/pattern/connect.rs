@@ -19,7 +19,9 @@ const HELP: &str = "Connect, request, response, close for each transaction";
 const KEPT: LinkError = LinkError::Unsupported("run transactions on a kept connection");
 
 pub(super) const FACTS: Facts = Facts {
-    refuses: |can| one_process(can).or((!can.connects).then_some("it has no connections to make and close")),
+    refuses: |can| {
+        one_process(can).or((!can.connects).then_some("a connection of its own for each transaction can't be had over it (pipegauge list NAME says 'connect pattern' of what has that)"))
+    },
     anew: Some(Anew {
         near: |connector, proof, spec, halt| {
             transact(&Monotonic, spec, halt, |request, response| connector.transaction(proof, request, response))
@@ -29,7 +31,7 @@ pub(super) const FACTS: Facts = Facts {
     flows: false,
     responds: true,
     rates: |_| Some(1),
-    blocks: |spec| (spec.size, spec.response),
+    messages: |spec| (spec.size, spec.response),
     modelled: |link, spec, _, workspace| {
         let (clock, halt) = (link.clock(), workspace.halt());
         let report = transact(&clock, spec, &halt, |request, response| link.transaction(request, response))?;

@@ -60,7 +60,7 @@ pub struct Facts {
     /// Whether it bypasses the decorators, which wrap sends and receives.
     pub undecorated: bool,
     /// Bytes of a message from the near side to the far, and of one back.
-    pub blocks: fn(&TrialSpec) -> (u64, u64),
+    pub messages: fn(&TrialSpec) -> (u64, u64),
     /// Memory of a side besides its messages, bytes.
     pub memory: fn(&TrialSpec) -> u128,
     /// Seconds of work in an iteration that no processor can go below.
@@ -136,7 +136,7 @@ impl Facts {
             one_sided: false,
             posts: false,
             undecorated: false,
-            blocks: |spec| (spec.size, spec.size),
+            messages: |spec| (spec.size, spec.size),
             memory: |_| 0,
             least_work: |_| 0.0,
             largest: |plan, can| can.max_block.map_or(plan.to, |most| plan.to.min(most)),

@@ -16,7 +16,7 @@ pub(super) const FACTS: Facts = Facts {
     refuses: one_sided::refuses,
     one_sided: true,
     undecorated: true,
-    blocks: |spec| (0, spec.size),
+    messages: |spec| (0, spec.size),
     memory: one_sided::exposed,
     startup: Some("gets"),
     paused: Some(("gets", "they follow each other, so that one of them alone is charged with each pause")),

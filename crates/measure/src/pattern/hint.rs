@@ -25,7 +25,7 @@ use crate::workspace::{Halt, Workspace};
 use crate::{FarReport, SessionError, TrialReport, TrialSpec};
 
 /// Bytes that each side sends for an answer.
-const BLOCK: u64 = 16;
+const MESSAGE: u64 = 16;
 
 const ALONE: &str = "it is one process, so there is nobody to share the work with (--alone is HINT without a path)";
 const LOST: &str = "a message of the sum may be lost, and the answer would never be complete";
@@ -44,7 +44,7 @@ pub(super) const FACTS: Facts = Facts {
         _ => Ok(()),
     },
     flows: false,
-    blocks: |_| (BLOCK, BLOCK),
+    messages: |_| (MESSAGE, MESSAGE),
     memory: |spec| u128::from(spec.size) * u128::from(BYTES),
     // No processor divides as often as this; the work has a division a subinterval.
     least_work: |spec| spec.size as f64 * 1e-10,
@@ -89,7 +89,7 @@ pub(super) fn near<L: Link, C: Clock>(
 ) -> Timed {
     let mut kernel = workspace.kernel(spec.size)?;
     let halt = workspace.halt();
-    let (link, mut out, mut into) = workspace.slots(end, spec, BLOCK, BLOCK)?;
+    let (link, mut out, mut into) = workspace.slots(end, spec, MESSAGE, MESSAGE)?;
     let theirs = kernel.run(Team::of_two(1), spec.size);
     let report = timed(clock, spec, &halt, || {
         answer(link, &mut kernel, Team::of_two(0), spec.size, theirs, out.slot(), into.slot())
@@ -101,7 +101,7 @@ pub(super) fn near<L: Link, C: Clock>(
 pub(super) fn far<L: Link>(end: &mut End<L>, spec: &TrialSpec, workspace: &mut Workspace) -> Answered {
     let mut kernel = workspace.kernel(spec.size)?;
     let halt = workspace.halt();
-    let (link, mut out, mut into) = workspace.slots(end, spec, BLOCK, BLOCK)?;
+    let (link, mut out, mut into) = workspace.slots(end, spec, MESSAGE, MESSAGE)?;
     let theirs = kernel.run(Team::of_two(0), spec.size);
     let mut report = FarReport::default();
     let mut sums = Sums::default();
@@ -121,7 +121,7 @@ fn modelled(end: &mut End<TheoryLink>, spec: &TrialSpec, work: f64, workspace: &
     let halt = workspace.halt();
     let sums = kernel.run(Team::of_two(0), spec.size).plus(kernel.run(Team::of_two(1), spec.size));
     workspace.keep(kernel);
-    let (link, mut out, mut into) = workspace.slots(end, spec, BLOCK, BLOCK)?;
+    let (link, mut out, mut into) = workspace.slots(end, spec, MESSAGE, MESSAGE)?;
     let works = (work * spec.size as f64 * 1e9).round() as u64;
     let report = timed(&clock, spec, &halt, || {
         clock.advance(works);

@@ -145,14 +145,14 @@ impl<'a, L: Group> Member<'a, L> {
     pub fn cast(&mut self, round: u64, out: &mut Slots<'_>) -> Result<(), LinkError> {
         for i in 0..self.spec.burst {
             let number = round * self.spec.burst + i;
-            let block = out.slot();
+            let message = out.slot();
             if self.spec.check {
-                content::fill(block, self.spec.seed, self.contents(self.rank, number), Writer::Near);
+                content::fill(message, self.spec.seed, self.contents(self.rank, number), Writer::Near);
             }
-            let room = block.len().min(NUMBER);
+            let room = message.len().min(NUMBER);
             let told = if self.last && self.rank == 0 && i == 0 { !number } else { number };
-            block[..room].copy_from_slice(&told.to_le_bytes()[..room]);
-            let of_link = self.link.queue(block)?;
+            message[..room].copy_from_slice(&told.to_le_bytes()[..room]);
+            let of_link = self.link.queue(message)?;
             self.before[self.rank as usize].get_or_insert(of_link.wrapping_sub(1));
         }
         self.link.flush()?;
@@ -169,9 +169,9 @@ impl<'a, L: Group> Member<'a, L> {
         let mut missing = Waited::Passed;
         while self.came[..self.senders].iter().any(|of| of.upto < all) {
             missing = Waited::Lost;
-            let block = into.slot();
-            match self.link.deliver(block) {
-                Ok(delivered) => self.delivered(delivered, block)?,
+            let message = into.slot();
+            match self.link.deliver(message) {
+                Ok(delivered) => self.delivered(delivered, message)?,
                 Err(LinkError::Lost) => return Ok(missing),
                 Err(e) => return Err(e),
             }
@@ -182,13 +182,13 @@ impl<'a, L: Group> Member<'a, L> {
 
     /// Holds a message against what the group promises.
     #[inline]
-    fn delivered(&mut self, Delivered { from, number }: Delivered, block: &[u8]) -> Result<(), LinkError> {
+    fn delivered(&mut self, Delivered { from, number }: Delivered, message: &[u8]) -> Result<(), LinkError> {
         let Some(came) = self.came[..self.senders].get_mut(from as usize) else {
             return Err(LinkError::Protocol(format!("a message came of member {from}, which is none that casts")));
         };
-        let room = block.len().min(NUMBER);
+        let room = message.len().min(NUMBER);
         // Where all arrives the first that comes is the first of all, and else of the number that it says, in its lowest bytes.
-        let says = || block[..room.min(4)].iter().rev().fold(0, |all: u32, byte| (all << 8) | u32::from(*byte));
+        let says = || message[..room.min(4)].iter().rev().fold(0, |all: u32, byte| (all << 8) | u32::from(*byte));
         let first = || number.wrapping_sub(1).wrapping_sub(if self.reliable { 0 } else { says() });
         let before = *self.before[from as usize].get_or_insert_with(first);
         // From 0: which of its sender's messages of this trial it is, as the link counts them.
@@ -203,12 +203,12 @@ impl<'a, L: Group> Member<'a, L> {
             && number / self.spec.burst > self.spec.warmup
             && number == came.upto
             && self.spec.within.is_some()
-            && block[..room] == (!number).to_le_bytes()[..room];
+            && message[..room] == (!number).to_le_bytes()[..room];
         self.last |= ends;
-        let says = ends || block[..room] == number.to_le_bytes()[..room];
+        let says = ends || message[..room] == number.to_le_bytes()[..room];
         if !says || (self.reliable && number != came.upto) || number < came.upto {
             let mut told = [0; NUMBER];
-            told[..room].copy_from_slice(&block[..room]);
+            told[..room].copy_from_slice(&message[..room]);
             return Err(LinkError::Protocol(format!(
                 "the order of casts is broken: of member {from}, message {} was due, and the one that came says to be number {} \
                  of them, in its lowest {room} bytes",
@@ -225,7 +225,7 @@ impl<'a, L: Group> Member<'a, L> {
         if self.spec.check && self.wrong.is_none() {
             let contents = self.contents(from, number);
             self.wrong =
-                content::first_wrong(block, self.spec.seed, contents, Writer::Near, room).map(|at| (number, at));
+                content::first_wrong(message, self.spec.seed, contents, Writer::Near, room).map(|at| (number, at));
         }
         Ok(())
     }

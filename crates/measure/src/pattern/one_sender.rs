@@ -33,7 +33,7 @@ pub(super) const FACTS: Facts = Facts {
     together: true,
     bursts: true,
     undecorated: true,
-    blocks: |spec| (spec.size, TOLD as u64),
+    messages: |spec| (spec.size, TOLD as u64),
     ways: |_| 1,
     paused: Some(("the group", "its members wait for each other, so that one round alone is charged with each pause")),
     bytes: |trial, _| trial.size.saturating_mul(trial.burst.max(1)),
@@ -68,13 +68,13 @@ fn slowest<L: Group, C: Clock>(
     heard.fill(false);
     let mut last = began;
     while heard.iter().any(|heard| !heard) {
-        let block = into.slot();
-        let from = match link.answered(block) {
+        let message = into.slot();
+        let from = match link.answered(message) {
             Ok(from) => from,
             Err(LinkError::Lost) => return Ok(None),
             Err(e) => return Err(e),
         };
-        let (of, at) = read(block);
+        let (of, at) = read(message);
         let place = from.checked_sub(1).and_then(|place| heard.get_mut(place as usize));
         let Some(place) = place.filter(|_| of <= round) else {
             return Err(LinkError::Protocol(format!("member {from} tells of round {of}, and this one is {round}")));

@@ -59,8 +59,8 @@ pub(super) trait Access {
     /// Which side writes the contents that come back.
     const WRITER: Writer;
 
-    /// Puts `block` at `at`, or gets what is there into `answer`.
-    fn act<L: OneSided>(link: &mut L, at: usize, block: &[u8], answer: &mut [u8]) -> Result<(), LinkError>;
+    /// Puts `message` at `at`, or gets what is there into `answer`.
+    fn act<L: OneSided>(link: &mut L, at: usize, message: &[u8], answer: &mut [u8]) -> Result<(), LinkError>;
 }
 
 /// One access after another.
@@ -74,10 +74,10 @@ impl<A: Access, L: OneSided> Turn<L> for Accesses<A> {
     const MOVING: bool = matches!(A::WRITER, Writer::Near);
 
     #[inline(always)]
-    fn step(&self, link: &mut L, block: &[u8], answer: &mut [u8], _: u64) -> Result<(), LinkError> {
+    fn step(&self, link: &mut L, message: &[u8], answer: &mut [u8], _: u64) -> Result<(), LinkError> {
         let at = self.places.next();
         self.last.set(at);
-        A::act(link, at, block, answer)
+        A::act(link, at, message, answer)
     }
 
     /// What was put is read back.
@@ -93,7 +93,7 @@ pub(super) fn near<A: Access, L: Link, C: Clock>(
     spec: &TrialSpec,
     workspace: &Workspace,
 ) -> Timed {
-    let (there, back) = (spec.pattern.facts().blocks)(spec);
+    let (there, back) = (spec.pattern.facts().messages)(spec);
     let (link, out, into) = workspace.slots(end, spec, there, back)?;
     let of = std::marker::PhantomData::<A>;
     link.visit_one_sided(Near { clock, spec, halt: workspace.halt(), out, into, of }).unwrap_or(Err(LACKING.into()))
@@ -141,11 +141,11 @@ impl VisitOneSided for Far<'_> {
     fn visit<L: OneSided>(self, link: &mut L) -> Answered {
         let spec = self.spec;
         let Layout { stride, count, .. } = layout(spec, spec.size);
-        let mut block = vec![0; if spec.check { spec.size as usize } else { 0 }];
+        let mut message = vec![0; if spec.check { spec.size as usize } else { 0 }];
         link.reserve(exposed(spec) as usize)?;
         if spec.check && self.writer == Writer::Far {
-            content::fill(&mut block, spec.seed, 0, Writer::Far);
-            (0..count).try_for_each(|place| link.fill((place * stride) as usize, &block))?;
+            content::fill(&mut message, spec.seed, 0, Writer::Far);
+            (0..count).try_for_each(|place| link.fill((place * stride) as usize, &message))?;
         }
         // The near side begins at once: the contents that it reads must be there before.
         link.expose(exposed(spec) as usize)?;
@@ -158,8 +158,8 @@ impl VisitOneSided for Far<'_> {
             let all = spec.warmup + spec.repeats;
             // The last iteration that put something in each place.
             for last in all.saturating_sub(count as u64)..all {
-                link.read((u128::from(last) % count * stride) as usize, &mut block)?;
-                let wrong = content::first_wrong(&block, spec.seed, last, Writer::Near, 0);
+                link.read((u128::from(last) % count * stride) as usize, &mut message)?;
+                let wrong = content::first_wrong(&message, spec.seed, last, Writer::Near, 0);
                 corrupt = corrupt.or(wrong.map(|at| (last, at)));
             }
         }

@@ -41,5 +41,5 @@ pub(super) fn near<L: Link, C: Clock>(
 }
 
 pub(super) fn far<L: Link>(end: &mut End<L>, spec: &TrialSpec, workspace: &mut Workspace) -> Answered {
-    Side::new(end, spec, workspace)?.each(|link, block, _| link.send(block))
+    Side::new(end, spec, workspace)?.each(|link, message, _| link.send(message))
 }

@@ -10,7 +10,7 @@ pub(crate) struct Played {
     pub rank: u32,
     /// Casts of this member so far.
     pub casts: u32,
-    /// The blocks of those of this trial.
+    /// The messages of those of this trial.
     pub cast: Vec<Vec<u8>>,
     pub order: Order,
     pub reliable: bool,
@@ -24,8 +24,8 @@ impl Link for Played {
     fn capabilities(&self) -> Capabilities {
         Capabilities { group: true, reliable: self.reliable, ..Capabilities::plain() }
     }
-    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
-        self.cast(block).map(drop)
+    fn send(&mut self, message: &[u8]) -> Result<(), LinkError> {
+        self.cast(message).map(drop)
     }
     fn recv(&mut self, _: &mut [u8]) -> Result<(), LinkError> {
         Err(LinkError::Lost)
@@ -51,9 +51,9 @@ impl Group for Played {
     fn rank(&self) -> u32 {
         self.rank
     }
-    fn cast(&mut self, block: &[u8]) -> Result<u32, LinkError> {
+    fn cast(&mut self, message: &[u8]) -> Result<u32, LinkError> {
         self.casts = self.casts.wrapping_add(1);
-        self.cast.push(block.to_vec());
+        self.cast.push(message.to_vec());
         Ok(self.casts)
     }
     fn order(&self) -> Order {
@@ -66,17 +66,17 @@ impl Group for Played {
         self.casts = self.casts.wrapping_add(casts);
         (!self.reliable).then_some(self.casts)
     }
-    fn deliver(&mut self, block: &mut [u8]) -> Result<Delivered, LinkError> {
+    fn deliver(&mut self, message: &mut [u8]) -> Result<Delivered, LinkError> {
         let (from, number, says) = self.delivers.pop_front().ok_or(LinkError::Lost)?;
-        block.copy_from_slice(&says.to_le_bytes()[..block.len()]);
+        message.copy_from_slice(&says.to_le_bytes()[..message.len()]);
         Ok(Delivered { from, number })
     }
     fn answer(&mut self, _: u32, _: &[u8]) -> Result<(), LinkError> {
         Ok(())
     }
-    fn answered(&mut self, block: &mut [u8]) -> Result<u32, LinkError> {
+    fn answered(&mut self, message: &mut [u8]) -> Result<u32, LinkError> {
         let (from, answer) = self.answers.pop_front().ok_or(LinkError::Lost)?;
-        block.copy_from_slice(&answer);
+        message.copy_from_slice(&answer);
         Ok(from)
     }
 }

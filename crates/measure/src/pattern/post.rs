@@ -58,16 +58,16 @@ impl<L: Queued> Link for Posts<'_, L> {
         self.link.capabilities()
     }
     #[inline]
-    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
-        self.link.post(block)?;
+    fn send(&mut self, message: &[u8]) -> Result<(), LinkError> {
+        self.link.post(message)?;
         if self.link.posted() - self.complete <= self.most {
             return Ok(());
         }
         // Several at once, since each check costs a call.
         self.settle(self.most / 2)
     }
-    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
-        self.link.recv(block)
+    fn recv(&mut self, message: &mut [u8]) -> Result<(), LinkError> {
+        self.link.recv(message)
     }
     fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
         self.link.exchange(out, into)

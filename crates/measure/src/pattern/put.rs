@@ -17,7 +17,7 @@ pub(super) const FACTS: Facts = Facts {
     one_sided: true,
     undecorated: true,
     echoes: true,
-    blocks: |spec| (spec.size, if spec.check { spec.size } else { 0 }),
+    messages: |spec| (spec.size, if spec.check { spec.size } else { 0 }),
     memory: one_sided::exposed,
     startup: Some("puts"),
     paused: Some(("puts", "they follow each other, so that one of them alone is charged with each pause")),
@@ -30,8 +30,8 @@ impl Access for Put {
     const WRITER: Writer = Writer::Near;
 
     #[inline(always)]
-    fn act<L: OneSided>(link: &mut L, at: usize, block: &[u8], _: &mut [u8]) -> Result<(), LinkError> {
-        link.put(at, block)?;
+    fn act<L: OneSided>(link: &mut L, at: usize, message: &[u8], _: &mut [u8]) -> Result<(), LinkError> {
+        link.put(at, message)?;
         link.fence()
     }
 }

@@ -17,7 +17,7 @@ pub(super) const FACTS: Facts = Facts {
     under_load: true,
     responds: true,
     rates: |_| Some(1),
-    blocks: |spec| (spec.size, spec.response),
+    messages: |spec| (spec.size, spec.response),
     bytes: |trial, _| trial.size + trial.response,
     startup: Some("requests and answers"),
     ..Facts::new(Some(HELP), TimeKind::RoundTrip, |spec| FarRole::Answer { response: spec.response })

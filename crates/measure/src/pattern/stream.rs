@@ -48,7 +48,7 @@ pub(super) const FACTS: Facts = Facts {
     reverses: true,
     unanswered: true,
     in_group: Some(InGroup::Each),
-    blocks: |spec| if spec.reverse { (0, spec.size) } else { (spec.size, 0) },
+    messages: |spec| if spec.reverse { (0, spec.size) } else { (spec.size, 0) },
     ways: |_| 1,
     fewest: FEWEST,
     modelled,
@@ -149,9 +149,9 @@ pub(super) fn sent<L: Link, C: Clock>(
             loops.meter.begin();
             start = due.unwrap_or_else(|| clock.now());
         }
-        let block = out.slot();
-        loops.fill(block, i);
-        loops.link.send(block)?;
+        let message = out.slot();
+        loops.fill(message, i);
+        loops.link.send(message)?;
     }
     if let Some(gap) = gap {
         leave(spec.warmup + spec.repeats, gap);
@@ -193,8 +193,8 @@ fn received<L: Link, C: Clock, const SEVERAL: bool>(
     }
     while side.report.received < all {
         side.go_on()?;
-        let block = side.into.slot();
-        if let Err(e) = side.link.recv(block) {
+        let message = side.into.slot();
+        if let Err(e) = side.link.recv(message) {
             if side.over(e)? {
                 break;
             }
@@ -205,7 +205,7 @@ fn received<L: Link, C: Clock, const SEVERAL: bool>(
         if !side.check.reliable {
             last = clock.now();
         }
-        side.check.verify(block, side.report.received);
+        side.check.verify(message, side.report.received);
         side.came();
         if first.is_some() {
             done += 1;
@@ -257,10 +257,10 @@ fn modelled(end: &mut End<TheoryLink>, spec: &TrialSpec, _: f64, workspace: &mut
 /// What did not come is lost. The time covers, as the far half counts, all messages but those that had arrived when its clock starts. A far
 /// side that sends counts every byte after the warm-up, and receives nothing.
 fn seen(far: &FarReport, spec: &TrialSpec, elapsed: f64) -> Seen {
-    let blocks = if spec.reverse { spec.repeats } else { far.received.saturating_sub(before(spec)) };
-    let bytes = blocks.saturating_mul(spec.size);
-    let waited = spec.gap().filter(|_| spec.reverse).map_or(0.0, |gap| blocks as f64 * gap * (1.0 - DRIFT) - COARSE);
-    let least = (bytes as f64 / FASTEST).max((blocks as f64 - 1.0) * SHORTEST) - STEP;
+    let messages = if spec.reverse { spec.repeats } else { far.received.saturating_sub(before(spec)) };
+    let bytes = messages.saturating_mul(spec.size);
+    let waited = spec.gap().filter(|_| spec.reverse).map_or(0.0, |gap| messages as f64 * gap * (1.0 - DRIFT) - COARSE);
+    let least = (bytes as f64 / FASTEST).max((messages as f64 - 1.0) * SHORTEST) - STEP;
     Seen {
         lost: if spec.reverse { 0 } else { spec.repeats.saturating_add(spec.warmup).saturating_sub(far.received) },
         bytes,

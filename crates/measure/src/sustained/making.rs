@@ -48,22 +48,22 @@ impl PathRun<'_> {
         each * sizes.min(self.points.len()) as f64 * f64::from(TIMES.saturating_sub(self.moments))
     }
 
-    /// Whether the sustained trials of a moment are due after round `block`.
-    pub(crate) fn sustain_due(&self, block: u32) -> bool {
-        self.planned().1 > 0 && due(self.moments, block, self.spent / self.plan.budget)
+    /// Whether the sustained trials of a moment are due after this round.
+    pub(crate) fn sustain_due(&self, round: u32) -> bool {
+        self.planned().1 > 0 && due(self.moments, round, self.spent / self.plan.budget)
     }
 
     /// The sustained trials that are still missing when the rounds are over. Those of one moment only: two at the same moment would look
     /// like more evidence than they are.
-    pub(crate) fn sustain_rest(&mut self, block: u32) -> Result<(), RunError> {
-        let just = self.sustained.last().is_some_and(|t| t.block == block);
+    pub(crate) fn sustain_rest(&mut self, round: u32) -> Result<(), RunError> {
+        let just = self.sustained.last().is_some_and(|t| t.round == round);
         // Where other programs took the budget, nothing is left of the time that was reserved.
         let room = self.spent + self.reserved() / 2.0 < self.plan.budget;
-        if self.reserved() > 0.0 && !just && room { self.sustain(block) } else { Ok(()) }
+        if self.reserved() > 0.0 && !just && room { self.sustain(round) } else { Ok(()) }
     }
 
     /// One sustained trial of each of a few sizes, over the round's connection.
-    pub fn sustain(&mut self, block: u32) -> Result<(), RunError> {
+    pub fn sustain(&mut self, round: u32) -> Result<(), RunError> {
         let (each, many) = self.planned();
         let begin = self.session.now();
         self.moments += 1;
@@ -79,7 +79,7 @@ impl PathRun<'_> {
             if (self.session.now() - begin) as f64 * 1e-9 > 1.5 * each * many as f64 {
                 break;
             }
-            if let Some(trial) = self.long(size, each, block)? {
+            if let Some(trial) = self.long(size, each, round)? {
                 self.tell(&Event::Sustained(trial.clone()))?;
                 self.sustained.push(trial);
             }
@@ -91,7 +91,7 @@ impl PathRun<'_> {
 
     /// A trial of about `each` seconds, in parts that follow each other at once, each planned by the one before; none where nothing arrives, or
     /// where all parts together are too short to count.
-    fn long(&mut self, size: u64, each: f64, block: u32) -> Result<Option<Trial>, RunError> {
+    fn long(&mut self, size: u64, each: f64, round: u32) -> Result<Option<Trial>, RunError> {
         let part = (self.plan.budget * PART).clamp(LEAST_PART, MOST_PART).max(BESIDE * self.overhead);
         let begin = self.at();
         // Short trials may underestimate a part twelve times.
@@ -107,7 +107,7 @@ impl PathRun<'_> {
         while !over(self, lasted) {
             let iterations = (next / takes.max(1e-12)).ceil() as u64;
             let iterations = iterations.clamp(self.fewest(size), MOST_ITERATIONS);
-            let Some(trial) = self.measure(size, iterations, block, false)? else { break };
+            let Some(trial) = self.measure(size, iterations, round, false)? else { break };
             takes = least.max(length(&trial) / trial.report.repeats.max(1) as f64);
             lasted += length(&trial);
             parts.push(trial);

@@ -134,7 +134,7 @@ macro_rules! packed {
     };
 }
 
-packed!(Trial { path, block, at, size, response, burst, warmup, report });
+packed!(Trial { path, round, at, size, response, burst, warmup, report });
 packed!(TrialReport {
     repeats, seconds, median, min, max, histogram, pauses, late, lost, reordered, duplicated, bounds, cost, flows, tcp, copied, load, far;
     course

@@ -2,7 +2,7 @@ use super::*;
 use crate::{Carried, Cost, Course, FarReport, FlowReport, Flows, Tcp, TrialReport};
 
 /// A trial with a value of its own in each field that is kept.
-fn full(block: u32) -> Trial {
+fn full(round: u32) -> Trial {
     let cost = Cost {
         iterations: 20,
         elapsed_ns: u64::MAX,
@@ -58,12 +58,12 @@ fn full(block: u32) -> Trial {
         load: Some(Carried { there: Some(35.0), back: None }),
         far,
     };
-    Trial { path: 1, block, at: 3.0, size: u64::MAX, response: 5, burst: 6, warmup: true, report }
+    Trial { path: 1, round, at: 3.0, size: u64::MAX, response: 5, burst: 6, warmup: true, report }
 }
 
 fn bare(at: f64) -> Trial {
     let report = TrialReport { repeats: 1000, seconds: 0.02, median: 2e-5, ..TrialReport::default() };
-    Trial { path: 0, block: 1, at, size: 65_536, response: 0, burst: 0, warmup: false, report }
+    Trial { path: 0, round: 1, at, size: 65_536, response: 0, burst: 0, warmup: false, report }
 }
 
 #[test]

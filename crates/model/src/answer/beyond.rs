@@ -187,8 +187,8 @@ mod tests {
         sizes.dedup();
         let point = |size: u64| {
             let times = levels.iter().map(|l| curve(size as f64) * (l + own * normal(&mut rng)).exp());
-            let blocks: Vec<(u32, f64)> = (0..).zip(times).collect();
-            CurvePoint::of(size, stats::median(&blocks.iter().map(|b| b.1).collect::<Vec<_>>()), blocks)
+            let rounds: Vec<(u32, f64)> = (0..).zip(times).collect();
+            CurvePoint::of(size, stats::median(&rounds.iter().map(|b| b.1).collect::<Vec<_>>()), rounds)
         };
         let points: Vec<CurvePoint> = sizes.into_iter().map(point).collect();
         // Medians and intervals at the level of the run, as a run has them.

@@ -62,8 +62,8 @@ mod tests {
             .map(|i| 1u64 << i)
             .map(|size| {
                 let t = 1e-5 + size as f64 * 8e-9;
-                let blocks = (0..8).map(|b| (b, t * (1.0 + 0.001 * f64::from(b)))).collect();
-                CurvePoint::of(size, t, blocks)
+                let rounds = (0..8).map(|b| (b, t * (1.0 + 0.001 * f64::from(b)))).collect();
+                CurvePoint::of(size, t, rounds)
             })
             .collect()
     }

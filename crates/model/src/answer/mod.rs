@@ -106,7 +106,7 @@ pub fn saturates(points: &[CurvePoint], half_power: Option<f64>) -> Option<bool>
     let largest = sorted.last()?.size;
     let from = sorted.partition_point(|p| p.size < largest / END).min(sorted.len().saturating_sub(2));
     let end: Vec<(f64, f64, f64)> =
-        sorted[from..].iter().map(|p| ((p.size as f64).ln(), p.seconds.ln(), p.blocks.len().max(1) as f64)).collect();
+        sorted[from..].iter().map(|p| ((p.size as f64).ln(), p.seconds.ln(), p.rounds.len().max(1) as f64)).collect();
     let slope = stats::weighted_line(&end).filter(|_| end.len() > 1)?.slope;
     let early = half_power.is_some_and(|size| size < WELL_BELOW * largest as f64);
     Some(early || slope + 2.0 * slope_error(&end) >= SATURATED)

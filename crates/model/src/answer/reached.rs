@@ -189,10 +189,10 @@ mod tests {
             .map(|i| 10f64.powf(0.045 * f64::from(i)) as u64)
             .map(|size| {
                 let t = 1e-5 + size as f64 * 1e-9;
-                let blocks: Vec<(u32, f64)> =
+                let rounds: Vec<(u32, f64)> =
                     (0..10).map(|b| (b, t * (common[b as usize] + sigma * normal()).exp())).collect();
-                let seconds = stats::median(&blocks.iter().map(|b| b.1).collect::<Vec<_>>());
-                CurvePoint::of(size, seconds, blocks)
+                let seconds = stats::median(&rounds.iter().map(|b| b.1).collect::<Vec<_>>());
+                CurvePoint::of(size, seconds, rounds)
             })
             .collect()
     }
@@ -225,9 +225,9 @@ mod tests {
         sizes.dedup();
         let mut point = |size: u64| {
             let rounds = if size > 65_536 { 6 } else { 12 };
-            let blocks: Vec<(u32, f64)> =
+            let medians: Vec<(u32, f64)> =
                 (0..rounds).map(|b| (b * 12 / rounds, curve(size as f64) * (sigma * normal()).exp())).collect();
-            CurvePoint::of(size, stats::median(&blocks.iter().map(|b| b.1).collect::<Vec<_>>()), blocks)
+            CurvePoint::of(size, stats::median(&medians.iter().map(|b| b.1).collect::<Vec<_>>()), medians)
         };
         sizes.into_iter().map(&mut point).collect()
     }
@@ -322,8 +322,8 @@ mod tests {
             .into_iter()
             .map(|p| {
                 let times = if (100_000..160_000).contains(&p.size) || p.size > 2_000_000 { 3.0 } else { 1.0 };
-                let blocks = p.blocks.iter().map(|(b, t)| (*b, t * times)).collect();
-                CurvePoint::of(p.size, p.seconds * times, blocks)
+                let rounds = p.rounds.iter().map(|(b, t)| (*b, t * times)).collect();
+                CurvePoint::of(p.size, p.seconds * times, rounds)
             })
             .collect();
         let kept = Kept::of(&slower, 4e9).unwrap();
@@ -347,7 +347,7 @@ mod tests {
         let one = CurvePoint {
             size: 64,
             seconds: 1e-6,
-            blocks: vec![(0, 1e-6)],
+            rounds: vec![(0, 1e-6)],
             throughput: 5e8,
             interval: None,
             rounding: 0.0,

@@ -33,10 +33,10 @@ impl RoundRange {
     fn of(points: &[CurvePoint], sizes: &[u64], value: impl Fn(&CurvePoint, f64) -> f64) -> Option<Self> {
         let mut all: Option<Self> = None;
         for size in sizes {
-            let p = points.iter().find(|p| p.size == *size).filter(|p| p.blocks.len() >= FEWEST)?;
-            let values = || p.blocks.iter().map(|b| value(p, b.1));
+            let p = points.iter().find(|p| p.size == *size).filter(|p| p.rounds.len() >= FEWEST)?;
+            let values = || p.rounds.iter().map(|b| value(p, b.1));
             let found = Self {
-                rounds: p.blocks.len(),
+                rounds: p.rounds.len(),
                 least: values().fold(f64::INFINITY, f64::min),
                 most: values().fold(0.0, f64::max),
             };

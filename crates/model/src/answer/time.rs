@@ -271,7 +271,7 @@ mod tests {
         let curve = slower_at_the_end(3.0);
         // An exact line, and one without an interval.
         let exact = slower_at_the_end(1.0);
-        let two = exact.iter().map(|p| CurvePoint { blocks: p.blocks[..2].to_vec(), ..p.clone() }).collect::<Vec<_>>();
+        let two = exact.iter().map(|p| CurvePoint { rounds: p.rounds[..2].to_vec(), ..p.clone() }).collect::<Vec<_>>();
         for curve in [exact, two] {
             let fits = Fits::of(&curve, 1);
             assert!(arrival(&curve, 20_000_000, fits.as_ref()).is_ok());
@@ -287,7 +287,7 @@ mod tests {
         let curve = slower_at_the_end(1.0)
             .into_iter()
             .map(|mut p| {
-                p.blocks.iter_mut().for_each(|b| b.1 = 1e-5 + p.size as f64 * 0.58e-9);
+                p.rounds.iter_mut().for_each(|b| b.1 = 1e-5 + p.size as f64 * 0.58e-9);
                 p
             })
             .filter(|p| p.size < 2_000_000)
@@ -304,7 +304,7 @@ mod tests {
     fn too_few_large_sizes_to_tell_what_a_byte_costs_answer_nothing_beyond_them() {
         let mut curve = curve();
         curve[3].seconds *= 5.0;
-        curve[3].blocks.iter_mut().for_each(|b| b.1 *= 5.0);
+        curve[3].rounds.iter_mut().for_each(|b| b.1 *= 5.0);
         let mut fits = Fits::of(&curve, 1).unwrap();
         fits.latency.all.as_mut().unwrap().per_byte.value = 1e-9;
         let refused = arrival(&curve, 10_000_000, Some(&fits));

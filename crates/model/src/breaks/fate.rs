@@ -25,7 +25,7 @@ pub enum Fate {
     Same,
     /// It is where it was, but this deep.
     Changed {
-        /// How many times as long a block takes now.
+        /// How many times as long a message takes now.
         factor: Estimate,
     },
     /// It is elsewhere.

@@ -46,7 +46,7 @@ pub(super) fn is_believed(rough: &Rough, chance: f64) -> bool {
 /// Probability that as many rounds stray by chance on that side of a jump that has fewer rounds.
 pub(super) fn luck(rough: &Rough, jumps: &[Jump], i: usize) -> f64 {
     let (left, right) = sides(rough, jumps, i, BESIDE);
-    let count = |side: &[usize]| side.iter().map(|p| rough.places[*p].blocks.len()).sum::<usize>();
+    let count = |side: &[usize]| side.iter().map(|p| rough.places[*p].rounds.len()).sum::<usize>();
     let height = jumps[i].height;
     // The side with fewer rounds lies above the other, or below.
     let (few, many, way) =
@@ -61,16 +61,16 @@ pub(super) fn luck(rough: &Rough, jumps: &[Jump], i: usize) -> f64 {
     };
     let (mut strayed, mut all) = (0, 0);
     for place in &few {
-        let (level, blocks) = (level(*place), &rough.places[*place].blocks);
-        let beyond = |reach: f64| blocks.iter().filter(|b| way * (**b - level) > reach).count();
+        let (level, rounds) = (level(*place), &rough.places[*place].rounds);
+        let beyond = |reach: f64| rounds.iter().filter(|b| way * (**b - level) > reach).count();
         if few.len() == 1
-            && blocks.len() >= TELLING
-            && tail(blocks.len(), beyond(QUARTER * height.abs()), 0.5) > BY_HALVES
+            && rounds.len() >= TELLING
+            && tail(rounds.len(), beyond(QUARTER * height.abs()), 0.5) > BY_HALVES
         {
             return 1.0;
         }
         strayed += beyond(reach);
-        all += blocks.len();
+        all += rounds.len();
     }
     // Where the machine has two states, the median of a place's rounds may lie in either: strays both ways count.
     let far = |p: usize| rough.strays[p].iter().filter(|s| s.abs() > reach).count();

@@ -60,7 +60,7 @@ pub struct Breaks {
 pub struct Sight {
     /// How wide it is, decades of size.
     pub decades: f64,
-    /// How deep: the share of the time by which a block takes longer.
+    /// How deep: the share of the time by which a message takes longer.
     pub share: f64,
     /// The smallest size it may begin at, bytes: nothing is told below, where the curve begins.
     pub from: u64,
@@ -84,7 +84,7 @@ pub struct Dip {
     pub from: Edge,
     /// Where it ends.
     pub to: Edge,
-    /// Depth: how many times as long a block takes at its edges within as without; throughput falls to one in this.
+    /// Depth: how many times as long a message takes at its edges within as without; throughput falls to one in this.
     pub factor: Estimate,
 }
 
@@ -100,7 +100,7 @@ impl Dip {
 pub struct Step {
     /// Where.
     pub at: Edge,
-    /// How many times as long a block takes after it as before it.
+    /// How many times as long a message takes after it as before it.
     pub factor: Estimate,
 }
 

@@ -38,7 +38,7 @@ pub(super) struct Place {
     /// Error of `y` by the clock's resolution, as a logarithm.
     pub rounding: f64,
     /// Natural logarithms of its rounds, freed likewise.
-    pub blocks: Vec<f64>,
+    pub rounds: Vec<f64>,
     /// What it shares with its neighbours in each round; none where that may be chance.
     pub local: Option<Local>,
 }
@@ -74,7 +74,7 @@ impl Rough {
                     y: seconds.ln(),
                     error,
                     rounding: (curve.points[i].rounding / seconds).ln_1p(),
-                    blocks: times.iter().map(|t| t.ln()).collect(),
+                    rounds: times.iter().map(|t| t.ln()).collect(),
                     local: curve.local[i].clone(),
                 }
             })
@@ -87,7 +87,7 @@ impl Rough {
             let degrees = place.error.degrees + ROUGH_DEGREES;
             place.error = StandardError { value: (heavy * place.error.value).max(rough), degrees };
         }
-        let mut rough = Self { places, slopes, strays: Vec::new(), far: Vec::new(), rounds: curve.blocks };
+        let mut rough = Self { places, slopes, strays: Vec::new(), far: Vec::new(), rounds: curve.rounds };
         rough.strays = (0..rough.places.len()).map(|i| rough.strays_of(i)).collect();
         rough.far = rough.strays.iter().flatten().map(|s| s.abs()).collect();
         rough.far.sort_unstable_by(f64::total_cmp);
@@ -103,7 +103,7 @@ impl Rough {
     pub fn raise(&mut self, places: std::ops::Range<usize>, by: f64) {
         for place in &mut self.places[places] {
             place.y += by;
-            place.blocks.iter_mut().for_each(|b| *b += by);
+            place.rounds.iter_mut().for_each(|b| *b += by);
         }
     }
 
@@ -112,10 +112,10 @@ impl Rough {
         let about = i.saturating_sub(BESIDE)..(i + BESIDE + 1).min(self.places.len());
         let all = about.flat_map(|p| {
             let growth = if p < i { self.growth(p, i) } else { -self.growth(i, p) };
-            self.places[p].blocks.iter().map(move |b| b + growth)
+            self.places[p].rounds.iter().map(move |b| b + growth)
         });
         let middle = median(&all.collect::<Vec<_>>());
-        self.places[i].blocks.iter().map(|b| b - middle).collect()
+        self.places[i].rounds.iter().map(|b| b - middle).collect()
     }
 
     /// How far time grows with size from one place to a later one.

@@ -81,7 +81,7 @@ pub(super) fn of_steps(rough: &mut Rough) -> Option<f64> {
 
 /// Factor by which a break's logarithm must exceed what is found on this curve, to be found in the next run as well.
 fn margin(rough: &Rough) -> f64 {
-    let rounds = stats::median(&rough.places.iter().map(|p| p.blocks.len() as f64).collect::<Vec<_>>());
+    let rounds = stats::median(&rough.places.iter().map(|p| p.rounds.len() as f64).collect::<Vec<_>>());
     MARGIN + OF_FEW / rounds.max(1.0)
 }
 
@@ -100,7 +100,7 @@ pub(super) fn shows(mut rough: Rough, dip: &Dip) -> bool {
     let x = |size: u64| (size.max(1) as f64).ln();
     let (first, last) = (place(&rough, x(dip.from.above)), place(&rough, x(dip.to.above)));
     let Some(within) = rough.places.get(first..last).filter(|w| !w.is_empty()) else { return false };
-    let rounds = stats::median(&within.iter().map(|p| p.blocks.len() as f64).collect::<Vec<_>>());
+    let rounds = stats::median(&within.iter().map(|p| p.rounds.len() as f64).collect::<Vec<_>>());
     let depth = dip.factor.value.ln() / (MARGIN + OF_FEW / rounds.max(1.0));
     let many = spans(&rough).len();
     depth > 0.0 && finds(&mut rough, first, last, depth, many)

@@ -14,11 +14,11 @@ pub enum Knob {
     SocketBuffer,
     /// The largest segment, which follows from the MTU.
     Mtu,
-    /// Whether blocks begin at a page.
+    /// Whether messages begin at a page.
     PageAlignment,
-    /// Whether blocks lie in a cache, and its size.
+    /// Whether messages lie in a cache, and its size.
     CacheSize,
-    /// The size up to which the transport sends a block at once, without asking.
+    /// The size up to which the transport sends a message at once, without asking.
     EagerLimit,
 }
 

@@ -43,7 +43,7 @@ impl EveryRound {
 fn ends(runs: &[Vec<CurvePoint>]) -> BTreeMap<u64, (f64, f64)> {
     let mut all = BTreeMap::new();
     for point in runs.iter().flatten() {
-        for (_, time) in point.blocks.iter().filter(|(_, t)| *t > 0.0 && t.is_finite()) {
+        for (_, time) in point.rounds.iter().filter(|(_, t)| *t > 0.0 && t.is_finite()) {
             let (low, high) = all.entry(point.size).or_insert((*time, *time));
             (*low, *high) = (low.min(*time), high.max(*time));
         }

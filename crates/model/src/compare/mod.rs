@@ -126,7 +126,7 @@ pub struct Compared {
     pub second: f64,
     /// Time of the second over that of the first; below 1 the second is faster. Its interval is for this size alone.
     pub ratio: Estimate,
-    /// The difference, beyond what the machine explains, in units of the noise of one block: how clear it is to whoever
+    /// The difference, beyond what the machine explains, in units of the noise of one round: how clear it is to whoever
     /// measures once.
     pub effect: f64,
     /// Probability of such a difference between runs of one thing, corrected for the number of sizes (Holm 1979).

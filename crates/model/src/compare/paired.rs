@@ -12,8 +12,8 @@ use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stats::{
-    CONFIDENCE, Local, Moves, Shared, StandardError, block_distances, holm, mean, median, median_interval, own_error,
-    point_interval, student_p, variance,
+    CONFIDENCE, Local, Moves, Shared, StandardError, holm, mean, median, median_interval, own_error, point_interval,
+    round_distances, student_p, variance,
 };
 
 use super::align::EXPECTED;
@@ -285,7 +285,7 @@ fn usable(curve: &[CurvePoint]) -> impl Iterator<Item = &CurvePoint> {
 /// Second over first in each round that both have.
 fn ratios(first: &CurvePoint, second: &CurvePoint) -> Vec<(u32, f64)> {
     let good = |p: &CurvePoint| -> BTreeMap<u32, f64> {
-        p.blocks.iter().copied().filter(|(_, t)| *t > 0.0 && t.is_finite()).collect()
+        p.rounds.iter().copied().filter(|(_, t)| *t > 0.0 && t.is_finite()).collect()
     };
     let of_second = good(second);
     good(first).into_iter().filter_map(|(round, t)| Some((round, of_second.get(&round)? / t))).collect()
@@ -323,14 +323,14 @@ fn whole_rounds(pairs: &[Pairs<'_>]) -> Vec<f64> {
     rounds.into_values().map(of_round).collect()
 }
 
-/// What the ratios of all sizes share in each round, as a logarithm about the median round: [`stats::block_levels`] in turns. Over the
+/// What the ratios of all sizes share in each round, as a logarithm about the median round: [`stats::round_levels`] in turns. Over the
 /// sizes it is the mean of the middle half, not the median: each size has a round or two that is its own median, at a distance of 0, and
 /// with about as many sizes as rounds these would draw the median over the sizes to 0.
 fn levels(pairs: &[Pairs<'_>]) -> BTreeMap<u32, f64> {
     let mut levels = BTreeMap::<u32, f64>::new();
     for _ in 0..TURNS {
         let level = |round: u32| levels.get(&round).copied().unwrap_or(0.0);
-        let distances = block_distances(pairs.iter().map(|p| p.ratios.as_slice()), level);
+        let distances = round_distances(pairs.iter().map(|p| p.ratios.as_slice()), level);
         levels = distances.into_iter().map(|(round, d)| (round, middle_half(d))).collect();
         let middle = if levels.is_empty() { 0.0 } else { median(&levels.values().copied().collect::<Vec<_>>()) };
         levels.values_mut().for_each(|level| *level -= middle);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use stats::{Shared, StandardError, block_levels, own_error};
+use stats::{Shared, StandardError, own_error, round_levels};
 
 use super::align::Sizes;
 use crate::CurvePoint;
@@ -38,10 +38,10 @@ impl Ready {
         let mut points: Vec<&CurvePoint> = points.iter().filter(|p| p.seconds > 0.0 && p.seconds.is_finite()).collect();
         points.sort_by_key(|p| p.size);
         let good = |p: &&CurvePoint| -> Vec<(u32, f64)> {
-            p.blocks.iter().copied().filter(|(_, t)| *t > 0.0 && t.is_finite()).collect()
+            p.rounds.iter().copied().filter(|(_, t)| *t > 0.0 && t.is_finite()).collect()
         };
         let rounds: Vec<Vec<(u32, f64)>> = points.iter().map(good).collect();
-        let levels: BTreeMap<u32, f64> = block_levels(&rounds).into_iter().collect();
+        let levels: BTreeMap<u32, f64> = round_levels(&rounds).into_iter().collect();
         let level = |round: &u32| levels.get(round).copied().unwrap_or(0.0);
         let at_level: Vec<Vec<(u32, f64)>> =
             rounds.iter().map(|r| r.iter().map(|(k, t)| (*k, t / level(k).exp())).collect()).collect();

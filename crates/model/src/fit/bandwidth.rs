@@ -17,7 +17,7 @@ const ROUNDS: usize = 100;
 /// `y = Rmax x / (n_half + x)`: throughput over size.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BandwidthCurve {
-    /// Throughput that ever larger blocks would approach, bits a second.
+    /// Throughput that ever larger messages would approach, bits a second.
     pub r_max: Estimate,
     /// Half-power point of the curve: the size that reaches half of `r_max`, bytes. The empirical one, read off the
     /// points, is [`crate::Summary::half_power`].

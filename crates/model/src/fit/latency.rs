@@ -16,8 +16,8 @@ use crate::{CurvePoint, Estimate};
 /// A straight line of time over size.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LatencyLine {
-    /// Start-up cost that the line says a block of no bytes has, seconds of the curve's time kind. Where the line is refuted, its
-    /// interval holds what the smallest sizes say of a block of no bytes, too.
+    /// Start-up cost that the line says a message of no bytes has, seconds of the curve's time kind. Where the line is refuted, its
+    /// interval holds what the smallest sizes say of a message of no bytes, too.
     pub t0: Estimate,
     /// Seconds that each byte adds.
     pub per_byte: Estimate,
@@ -30,9 +30,9 @@ pub struct LatencyLine {
 /// The lines of a path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LatencyLines {
-    /// What the smallest block really takes, seconds: the actual start-up cost beside the lines' `t0`.
+    /// What the smallest message really takes, seconds: the actual start-up cost beside the lines' `t0`.
     pub startup: f64,
-    /// The smallest block, bytes.
+    /// The smallest message, bytes.
     pub startup_size: u64,
     /// Over all sizes; none with fewer than three.
     pub all: Option<LatencyLine>,

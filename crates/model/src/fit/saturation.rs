@@ -24,9 +24,9 @@ pub struct Saturation {
     /// curve, which passes a half there; on a straight line `t0 + b B` that is `t0 / b`. Where no line follows the curve up to its largest
     /// throughput, the interval holds the size by which half of that is reached, too, and the larger of both is the figure.
     pub point: Estimate,
-    /// Time of one block at that point, seconds.
+    /// Time of one message at that point, seconds.
     pub seconds: f64,
-    /// Saturation interval: from the point's time to that of the largest block, seconds.
+    /// Saturation interval: from the point's time to that of the largest message, seconds.
     pub interval: (f64, f64),
 }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stats::{block_levels, mean, median};
+use stats::{mean, median, round_levels};
 
 use super::Moment;
 use super::background::{Background, Line};
@@ -49,13 +49,13 @@ impl Drift {
         let mut of_size = BTreeMap::<u64, BTreeMap<u32, Vec<f64>>>::new();
         let mut times = BTreeMap::<u32, Vec<f64>>::new();
         for t in trials {
-            of_size.entry(t.size).or_default().entry(t.block).or_default().push(t.seconds);
-            times.entry(t.block).or_default().push(t.at);
+            of_size.entry(t.size).or_default().entry(t.round).or_default().push(t.seconds);
+            times.entry(t.round).or_default().push(t.at);
         }
         let points: Vec<Vec<(u32, f64)>> =
             of_size.into_values().map(|rounds| rounds.into_iter().map(|(b, t)| (b, median(&t))).collect()).collect();
         let levels: Vec<(f64, f64)> =
-            block_levels(&points).into_iter().filter_map(|(b, level)| Some((mean(times.get(&b)?), level))).collect();
+            round_levels(&points).into_iter().filter_map(|(b, level)| Some((mean(times.get(&b)?), level))).collect();
         Self::through(levels)
     }
 
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn one_wild_block_moves_no_drift_out_of_its_interval_and_leaves_that_bounded() {
+    fn one_wild_round_moves_no_drift_out_of_its_interval_and_leaves_that_bounded() {
         for outlier in [2.3, 7.0, 300.0] {
             for at in [0, 4, 9] {
                 let mut held = 0;

@@ -50,7 +50,7 @@ pub struct Moment {
     /// Message size, bytes.
     pub size: u64,
     /// Number of the round: its trials ran on one connection.
-    pub block: u32,
+    pub round: u32,
     /// Seconds from the run's start to the trial's.
     pub at: f64,
     /// Seconds that the trial lasted.
@@ -111,7 +111,7 @@ impl Jitter {
     /// so that what comes back at that rhythm is a disturbance like any other. Its drift is that of at most [`STRETCHES`] stretches of
     /// them.
     pub fn of_intervals(intervals: &[Moment]) -> Self {
-        let held: Vec<Moment> = intervals.iter().map(|t| Moment { block: 0, ..t.clone() }).collect();
+        let held: Vec<Moment> = intervals.iter().map(|t| Moment { round: 0, ..t.clone() }).collect();
         Self::of_trials(&stretches(intervals), &held)
     }
 
@@ -151,7 +151,7 @@ impl Jitter {
 /// Intervals with the number of their stretch as round.
 fn stretches(intervals: &[Moment]) -> Vec<Moment> {
     let stretch = intervals.len().div_ceil(STRETCHES).max(1);
-    intervals.iter().enumerate().map(|(i, t)| Moment { block: (i / stretch) as u32, ..t.clone() }).collect()
+    intervals.iter().enumerate().map(|(i, t)| Moment { round: (i / stretch) as u32, ..t.clone() }).collect()
 }
 
 /// Logarithm of each trial's time over the median of its size: no level of a round, since rhythms lie within rounds.
@@ -169,7 +169,7 @@ fn about_sizes(trials: &[&Moment]) -> Vec<f64> {
 fn outliers(trials: &[&Moment]) -> Option<Estimate> {
     let mut rounds = BTreeMap::<u32, (u64, u64)>::new();
     for t in trials.iter().filter(|t| t.slow.1 > 0) {
-        let round = rounds.entry(t.block).or_default();
+        let round = rounds.entry(t.round).or_default();
         *round = (round.0.saturating_add(t.slow.0), round.1.saturating_add(t.slow.1));
     }
     let shares: Vec<f64> = rounds.values().map(|(slow, all)| *slow as f64 / *all as f64).collect();
@@ -203,7 +203,7 @@ mod tests {
     fn where_no_outlier_was_seen_there_may_be_some() {
         let of = |slow: (u64, u64)| {
             let trials: Vec<Moment> =
-                (0..10).map(|block| Moment { block, slow, seconds: 1e-6, ..Moment::default() }).collect();
+                (0..10).map(|round| Moment { round, slow, seconds: 1e-6, ..Moment::default() }).collect();
             outliers(&trials.iter().collect::<Vec<_>>()).unwrap()
         };
         let none = of((0, 1000));

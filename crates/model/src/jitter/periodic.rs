@@ -124,13 +124,13 @@ fn settled(trials: &[&Moment], levels: &[f64]) -> Vec<f64> {
     let mut seen = std::collections::BTreeMap::<u32, usize>::new();
     let places: Vec<usize> = (trials.iter())
         .map(|t| {
-            let next = seen.entry(t.block).or_default();
+            let next = seen.entry(t.round).or_default();
             *next += 1;
             *next - 1
         })
         .collect();
-    let of_block = trials.len() / seen.len().max(1);
-    let mut at = vec![Vec::new(); OPENING.max(of_block / QUARTER)];
+    let of_round = trials.len() / seen.len().max(1);
+    let mut at = vec![Vec::new(); OPENING.max(of_round / QUARTER)];
     places.iter().zip(levels).for_each(|(place, level)| {
         if let Some(of) = at.get_mut(*place) {
             of.push(*level);
@@ -149,7 +149,7 @@ fn settled(trials: &[&Moment], levels: &[f64]) -> Vec<f64> {
 fn begun(trials: &[&Moment]) -> Vec<f64> {
     let mut first = std::collections::BTreeMap::<u32, f64>::new();
     for t in trials {
-        first.entry(t.block).or_insert(t.at);
+        first.entry(t.round).or_insert(t.at);
     }
     first.into_values().collect()
 }
@@ -163,12 +163,12 @@ struct Series {
 /// Two halves of the trials, every other round each, or before and after where there are few rounds. What comes back does so in both; two
 /// bursts that happen to lie at a distance do not.
 fn halves(trials: &[&Moment]) -> Vec<bool> {
-    let mut rounds: Vec<u32> = trials.iter().map(|t| t.block).collect();
+    let mut rounds: Vec<u32> = trials.iter().map(|t| t.round).collect();
     rounds.sort_unstable();
     rounds.dedup();
     match rounds.len() {
         0..4 => (0..trials.len()).map(|i| i < trials.len() / 2).collect(),
-        _ => trials.iter().map(|t| rounds.binary_search(&t.block).unwrap_or_default() % 2 == 0).collect(),
+        _ => trials.iter().map(|t| rounds.binary_search(&t.round).unwrap_or_default() % 2 == 0).collect(),
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) fn surely(points: &[CurvePoint], wire: &Wire) -> Option<bool> {
     let usable = |seconds: f64| seconds.is_finite() && seconds > 0.0;
     let mut rounds = std::collections::BTreeMap::<u32, Vec<(f64, f64)>>::new();
     for p in points {
-        for (round, seconds) in p.blocks.iter().filter(|b| usable(b.1)) {
+        for (round, seconds) in p.rounds.iter().filter(|b| usable(b.1)) {
             rounds.entry(*round).or_default().push((p.size as f64, *seconds));
         }
     }

@@ -34,12 +34,13 @@ use crate::{CurvePoint, Estimate, LatencyLine};
 pub struct Scaled {
     /// The line as measured.
     pub measured: LatencyLine,
-    /// What the wire took of each byte of a long block, its share of the packets' headers included, seconds.
+    /// What the wire took of each byte of a long message, its share of the packets' headers included, seconds.
     pub wire_per_byte: f64,
     /// What else a byte cost, seconds: memory's.
     pub memory_per_byte: Estimate,
-    /// What a block cost besides the wire, seconds: the CPU's.
-    pub cpu_per_block: Estimate,
+    /// What a message cost besides the wire, seconds: the CPU's.
+    #[serde(rename = "cpu_per_block")]
+    pub cpu_per_message: Estimate,
     /// Estimated start-up cost, seconds.
     pub t0: Estimate,
     /// Estimated seconds a byte.
@@ -146,7 +147,7 @@ impl Scaled {
         let least = |size: u64| to.wires.map_or(0.0, |(_, wire)| wire.seconds(size as f64));
         Ok(Self {
             wire_per_byte: if all_wire { line.per_byte.value } else { from_byte },
-            cpu_per_block: at_least(figures[0], 0.0),
+            cpu_per_message: at_least(figures[0], 0.0),
             memory_per_byte: at_least(memory, 0.0),
             t0: at_least(figures[2], figures[4].value),
             per_byte: at_least(figures[3], figures[5].value),

@@ -5,22 +5,22 @@ use serde::{Deserialize, Serialize};
 
 use super::Unscaled;
 
-/// A wire: what it carries a second, and what it carries besides the blocks' own bytes.
+/// A wire: what it carries a second, and what it carries besides the messages' own bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Wire {
     /// Bits a second.
     pub rate: f64,
-    /// Bytes on the wire for each byte of a block: 53/48 for ATM cells, where no packet says it by its header.
+    /// Bytes on the wire for each byte of a message: 53/48 for ATM cells, where no packet says it by its header.
     pub framing: f64,
     /// Header of each packet, bytes on the wire.
     pub header: f64,
-    /// The most that a packet carries of a block, bytes; none where a block of any size is one packet.
+    /// The most that a packet carries of a message, bytes; none where a message of any size is one packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet: Option<u64>,
 }
 
 impl Wire {
-    /// A wire of `rate` bits a second that carries `framing` bytes for each byte and `header` bytes for each block, which is
+    /// A wire of `rate` bits a second that carries `framing` bytes for each byte and `header` bytes for each message, which is
     /// one packet.
     pub fn new(rate: f64, framing: f64, header: f64) -> Result<Self, Unscaled> {
         if !(rate.is_finite() && rate > 0.0) {
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_header_goes_with_each_packet_and_an_empty_block_is_one() {
+    fn a_header_goes_with_each_packet_and_an_empty_message_is_one() {
         // One byte a nanosecond.
         let one = Wire::new(8e9, 1.0, 50.0).unwrap();
         let wire = one.with_packet(Some(1000)).unwrap();

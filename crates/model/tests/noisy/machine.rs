@@ -37,7 +37,7 @@ impl Noise {
 /// A curve measured in rounds over all sizes, each in random order.
 pub fn measured(seed: u64, noise: Noise, rounds: u32, sizes: &[u64], time: impl Fn(f64) -> f64) -> Vec<CurvePoint> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let mut blocks: Vec<Vec<(u32, f64)>> = vec![Vec::new(); sizes.len()];
+    let mut medians: Vec<Vec<(u32, f64)>> = vec![Vec::new(); sizes.len()];
     let (mut slow, mut red) = (false, normal(&mut rng));
     for round in 0..rounds {
         let common = 0.03 * normal(&mut rng);
@@ -65,13 +65,13 @@ pub fn measured(seed: u64, noise: Noise, rounds: u32, sizes: &[u64], time: impl 
                 }
                 Noise::Uneven => z * if i % 8 == 3 { 0.06 } else { 0.02 },
             };
-            blocks[i].push((round, time(sizes[i] as f64) * (common + one).exp()));
+            medians[i].push((round, time(sizes[i] as f64) * (common + one).exp()));
         }
     }
-    (sizes.iter().zip(blocks))
-        .map(|(&size, blocks)| {
-            let seconds = stats::median(&blocks.iter().map(|b| b.1).collect::<Vec<_>>());
-            CurvePoint::of(size, seconds, blocks)
+    (sizes.iter().zip(medians))
+        .map(|(&size, medians)| {
+            let seconds = stats::median(&medians.iter().map(|b| b.1).collect::<Vec<_>>());
+            CurvePoint::of(size, seconds, medians)
         })
         .collect()
 }

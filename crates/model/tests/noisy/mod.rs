@@ -11,10 +11,10 @@ pub fn sizes(to: f64, many: usize) -> Vec<u64> {
     all
 }
 
-/// A curve in 10 blocks: noise that a block has at all sizes, and noise of each point.
+/// A curve in 10 rounds: noise that a round has at all sizes, and noise of each point.
 pub struct Noisy {
     rng: ChaCha8Rng,
-    /// Log standard deviation of a block, at all sizes alike.
+    /// Log standard deviation of a round, at all sizes alike.
     pub common: f64,
     /// Log standard deviation of each size by itself.
     pub own: f64,
@@ -34,11 +34,11 @@ impl Noisy {
         sizes
             .iter()
             .map(|&size| {
-                let blocks: Vec<(u32, f64)> = (0..10)
+                let rounds: Vec<(u32, f64)> = (0..10)
                     .map(|b| (b, time(size as f64) * levels[b as usize] * (self.own * self.normal()).exp()))
                     .collect();
-                let seconds = stats::median(&blocks.iter().map(|b| b.1).collect::<Vec<_>>());
-                CurvePoint::of(size, seconds, blocks)
+                let seconds = stats::median(&rounds.iter().map(|b| b.1).collect::<Vec<_>>());
+                CurvePoint::of(size, seconds, rounds)
             })
             .collect()
     }

@@ -34,8 +34,8 @@ fn said(path: &Path, run: RunFile) -> Result<RunFile> {
     Ok(run)
 }
 
-/// Reads a run file whose sizes are blocks: one of HINT has no throughput, and what it has is elsewhere.
-pub fn read_blocks(path: &Path) -> Result<RunFile> {
+/// Reads a run file whose sizes are those of messages: one of HINT has no throughput, and what it has is elsewhere.
+pub fn read_messages(path: &Path) -> Result<RunFile> {
     let run = read(path)?;
     if run.has_score() {
         bail!(
@@ -49,7 +49,7 @@ pub fn read_blocks(path: &Path) -> Result<RunFile> {
 
 /// Reads a run file with a curve over sizes, whose intervals hold for a repeat: those of a soak hold for its one connection.
 pub fn read_curve(path: &Path) -> Result<RunFile> {
-    let run = read_blocks(path)?;
+    let run = read_messages(path)?;
     no_soak(path, &run)?;
     Ok(run)
 }

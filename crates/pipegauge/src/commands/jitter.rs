@@ -12,7 +12,7 @@ use crate::out;
 
 /// Says how unsteady the paths of a run are.
 pub fn jitter(flags: &JitterFlags, json: bool) -> Result<Exit> {
-    let mut run = files::read_blocks(&flags.run)?;
+    let mut run = files::read_messages(&flags.run)?;
     if let Some(name) = &flags.path {
         files::only(&mut run, name)?;
     }

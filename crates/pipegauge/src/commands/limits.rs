@@ -8,7 +8,7 @@ use units::Bytes;
 /// What a limit is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Metric {
-    /// Time of the smallest block.
+    /// Time of the smallest message.
     Latency,
     /// Time over all sizes together.
     Time,

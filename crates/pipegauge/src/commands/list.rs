@@ -36,7 +36,15 @@ fn modules() -> Vec<Unusable> {
     let unusable = found.into_iter().filter_map(|module::Found { name, file }| {
         Some(Unusable { why: why(&name)?, name, file: file.display().to_string() })
     });
-    unusable.collect()
+    let odd = module::passed_by(&module::own_places(), &module::places());
+    let odd = odd.into_iter().map(|module::PassedBy { file, why }| {
+        let short =
+            file.file_name().map_or_else(|| file.display().to_string(), |name| name.to_string_lossy().into_owned());
+        let clean = |text: &str| units::received::clean(text, 200);
+        let file = clean(&file.display().to_string());
+        Unusable { name: clean(&short), why: format!("{file}: {why}"), file }
+    });
+    unusable.chain(odd).collect()
 }
 
 /// Width of the column of names, with the space behind it.
@@ -84,13 +92,16 @@ fn table(listed: &[ListedTransport]) -> String {
     text
 }
 
-/// Where it came from, if it is a module, and why it can't be used here.
+/// Where it came from, if it is a module, and why it can't be used here, or not within this host.
 fn origin(text: &mut String, t: &ListedTransport) {
     if let Some(file) = &t.file {
         beside(text, "", &format!("module: {file}, version {}", t.version));
     }
     if let Some(why) = &t.unavailable {
         beside(text, "", &format!("not available here: {why}"));
+    }
+    if let Some(why) = &t.not_within {
+        beside(text, "", &format!("only to another host (--peer): {why}"));
     }
 }
 

@@ -54,7 +54,7 @@ pub fn dispatch(cli: Cli) -> Result<Exit> {
         },
         Command::Live(flags) => live::live(&flags, json),
         Command::Sweep(flags) => sweep::sweep(&flags, json),
-        Command::Lab(flags) => lab::lab(&flags),
+        Command::Lab(flags) => lab::lab(&flags, json),
         Command::LabInside => lab::inside(),
         Command::Group(flags) => group::group(&flags, json),
         Command::Hint(flags) => hint::hint(&flags, json),

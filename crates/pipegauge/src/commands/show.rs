@@ -28,8 +28,8 @@ pub fn show(flags: &ShowFlags, json: bool) -> Result<Exit> {
         return Ok(Exit::Ok);
     }
     let graph = graph(&[run], flags.graph)?;
-    // What has no size has no curve over sizes, unless one is asked for.
-    let drawn = flags.graph.is_some() || run.run.plan.pattern.facts().sized;
+    // What has no size has no curve over sizes, and one rate of one size none at all, unless one is asked for.
+    let drawn = flags.graph.is_some() || run.run.plan.pattern.facts().sized && !run.has_one_rate();
     let picture = match drawn {
         true => terminal::graph(run, graph, out::width(), GRAPH_HEIGHT, out::colour()),
         false => String::new(),

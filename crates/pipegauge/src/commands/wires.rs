@@ -21,7 +21,7 @@ pub fn with(rate: f64, flags: &WireFlags, known: Option<Wire>) -> Result<Wire, U
         .with_packet(flags.packet.or(packet))
 }
 
-/// A sum of costs makes a path's time only where one block has the path to itself; otherwise, why not.
+/// A sum of costs makes a path's time only where one message has the path to itself; otherwise, why not.
 pub fn sums_up(time: Option<TimeKind>) -> Result<(), String> {
     match time {
         Some(TimeKind::HalfRoundTrip | TimeKind::Copy) => Ok(()),

@@ -198,11 +198,21 @@ fn carries(path: &PathPlan, plan: &Plan, flags: &RunFlags, far: &Far) -> Result<
         bail!("{name} carries messages of at most {}; {} was asked for (--to, --sizes)", Bytes(most), Bytes(plan.to));
     }
     if can.local_only && can.two_ended && !matches!(far, Far::Local { .. }) {
+        let other = match path.transport {
+            transport::vsock::NAME => "write vsock:cid=N for another machine",
+            _ => "measure a transport that reaches another host (pipegauge list)",
+        };
+        bail!("{name} works only between processes of one host; leave out --peer, or {other}");
+    }
+    if plan.pattern == Pattern::OneSender && !matches!(far, Far::Local { .. }) {
         bail!(
-            "{name} works only between processes of one host; leave out --peer, or measure a transport that reaches another host (pipegauge list)"
+            "{name}: in the pattern {} each member reads the clock of one host; leave out --peer, or time rounds of all members at one (--pattern {})",
+            plan.pattern.name(),
+            Pattern::Group.name()
         );
     }
-    let apart = flags.common.peer_address.is_some() && !(plan.near_under.is_empty() && plan.peer_under.is_empty());
+    let wrapped = !plan.near_under.is_empty() || !plan.peer_under.is_empty();
+    let apart = wrapped && !flags.common.peer_address.is_empty();
     if apart && stays::stays(transport, &path.settings) {
         let under = if plan.peer_under.is_empty() { "--near-under" } else { "--peer-under" };
         bail!(

@@ -4,7 +4,8 @@ use std::io::{BufRead, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
-use rendezvous::{Far, Key};
+use measure::event::Plan;
+use rendezvous::{Far, Key, SshHost};
 
 use crate::flags::RunFlags;
 
@@ -19,9 +20,22 @@ const LONGEST_KEY: u64 = 4096;
 
 /// Where the far side runs.
 pub fn resolve(flags: &RunFlags) -> Result<Far> {
-    let at = flags.common.peer_address.clone();
+    let (peers, addresses) = (&flags.common.peer, &flags.common.peer_address);
+    if addresses.len() > peers.len().max(1)
+        || (peers.len() > 1 && !addresses.is_empty() && addresses.len() < peers.len())
+    {
+        bail!(
+            "{} --peer-address for {} --peer: each is the address of one far host, in their order; give as many, or none",
+            addresses.len(),
+            peers.len()
+        );
+    }
+    if peers.len() > 1 {
+        return several(flags);
+    }
+    let at = addresses.first().cloned();
     let local = || Far::Local { program: Far::own(), at: at.clone() };
-    let Some(peer) = flags.common.peer.as_deref() else {
+    let Some(peer) = peers.first().map(String::as_str) else {
         if flags.common.key.is_some() {
             bail!("--key belongs to another host's `pipegauge serve`; name that host with --peer HOST:PORT");
         }
@@ -35,7 +49,8 @@ pub fn resolve(flags: &RunFlags) -> Result<Far> {
         if matches!(&flags.common.near[..], [near] if near == peer) {
             return Ok(local());
         }
-        return Ok(Far::Ssh { target: ssh_target("--peer", peer, target)?, program: remote_program(flags), at });
+        let host = SshHost { target: ssh_target("--peer", peer, target)?, at };
+        return Ok(Far::Ssh { hosts: vec![host], program: remote_program(flags) });
     }
     if at.is_some() {
         bail!("--peer-address changes nothing here: data goes to HOST of --peer HOST:PORT; name the address there");
@@ -52,6 +67,52 @@ pub fn resolve(flags: &RunFlags) -> Result<Far> {
     };
     let key: Key = text.trim().parse().context("the key can't be read")?;
     Ok(Far::Listening { host, port, key })
+}
+
+/// Several hosts, which far processes take in turn.
+fn several(flags: &RunFlags) -> Result<Far> {
+    let mut hosts: Vec<SshHost> = Vec::new();
+    for (i, peer) in flags.common.peer.iter().enumerate() {
+        let Some(target) = peer.strip_prefix("ssh://") else {
+            bail!(
+                "--peer {peer}: of several far hosts each is started by ssh: write ssh://user@host (`pipegauge serve` is one process on one host)"
+            );
+        };
+        let target = ssh_target("--peer", peer, target)?;
+        if hosts.iter().any(|host| host.target == target) {
+            bail!("--peer {peer} is named twice: far processes take the hosts in turn, so that one name is enough");
+        }
+        hosts.push(SshHost { target, at: flags.common.peer_address.get(i).cloned() });
+    }
+    if flags.common.key.is_some() {
+        bail!("--peer {} needs no --key: ssh itself knows who is there", flags.common.peer.join(" --peer "));
+    }
+    Ok(Far::Ssh { hosts, program: remote_program(flags) })
+}
+
+/// Whether the paths of a plan have far processes that can be spread over the hosts that are named.
+pub fn spreads(plan: &Plan, far: &Far) -> Result<()> {
+    let hosts = match far {
+        Far::Ssh { hosts, .. } if hosts.len() > 1 => hosts.len(),
+        _ => return Ok(()),
+    };
+    for (number, path) in (0..).zip(&plan.paths) {
+        let name = path.name();
+        if !path.capabilities().two_ended {
+            bail!(
+                "{name}: one process plays both ends, and {hosts} hosts are named for far processes (leave it out, or the --peer)"
+            );
+        }
+        let processes = path.topology.far_processes(plan.connections(number)) as usize;
+        if processes < hosts {
+            bail!(
+                "{name}: {processes} far {} for {hosts} hosts (--peer), which take them in turn: ask for more with --pairs N, or with --topology group and \
+                 --members N; several near hosts of one far process are --near",
+                if processes == 1 { "process" } else { "processes" }
+            );
+        }
+    }
+    Ok(())
 }
 
 /// The key's text: itself, a line of standard input (`-`), or a file (`@FILE`).
@@ -119,6 +180,7 @@ fn host_and_port(peer: &str) -> Result<(String, u16)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::typed::typed;
 
     #[test]
     fn peers_are_read_as_people_write_them() {
@@ -127,6 +189,37 @@ mod tests {
         for bad in ["lab2", "::1:9000", "[::1:9000", ":9000", "lab2:0", "lab2:70000", "lab2:http"] {
             assert!(host_and_port(bad).unwrap_err().to_string().contains("HOST:PORT"), "{bad}");
         }
+    }
+
+    #[test]
+    fn far_processes_are_spread_over_the_hosts_that_are_named() {
+        let two = "--peer ssh://a --peer ssh://u@b:22";
+        let config = typed(&format!("tcp --pairs 3 {two} --remote-program /opt/p")).unwrap();
+        let Far::Ssh { hosts, program } = config.far else { panic!("{:?}", config.far) };
+        let host = |target: &str, at: Option<&str>| SshHost { target: target.into(), at: at.map(str::to_owned) };
+        assert_eq!((hosts, program.as_str()), (vec![host("a", None), host("u@b:22", None)], "/opt/p"));
+        let config = typed(&format!("tcp --pairs 2 {two} --peer-address 10.0.0.1 --peer-address 10.0.0.2")).unwrap();
+        let Far::Ssh { hosts, .. } = config.far else { panic!("{:?}", config.far) };
+        assert_eq!(hosts, [host("a", Some("10.0.0.1")), host("u@b:22", Some("10.0.0.2"))]);
+        for (line, says) in [
+            ("tcp", "tcp: 1 far process for 2 hosts"),
+            ("tcp --topology fan-in --members 4", "several near hosts of one far process are --near"),
+            ("memcpy tcp --pairs 2", "one process plays both ends"),
+            ("unix --pairs 2", "works only between processes of one host"),
+            ("tcp --pairs 2 --key k", "needs no --key"),
+            (
+                "multicast:interface=eth0,ttl=1 --topology group --members 3 --pattern one-sender",
+                "reads the clock of one host",
+            ),
+            ("tcp --pairs 2 --peer ssh://a", "is named twice"),
+            ("tcp --pairs 3 --peer h:9", "each is started by ssh"),
+            ("tcp --pairs 2 --peer-address 10.0.0.1", "1 --peer-address for 2 --peer"),
+        ] {
+            let said = format!("{:#}", typed(&format!("{line} {two}")).expect_err(line));
+            assert!(said.contains(says), "{line}: {said}");
+        }
+        let said = format!("{:#}", typed("tcp --peer-address 10.0.0.1 --peer-address 10.0.0.2").unwrap_err());
+        assert!(said.contains("2 --peer-address for 0 --peer"), "{said}");
     }
 
     #[test]

@@ -147,7 +147,7 @@ impl Lab {
         for host in &hosts {
             all.extend(self.sysctls.iter().map(|(name, value)| {
                 let file = format!("/proc/sys/{}", name.replace('.', "/"));
-                let words = ["ip", "netns", "exec", host, "sh", "-c", "printf %s \"$1\" > \"$2\"", "sh", value, &file];
+                let words = ["ip", "netns", "exec", host, "sh", "-c", SET, "sh", value, &file];
                 words.map(str::to_owned).to_vec()
             }));
         }
@@ -160,6 +160,16 @@ impl Lab {
         let ports = hosts.iter().filter(|_| hosts.len() > 2).map(|host| (SWITCH.to_owned(), host.clone()));
         own.chain(ports).collect()
     }
+}
+
+/// How a setting is made within a host: its value and its file come as arguments.
+const SET: &str = "printf %s \"$1\" > \"$2\"";
+
+/// The setting that a step makes, and its value, where it makes one.
+pub fn as_sysctl(step: &[String]) -> Option<(String, &str)> {
+    let [.., set, _, value, file] = step else { return None };
+    (set == SET).then_some(())?;
+    Some((file.strip_prefix("/proc/sys/")?.replace('/', "."), value))
 }
 
 /// A setting of the network, `net.ipv4.tcp_sack=0`: one that each namespace has of its own.

@@ -2,7 +2,7 @@
 //! be wrong with a load.
 
 use anyhow::{Result, bail};
-use measure::event::{PathPlan, Plan, Schedule};
+use measure::event::{PathPlan, Plan};
 use measure::load;
 use transport::registry;
 
@@ -12,9 +12,7 @@ use crate::flags::RunFlags;
 /// The size that is measured where nobody asked for another: one size, so that its percentiles have all of the time. None of a run
 /// without load, and where sizes were asked for.
 pub fn sizes(flags: &RunFlags, paths: &[PathPlan]) -> Option<Vec<u64>> {
-    let named = flags.sizes.is_some() || flags.to.is_some() || flags.step.is_some();
-    let asked = named || flags.schedule != Schedule::Adaptive;
-    (!asked && paths.iter().any(|path| path.load.is_some())).then(|| vec![soak::ANSWERED])
+    (!soak::sizes_asked(flags) && paths.iter().any(|path| path.load.is_some())).then(|| vec![soak::ANSWERED])
 }
 
 /// Size of a loading flow's messages: what was asked for, or the default as far as the path carries it; where messages may be lost, what

@@ -18,10 +18,10 @@ pub mod retyped;
 mod score;
 pub mod sides;
 mod soak;
-mod stays;
+pub mod stays;
 pub mod sweep;
 #[cfg(test)]
-mod typed;
+pub mod typed;
 mod unused;
 mod words;
 
@@ -40,7 +40,7 @@ use workload::hint::Precision;
 use crate::flags::RunFlags;
 use near::Near;
 
-/// Largest block where nobody asked for another and the transports can carry it.
+/// Largest message where nobody asked for another and the transports can carry it.
 const DEFAULT_TO: u64 = 8 << 20;
 /// Distance from each size of a schedule at which it is measured too: the paper's.
 const NETPIPE_PERTURB: u64 = 3;
@@ -50,7 +50,7 @@ const DEFAULT_PRECISION: f64 = 0.01;
 const DEFAULT_BUDGET: f64 = 12.0;
 /// Alignment of buffers: the page.
 const DEFAULT_ALIGN: u64 = 4096;
-/// Blocks of a burst where nobody asked for another number (`seeds/000`, 4.2.2).
+/// Messages of a burst where nobody asked for another number (`seeds/000`, 4.2.2).
 const DEFAULT_BURST: u64 = 500;
 /// Taken for the last-level cache where the system does not say: larger than most.
 const UNKNOWN_CACHE: u64 = 64 << 20;
@@ -103,6 +103,7 @@ impl RunConfig {
         let plan = plan(flags, paths, &far, near.is_some(), &mut notes)?;
         check::plan(&plan, flags, &far)?;
         nears.as_ref().map_or(Ok(()), |nears| near::spreads(&plan, nears, &far))?;
+        far::spreads(&plan, &far)?;
         rendezvous::check(&plan).map_err(|why| anyhow!(why))?;
         notes.extend(check::undecorated(&plan));
         notes.extend(load::notes(&plan));
@@ -155,7 +156,7 @@ fn plan(flags: &RunFlags, paths: Vec<PathPlan>, far: &Far, elsewhere: bool, note
         repeats: flags.common.repeats,
         precision: flags.common.precision.unwrap_or(DEFAULT_PRECISION),
         precise: flags.common.precision.is_some(),
-        budget: flags.duration.or(flags.common.budget).unwrap_or(if rates::several(flags) {
+        budget: flags.duration.or(flags.common.budget).unwrap_or(if rates::short(flags) {
             rates::BUDGET
         } else {
             DEFAULT_BUDGET
@@ -198,7 +199,7 @@ fn usual_sizes(flags: &RunFlags, paths: &[PathPlan]) -> Option<Vec<u64>> {
     soak::sizes(flags, paths).or_else(|| load::sizes(flags, paths)).or_else(|| rates::sizes(flags, paths))
 }
 
-/// Smallest and largest block. Where nobody asked for a largest block, each path stops at what it can carry.
+/// Smallest and largest message. Where nobody asked for a largest message, each path stops at what it can carry.
 fn range(flags: &RunFlags, paths: &[PathPlan], notes: &mut Vec<String>) -> (u64, u64) {
     if let Some(hint) = &flags.hint {
         // No more can be told apart.
@@ -222,7 +223,7 @@ fn cache(flags: &RunFlags) -> Cache {
     flags.cache.unwrap_or(Cache::Warm)
 }
 
-/// Bytes of the cold pool: twice the last-level cache, so that a block is gone from it when its turn comes again.
+/// Bytes of the cold pool: twice the last-level cache, so that a message is gone from it when its turn comes again.
 fn cold_pool(notes: &mut Vec<String>) -> u64 {
     let cache = host::cpu::last_level_cache(&host::Root::system()).unwrap_or_else(|| {
         notes.push(format!(

@@ -45,7 +45,7 @@ pub fn spread(flags: &RunFlags) -> Result<Option<Nears>> {
 pub fn spreads(plan: &Plan, nears: &Nears, far: &Far) -> Result<()> {
     let hosts = nears.targets.len();
     for (number, path) in (0..).zip(&plan.paths) {
-        let (name, can) = (path.name(), path.transport.capabilities());
+        let (name, can) = (path.name(), path.capabilities());
         if !can.two_ended {
             bail!(
                 "{name}: one process plays both ends, and {hosts} hosts are named for near processes (leave it out, or the --near)"
@@ -119,7 +119,9 @@ pub fn settled(plan: &mut Plan, pins: &str, far: &Far) -> Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
+    use measure::event::PathPlan;
     use rendezvous::FarPin;
+    use transport::Settings;
 
     use super::*;
     use crate::config::typed::typed;
@@ -178,6 +180,19 @@ mod tests {
             let said = refused(&format!("{line} {two}"));
             assert!(said.contains(says), "{line}: {said}");
         }
+    }
+
+    #[test]
+    fn what_a_path_reaches_is_said_by_its_settings() {
+        let config = typed("tcp --topology fan-in --members 2 --near ssh://a --near ssh://b --peer ssh://c").unwrap();
+        let nears = config.nears.unwrap();
+        let over = |settings: Settings| {
+            let mut plan = config.plan.clone();
+            plan.paths[0] = PathPlan { transport: transport::vsock::NAME, settings, ..plan.paths[0].clone() };
+            spreads(&plan, &nears, &config.far).err().map(|e| e.to_string())
+        };
+        assert!(over(Settings::default()).unwrap().contains("works only between processes of one host"));
+        assert_eq!(over(Settings::default().with("cid", 3u64)), None, "another machine");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The paths of a run: `NAME[:option=value,...]` each, and the flags that set options of all.
 
+use std::borrow::Cow;
+
 use anyhow::{Result, anyhow, bail};
 use measure::event::PathPlan;
 use measure::{Load, LoadDirection, Pattern, Topology};
@@ -120,6 +122,7 @@ fn direction(flags: &RunFlags) -> LoadDirection {
 
 /// One path: what its text sets, and beside it what flags set; and whether its text says how many connections it has.
 fn path(text: &str, shared: &[Flagged], flags: &RunFlags) -> Result<(PathPlan, bool)> {
+    let text = &*of_a_kind(text);
     let (name, options) = text.split_once(':').map_or((text, None), |(name, options)| (name, Some(options)));
     let transport = registry::named(name)?;
     let (mut settings, mut label, mut joined) = (Settings::default(), None, None);
@@ -172,6 +175,16 @@ fn path(text: &str, shared: &[Flagged], flags: &RunFlags) -> Result<(PathPlan, b
         Load { flows, direction: way.unwrap_or(direction(flags)), size }
     });
     Ok((PathPlan { load, ..path }, joined.is_some()))
+}
+
+/// `mpi:openmpi,mode=synchronous` is openmpi, as MPI is no transport but what several are of.
+pub fn of_a_kind(text: &str) -> Cow<'_, str> {
+    let Some(rest) = text.strip_prefix("mpi:").filter(|_| registry::named("mpi").is_err()) else { return text.into() };
+    match rest.split_once(',') {
+        _ if rest.split(',').next().is_none_or(|name| name.is_empty() || name.contains(['=', ':'])) => text.into(),
+        Some((name, options)) => format!("{name}:{options}").into(),
+        None => rest.into(),
+    }
 }
 
 /// The options of a path, each as it was typed. Where the transport has one that takes the rest, that is what follows the last option
@@ -509,6 +522,8 @@ mod tests {
             ("tcp --mss 87", "88 to 32767"),
             ("tcp --mss 4GiB", "88 to 32767"),
             ("nosuch:a=b", "no transport is named 'nosuch'"),
+            ("mpi:nosuch", "no transport is named 'nosuch'"),
+            ("mpi:mode=synchronous", "no transport is named 'mpi'"),
             ("tcp:label=a/b", "a label is of"),
             ("tcp:label=7", "give the label a letter"),
             ("tcp:label=udp", "what another path is called"),

@@ -1,7 +1,7 @@
 //! `--pin`: which CPU each side keeps to.
 
 use anyhow::{Result, anyhow, bail};
-use rendezvous::{Far, FarPin};
+use rendezvous::{Far, FarPin, Place};
 
 /// `auto`, `none` or `A,B` as (near, far). Notes say when `auto` could not pin.
 pub fn resolve(text: &str, far: &Far, notes: &mut Vec<String>) -> Result<Option<(u32, u32)>> {
@@ -10,7 +10,8 @@ pub fn resolve(text: &str, far: &Far, notes: &mut Vec<String>) -> Result<Option<
         "none" => Ok(None),
         "auto" => {
             let pair = host::choose_pair(&allowed);
-            if pair.is_none() {
+            // A launcher gives each of its ranks CPUs of its own: what this one has says nothing of the other's.
+            if pair.is_none() && Place::here().is_none() {
                 notes.push(format!(
                     "not pinned: {} usable here, and two sides on one CPU would take turns (--pin A,A insists)",
                     if allowed.len() == 1 { "only one CPU is" } else { "no pair of CPUs is" }
@@ -88,7 +89,7 @@ mod tests {
         let e = resolve("0,4000000", &here(), &mut Vec::new()).unwrap_err().to_string();
         assert!(e.contains("CPU 4000000") && e.contains("may use"), "{e}");
         // Another host may have it.
-        let there = Far::Ssh { target: "host".into(), program: "pipegauge".into(), at: None };
+        let there = Far::Ssh { hosts: Vec::new(), program: "pipegauge".into() };
         let cpu = host::allowed_cpus()[0];
         assert_eq!(resolve(&format!("{cpu},4000000"), &there, &mut Vec::new()).unwrap(), Some((cpu, 4_000_000)));
     }

@@ -12,6 +12,7 @@ use measure::event::{PathPlan, Plan};
 use rendezvous::{Place, Shown};
 use transport::{Transport, registry};
 
+use super::paths::of_a_kind;
 use crate::flags::RunFlags;
 
 /// Whether this command is one run, so that ranks that are there can be those of its path.
@@ -25,7 +26,7 @@ static SHOWN: OnceLock<Option<Shown>> = OnceLock::new();
 pub fn of_run(flags: &RunFlags) -> Option<anyhow::Error> {
     ONCE.store(true, Ordering::Relaxed);
     let place = Place::here().filter(|place| place.here)?;
-    let name = |path: &String| path.split(':').next().unwrap_or_default().to_owned();
+    let name = |path: &String| of_a_kind(path).split(':').next().unwrap_or_default().to_owned();
     let ranks = |name: String| registry::named(&name).is_ok_and(|t| !t.launch().is_empty());
     let of_ranks = flags.transports.iter().map(name).any(ranks);
     if of_ranks && place.rank == 0 {

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 use measure::Pattern;
-use measure::event::{PathPlan, Schedule};
+use measure::event::PathPlan;
 
 use super::soak;
 use crate::flags::{RunFlags, SendRate};
@@ -31,6 +31,16 @@ pub fn several(flags: &RunFlags) -> bool {
     flags.rate.as_ref().is_some_and(|rates| rates.only().is_none())
 }
 
+/// Whether rates in bits are asked for, one or several: what came of each is told, not a curve over sizes.
+pub fn offered(flags: &RunFlags) -> bool {
+    bits(flags).is_some() || several(flags)
+}
+
+/// Whether a path takes a short time unless another is asked for: one of several rates, or one rate without a curve over sizes.
+pub fn short(flags: &RunFlags) -> bool {
+    several(flags) || (offered(flags) && !soak::sizes_asked(flags))
+}
+
 /// The path at each of several rates; as it is where there is one or none.
 pub fn under_rates(path: PathPlan, flags: &RunFlags) -> Vec<PathPlan> {
     let Some(rates) = flags.rate.as_ref().filter(|_| several(flags)) else { return vec![path] };
@@ -50,12 +60,10 @@ pub fn typed(bits: f64) -> String {
     format!("{}{prefix}bit/s", digits.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// The size that is measured where nobody asked for another: what fills a packet, or a message of a stream; none where there is one rate, and where sizes
+/// The size that is measured where nobody asked for another: what fills a packet, or a message of a stream; none without a rate in bits, and where sizes
 /// were asked for.
 pub fn sizes(flags: &RunFlags, paths: &[PathPlan]) -> Option<Vec<u64>> {
-    let named = flags.sizes.is_some() || flags.to.is_some() || flags.step.is_some();
-    let asked = named || flags.schedule != Schedule::Adaptive;
-    (!asked && several(flags)).then(|| vec![soak::usual(flags, paths)])
+    (!soak::sizes_asked(flags) && offered(flags)).then(|| vec![soak::usual(flags, paths)])
 }
 
 /// What is wrong with several rates.
@@ -125,14 +133,19 @@ mod tests {
     }
 
     #[test]
-    fn several_rates_measure_one_size_in_a_short_time_each_unless_others_are_asked_for() {
+    fn rates_measure_one_size_in_a_short_time_each_unless_others_are_asked_for() {
         let plan = |line: &str| of(line).unwrap().plan;
         let udp = plan("udp --pattern stream --rate 1Mbit/s,2Mbit/s");
         assert_eq!((udp.sizes, udp.budget), (Some(vec![1448]), 4.0));
         assert_eq!(plan("tcp --pattern stream --rate 1Gbit/s,2Gbit/s").sizes, Some(vec![128 << 10]));
         let asked = plan("udp --pattern stream --rate 1Mbit/s,2Mbit/s --sizes 64,1KiB --budget 1s");
         assert_eq!((asked.sizes, asked.budget), (Some(vec![64, 1024]), 1.0));
-        assert_eq!(plan("udp --pattern stream --rate 1Mbit/s").sizes, None);
+        let one = plan("udp --pattern stream --rate 1Mbit/s");
+        assert_eq!((one.sizes, one.budget), (Some(vec![1448]), 4.0), "one rate as several");
+        let curve = plan("udp --pattern stream --rate 1Mbit/s --to 32KiB");
+        assert_eq!((curve.sizes, curve.budget), (None, 12.0), "each size needs its rounds");
+        assert_eq!(plan("udp --pattern stream --rate 1Mbit/s --from 1KiB").sizes, None);
+        assert_eq!(plan("tcp --rate 1k/s").sizes, None, "answers on a schedule have a curve");
     }
 
     #[test]

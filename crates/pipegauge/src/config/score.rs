@@ -25,7 +25,7 @@ pub fn check(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
     if flags.common.near.is_empty() {
         fits(plan, far, host::memory(&host::Root::system()))?;
     }
-    if flags.common.peer.is_some() && plan.transports().all(|t| t == Name::ALONE) {
+    if !flags.common.peer.is_empty() && plan.transports().all(|t| t == Name::ALONE) {
         bail!("--peer names the far side of a path, and HINT without a path has none: name a transport (tcp)");
     }
     Ok(())
@@ -68,7 +68,7 @@ mod tests {
             ..Plan::default()
         };
         let here = Far::Local { program: "pipegauge".into(), at: None };
-        let there = Far::Ssh { target: "host".into(), program: "pipegauge".into(), at: None };
+        let there = Far::Ssh { hosts: Vec::new(), program: "pipegauge".into() };
         let fits = |transports: &[Name], far, gib: u64| fits(&plan(transports), far, Some(gib << 30));
         fits(&[Name::ALONE], &here, 2).unwrap();
         fits(&[Name::ALONE, transport::tcp::NAME, transport::unix::NAME], &here, 3).unwrap();

@@ -30,6 +30,12 @@ pub fn sizes(flags: &RunFlags, paths: &[PathPlan]) -> Option<Vec<u64>> {
     Some(vec![usual(flags, paths)])
 }
 
+/// Whether a person asked for a curve, or for sizes of their own.
+pub fn sizes_asked(flags: &RunFlags) -> bool {
+    let named = flags.sizes.is_some() || flags.from.is_some() || flags.to.is_some() || flags.step.is_some();
+    named || flags.schedule != Schedule::Adaptive
+}
+
 /// The size of a message that stands for all: that of a ping's packet where it is answered, else that of a stream, as far as every path carries it; where
 /// messages may be lost, what one packet holds.
 pub fn usual(flags: &RunFlags, paths: &[PathPlan]) -> u64 {

@@ -49,7 +49,7 @@ pub fn check(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
     }
     let to_an_address =
         |path: &PathPlan| registry::find(path.transport).is_some_and(|t| goes_to_an_address(t, &path.settings));
-    if flags.common.peer_address.is_some() && !plan.paths.iter().any(to_an_address) {
+    if !flags.common.peer_address.is_empty() && !plan.paths.iter().any(to_an_address) {
         let here = |path: &PathPlan| registry::find(path.transport).filter(|t| stays::stays(*t, &path.settings));
         if let Some(group) = plan.paths.iter().find_map(here) {
             bail!("--peer-address changes nothing here: {}", stays::remedy_here(group));
@@ -65,10 +65,11 @@ pub fn check(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
 }
 
 /// Whether a path goes to the address of the other side: what is over IP has an option for its version, and a module that joins hosts is
-/// told the address. A group may stay on this host.
+/// told the address, as members of a group are. A group may stay on this host.
 pub fn goes_to_an_address(t: &dyn Transport, settings: &Settings) -> bool {
     let over_ip = t.options().iter().any(|option| option.name == FAMILY.name);
-    (over_ip || t.source().is_some()) && !t.capabilities(settings).local_only
+    let can = t.capabilities(settings);
+    (over_ip || t.source().is_some() || can.group) && !can.local_only
 }
 
 /// Flags that only some transports listen to.
@@ -86,6 +87,16 @@ fn transports(plan: &Plan, flags: &RunFlags) -> Result<()> {
         let name = set.flag;
         if paths.iter().any(|(path, t)| listens(*t, &path.settings)) {
             bail!("{name} changes nothing here: every path that listens to it names its own; leave it out");
+        }
+        let module =
+            |(path, t): &&(&PathPlan, &dyn Transport)| t.source().is_some() && goes_to_an_address(*t, &path.settings);
+        if let Some((path, _)) = paths.iter().find(module).filter(|_| set.option == FAMILY.name) {
+            let host = if name == "-6" { "::1" } else { "127.0.0.1" };
+            bail!(
+                "{name} is no flag of {}, a module, which goes to the address that it is given: --peer-address {host} on this host, or one of another host \
+                 by --peer",
+                path.name()
+            );
         }
         let nothing = Settings::default();
         let set_here = |t: &dyn Transport| {

@@ -44,12 +44,25 @@ pub struct Explained {
     pub suspects: Vec<Suspect>,
     /// What became of it when it was measured again as before; none where it was not.
     pub again: Option<Fate>,
+    /// What would be moved, with `--dry-run`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub planned: Vec<Planned>,
     /// What became of it with each knob moved.
     pub tested: Vec<Tested>,
     /// Knobs that this path does not have, each with why.
     pub fixed: Vec<String>,
     /// What follows, in words.
     pub verdict: String,
+}
+
+/// A knob that would be moved.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Planned {
+    /// Which.
+    pub knob: Knob,
+    /// From what to what.
+    pub change: String,
 }
 
 /// A knob that was moved.

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use transport::{Capabilities, Settings, Transport};
+use transport::{Capabilities, Settings, Transport, Value};
 
 /// Printed by `list`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -50,6 +50,9 @@ pub struct ListedTransport {
     /// Why not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unavailable: Option<String>,
+    /// Why it can be measured between this host and another, and not within this host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_within: Option<String>,
     /// What it can do where nothing is set.
     pub capabilities: Capabilities,
     /// What can be set on it.
@@ -66,6 +69,15 @@ pub struct ListedOption {
     pub flag: Option<&'static str>,
     /// What values it takes, in words.
     pub takes: String,
+    /// What its numbers are of: bytes, seconds, bits a second, or what a whole number counts. None of a share, and of what is no number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<&'static str>,
+    /// The least number that it takes, in that unit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub least: Option<Value>,
+    /// The largest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most: Option<Value>,
     /// What holds where nobody sets it.
     pub default: &'static str,
     /// What it does.
@@ -76,12 +88,20 @@ impl ListedTransport {
     /// What is known of a transport here.
     pub fn of(transport: &dyn Transport) -> Self {
         let unavailable = transport.availability().err().map(|e| e.to_string());
-        let options = transport.options().iter().map(|o| ListedOption {
-            name: o.name,
-            flag: o.flag,
-            takes: o.form.words(),
-            default: o.default,
-            help: o.help,
+        let within = || transport.reaches_itself().err().map(|e| e.to_string());
+        let not_within = if unavailable.is_none() { within() } else { None };
+        let options = transport.options().iter().map(|o| {
+            let (least, most) = o.form.bounds();
+            ListedOption {
+                name: o.name,
+                flag: o.flag,
+                takes: o.form.words(),
+                unit: o.form.unit(),
+                least,
+                most,
+                default: o.default,
+                help: o.help,
+            }
         });
         Self {
             name: transport.name().as_str(),
@@ -90,6 +110,7 @@ impl ListedTransport {
             summary: transport.summary(),
             available: unavailable.is_none(),
             unavailable,
+            not_within,
             capabilities: transport.capabilities(&Settings::default()),
             options: options.collect(),
         }

@@ -31,7 +31,7 @@ use serde::Serialize;
 
 pub use ask::{Answered, AskDocument};
 pub use compare::CompareDocument;
-pub use explain::{ExplainDocument, Explained, Tested};
+pub use explain::{ExplainDocument, Explained, Planned, Tested};
 pub use files::{ExportDocument, ImportDocument, PlotDocument};
 pub use here::{
     CheckedCase, DoctorDocument, FloorFigure, Happened, ListDocument, ListedOption, ListedTransport, ModuleDocument,

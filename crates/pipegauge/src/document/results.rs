@@ -77,9 +77,9 @@ struct PathResults {
 /// A path's figures in short.
 #[derive(Debug, Serialize, JsonSchema)]
 struct SummaryResults {
-    /// Time of one transfer of the smallest block, seconds.
+    /// Time of one transfer of the smallest message, seconds.
     latency: Estimate,
-    /// The smallest block, bytes.
+    /// The smallest message, bytes.
     latency_size: u64,
     /// Seconds that each further byte of a small message costs; none with fewer than three sizes below 1 KiB.
     per_byte: Option<Estimate>,
@@ -97,7 +97,7 @@ struct Carried {
     max_size: u64,
     /// Size that parts those below half of the maximum throughput from those above, bytes.
     half_power: Option<Estimate>,
-    /// Larger blocks would likely show a higher maximum; absent where nothing tells.
+    /// Larger messages would likely show a higher maximum; absent where nothing tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     still_rising: Option<bool>,
 }

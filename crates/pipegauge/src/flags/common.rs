@@ -15,7 +15,7 @@ pub struct CommonFlags {
     /// Settled when the 95% interval reaches no further than this share of the median [default: 1%]
     #[arg(long, value_name = "SHARE", value_parser = value::share, allow_hyphen_values = true, help_heading = "Effort")]
     pub precision: Option<f64>,
-    /// Time for each path [default: 12s]
+    /// Time for each path [default: 12s; 4s of each of several --rate, and of one in bits a second without sizes]
     #[arg(long, value_name = "TIME", value_parser = value::seconds, allow_hyphen_values = true, help_heading = "Effort")]
     pub budget: Option<f64>,
     /// Trials of each point, instead of as many as the precision needs
@@ -56,16 +56,18 @@ pub struct CommonFlags {
     #[arg(long, value_name = "TIME", value_parser = value::seconds, allow_hyphen_values = true, help_heading = "Path")]
     pub patience: Option<f64>,
 
-    /// The far side: HOST:PORT of `pipegauge serve`, or ssh://user@host to start it there [default: a process here]
+    /// The far side: HOST:PORT of `pipegauge serve`, or ssh://user@host to start it there [default: a process here]; given several
+    /// times, the far processes of --pairs and --topology group are spread over these hosts in turn
     #[arg(long, value_name = "PEER", help_heading = "Two hosts")]
-    pub peer: Option<String>,
+    pub peer: Vec<String>,
     /// Start the near side on another host, by ssh, and measure from there to the far side; this command only leads and records:
     /// ssh://user@host [default: here]; given several times, the near processes of --topology and --pairs are spread over these hosts in turn
     #[arg(long, value_name = "NEAR", help_heading = "Two hosts")]
     pub near: Vec<String>,
-    /// Address of the far side as the near side reaches it, where that is not the one of --peer: data goes there
+    /// Address of the far side as the near side reaches it, where that is not the one of --peer: data goes there; with several --peer
+    /// one for each, in their order
     #[arg(long, value_name = "ADDRESS", help_heading = "Two hosts")]
-    pub peer_address: Option<String>,
+    pub peer_address: Vec<String>,
     /// Run each near process under this command: 'numactl -N0', 'env LD_PRELOAD=/x/lib.so', 'ip netns exec NAME'
     #[arg(long, value_name = "COMMAND", allow_hyphen_values = true, help_heading = "Path")]
     pub near_under: Option<String>,

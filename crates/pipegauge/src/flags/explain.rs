@@ -18,13 +18,13 @@ pub struct ExplainFlags {
     /// Time for each measurement: one as before, and one for each knob [default: 4s]
     #[arg(long, value_name = "TIME", value_parser = value::seconds, allow_hyphen_values = true)]
     pub budget: Option<f64>,
-    /// Only say what breaks and what might be behind it; measure nothing
+    /// Only say what breaks, what might be behind it and what would be moved; measure nothing
     #[arg(long)]
     pub dry_run: bool,
     /// The far side, where the run had one on another host: HOST:PORT of `pipegauge serve`, or ssh://user@host (never taken from the
     /// file, which may be a stranger's)
     #[arg(long, value_name = "PEER")]
-    pub peer: Option<String>,
+    pub peer: Vec<String>,
     /// The command on the other host, for ssh [default: pipegauge]
     #[arg(long, value_name = "PROGRAM")]
     pub remote_program: Option<String>,

@@ -35,7 +35,7 @@ pub use lab::LabFlags;
 pub use live::LiveFlags;
 pub use module::{ModuleFlags, ModuleTask};
 pub use pattern::PatternFlag;
-pub use replay::LARGEST;
+pub use replay::{LARGEST, MOST_CONNECTIONS};
 pub use run::RunFlags;
 pub use scale::{ScaleFlags, WireFlags};
 pub use seat::{RankFlags, SeatFlags};

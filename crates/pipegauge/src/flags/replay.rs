@@ -9,6 +9,8 @@ use super::{CommonFlags, PatternFlag, RunFlags};
 
 /// Largest message and answer that a file may ask for: what a far side lets a near side it does not know ask for.
 pub const LARGEST: u64 = 1 << 30;
+/// Most connections at once that a file may ask for, each of which may have two processes of its own; a run's own flags may ask for more.
+pub const MOST_CONNECTIONS: u32 = 32;
 /// Longest time without progress that a file may ask for, seconds.
 const LONGEST_PATIENCE: f64 = 60.0;
 
@@ -35,6 +37,13 @@ impl RunFlags {
                     Bytes(LARGEST)
                 ));
             }
+        }
+        let loading = load.as_ref().map_or(0, |load| load.connections());
+        let connections = plan.connections(path.path).saturating_add(loading);
+        if connections > MOST_CONNECTIONS {
+            return Err(format!(
+                "{connections} connections at once, above the {MOST_CONNECTIONS} that a file may ask for"
+            ));
         }
         let replayed = PathPlan { settings, flows, topology, load, ..path.transport.into() };
         replayed.settings.check(transport.options()).map_err(|e| e.to_string())?;
@@ -109,9 +118,9 @@ impl RunFlags {
                 ipv4: false,
                 ipv6: false,
                 patience: Some(plan.patience.min(LONGEST_PATIENCE)),
-                peer: None,
+                peer: Vec::new(),
                 near: Vec::new(),
-                peer_address: None,
+                peer_address: Vec::new(),
                 near_under: None,
                 peer_under: None,
                 key: None,
@@ -167,7 +176,7 @@ mod tests {
     #[test]
     fn no_file_says_where_the_far_side_runs_or_what_is_written() {
         let flags = RunFlags::replaying(&hostile(), &path("tcp"), "auto".to_owned()).unwrap();
-        assert_eq!((flags.common.peer, flags.common.key, flags.common.remote_program), (None, None, None));
+        assert_eq!((flags.common.peer, flags.common.key, flags.common.remote_program), (Vec::new(), None, None));
         assert_eq!((flags.trace, flags.common.output, flags.html, flags.vs), (None, None, None, None));
         assert_eq!(flags.common.patience, Some(LONGEST_PATIENCE));
     }
@@ -178,6 +187,12 @@ mod tests {
         (plan.paths[0].flows, plan.paths[0].topology) = (4, Topology::FanIn);
         plan.paths[0].load = Some(Load { flows: 2, direction: LoadDirection::Both, size: 99 });
         plan.paths[0].settings = Settings::default().with("mss", 700u64).with("nodelay", false).with("family", "6");
+        let mut loaded = plan.clone();
+        loaded.paths[0].load = Some(Load { flows: 28, direction: LoadDirection::Same, size: 99 });
+        assert!(
+            RunFlags::replaying(&loaded, &path("tcp"), "0,1".to_owned()).is_ok(),
+            "28 loading flows one way and 4 others"
+        );
         let flags = RunFlags::replaying(&plan, &path("tcp"), "0,1".to_owned()).unwrap();
         assert_eq!((flags.response, flags.reconnect, flags.common.pin.as_str()), (Some(99), true, "0,1"));
         assert_eq!(flags.replayed.unwrap(), plan.paths[0]);
@@ -204,8 +219,11 @@ mod tests {
         assert!(refused("tcp", &|p| p.align = 1 << 60).contains("an alignment"));
         assert!(refused("tcp", &|p| (p.pattern, p.response) = (Pattern::Request, 1 << 60)).contains("an answer"));
         assert!(refused("tcp", &|p| p.paths[0].flows = 1000).contains("1 to 128"));
+        assert!(refused("tcp", &|p| p.paths[0].flows = 33).contains("33 connections at once, above the 32"));
+        assert!(refused("tcp", &|p| (p.paths[0].flows, p.both) = (17, true)).contains("34 connections"));
         let load = |flows, size| Some(Load { flows, direction: LoadDirection::Both, size });
         assert!(refused("tcp", &|p| p.paths[0].load = load(99, 1)).contains("at most 127 connections"));
+        assert!(refused("tcp", &|p| p.paths[0].load = load(16, 1)).contains("33 connections"));
         assert!(refused("tcp", &|p| p.paths[0].load = load(1, 1 << 60)).contains("a loading flow's message"));
         assert!(refused("tcp", &|p| p.pattern = Pattern::Hint).contains("HINT"));
     }

@@ -205,7 +205,7 @@ pub fn wire_rate(text: &str) -> Result<f64, String> {
 pub fn framing(text: &str) -> Result<f64, String> {
     let number = |t: &str| t.trim().parse::<f64>().ok();
     let found = match (text.split_once('/'), text.strip_suffix('%')) {
-        (Some((wire, block)), _) => number(wire).zip(number(block)).map(|(w, b)| w / b),
+        (Some((wire, message)), _) => number(wire).zip(number(message)).map(|(w, b)| w / b),
         (_, Some(more)) => number(more).map(|more| 1.0 + more / 100.0),
         _ => number(text),
     };

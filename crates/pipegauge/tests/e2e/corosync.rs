@@ -50,6 +50,23 @@ fn events(dir: &Scratch) -> Vec<Value> {
     std::fs::read_to_string(dir.path("x.run.jsonl")).unwrap().lines().map(json).collect()
 }
 
+/// Runs this until it measures; false, having said why, where a daemon fell each time.
+///
+/// Corosync's own assertion in `orf_token_rtr` fails now and then on a busy machine, as it forms a group anew.
+/// The command says so and ends with an error, which is right; what is tested here is another thing.
+fn measured(dir: &Scratch, modules: &Path, words: &[&str]) -> bool {
+    for _ in 0..4 {
+        let _ = std::fs::remove_file(dir.path("x.run.jsonl"));
+        let said = Running::start(command(dir, modules, words)).end();
+        if said.measured() {
+            return true;
+        }
+        assert!(said.err.contains("totemsrp.c") && said.err.contains("Assertion"), "{said}");
+    }
+    skip("a daemon of Corosync fell by its own assertion, four times");
+    false
+}
+
 #[test]
 fn it_passes_the_check_of_modules() {
     let dir = Scratch::new();
@@ -67,10 +84,10 @@ fn three_members_are_measured_and_all_daemons_are_gone_afterwards() {
     let Some(modules) = module(&dir) else { return };
     let paths = ["corosync", "corosync:transport=udp,token=1s,retransmits=50"];
     for more in [&["--messages", "25"][..], &["--one-sender", "--messages", "4"]] {
-        let _ = std::fs::remove_file(dir.path("x.run.jsonl"));
         let words = [&["group"][..], &paths, &["--size", "1,2KiB", "--check"], more, &COUNTED].concat();
-        let said = Running::start(command(&dir, &modules, &words)).end();
-        assert!(said.measured(), "{said}");
+        if !measured(&dir, &modules, &words) {
+            return;
+        }
         let lines = events(&dir);
         assert_eq!(lines[0]["plan"]["paths"].as_array().map(Vec::len), Some(2));
         let points = lines.iter().filter(|line| line["event"] == "point").count();
@@ -91,8 +108,9 @@ fn datagrams_that_are_dropped_are_sent_again() {
     }
     let path = "corosync:transport=udp,loss=2%,token=1s,retransmits=50";
     let words = [&["group", path, "--size", "1KiB", "--messages", "10", "--check"][..], &COUNTED].concat();
-    let said = Running::start(command(&dir, &modules, &words)).end();
-    assert!(said.measured(), "{said}");
+    if !measured(&dir, &modules, &words) {
+        return;
+    }
     assert!(events(&dir).iter().any(|line| line["event"] == "point"));
 }
 

@@ -62,6 +62,31 @@ fn each_dip_is_put_down_to_what_moves_it() {
 }
 
 #[test]
+fn a_step_at_the_eager_limit_is_put_down_to_it() {
+    let dir = Scratch::new();
+    let model = "eager-limit=8KiB,noise=1%,round-noise=2%";
+    let line = ["run", "theory", "--theory", model, "--to", "1MiB", "--budget", "8s", "--no-html", "-q"];
+    let said = dir.run(&[&line[..], &["-o", "e.run.jsonl"]].concat());
+    assert!(said.code() <= 1, "{said}");
+    let said = dir.run(&["explain", "e.run.jsonl", "--quiet", "--json", "--budget", "8s"]);
+    let document = json(&said.out);
+    let breaks = document["breaks"].as_array().unwrap();
+    assert_eq!(breaks.len(), 1, "{said}");
+    let edge = &breaks[0]["found"]["at"];
+    assert!(edge["below"].as_u64().unwrap() <= 8192 && edge["above"].as_u64().unwrap() > 8192, "{said}");
+    let suspects = breaks[0]["suspects"].as_array().unwrap();
+    let limit = suspects.iter().find(|s| s["fact"]["knob"] == "eager-limit").unwrap();
+    assert_eq!(limit["fact"]["bytes"], 8192, "{said}");
+    // The step goes along with the limit, to twice its size.
+    let tested = breaks[0]["tested"].as_array().unwrap();
+    let moved = tested.iter().find(|t| t["knob"] == "eager-limit").unwrap();
+    assert_eq!(moved["fate"]["fate"], "moved", "{said}");
+    let to = &moved["fate"]["to"]["at"];
+    assert!(to["below"].as_u64().unwrap() <= 16_384 && to["above"].as_u64().unwrap() > 16_384, "{said}");
+    assert_eq!(breaks[0]["verdict"], "the eager limit is behind it");
+}
+
+#[test]
 fn nothing_is_measured_where_nothing_breaks_or_nobody_wants_it() {
     let dir = Scratch::new();
     let said =
@@ -74,6 +99,8 @@ fn nothing_is_measured_where_nothing_breaks_or_nobody_wants_it() {
     let said = dir.run(&["explain", "d.run.jsonl", "--dry-run"]);
     assert!(said.out.contains("near it: the socket buffer (64 KiB)"), "{said}");
     assert!(said.out.contains("nothing was measured for it"), "{said}");
+    assert!(said.out.contains("would be moved: socket buffer, buffers of 128 KiB instead of 64 KiB"), "{said}");
+    assert!(said.out.contains("not moved: cache-size: a modelled path touches no memory"), "{said}");
     assert!(!dir.path("d-explain-theory-again.run.jsonl").exists());
     // A table in `show` has them too.
     assert!(dir.run(&["show", "d.run.jsonl"]).out.contains("theory: dip from "), "{said}");
@@ -91,6 +118,8 @@ fn a_run_that_does_not_say_how_it_was_measured_is_named() {
     let said = dir.run(&["explain", "i.run.jsonl"]);
     assert_eq!(said.code(), 2, "{said}");
     assert!(said.err.contains("can't be measured again") && said.err.contains("--dry-run"), "{said}");
+    let said = dir.run(&["explain", "i.run.jsonl", "--dry-run"]);
+    assert!(said.code() == 0 && !said.out.contains("moved"), "{said}");
     let said = dir.run(&["explain", "no.run.jsonl"]);
     assert_eq!(said.code(), 2, "{said}");
 }
@@ -154,6 +183,29 @@ fn a_file_does_not_say_where_to_connect_or_what_to_run() {
         let said = explain(&[]);
         assert!(said.code() == 2 && said.err.contains("under 'wrapper x'"), "{said}");
         assert!(!dir.path("mark").exists(), "{said}");
+    }
+    // Nor a library, nor where a group's messages go.
+    for (path, option, value) in [
+        ("tcp", "preload", "/tmp/evil.so"),
+        ("multicast", "ttl", "64"),
+        ("multicast", "interface", "eth0"),
+        ("strata", "bind", "10.0.0.1"),
+    ] {
+        strangers(&dir, "s.run.jsonl", &["pipegauge", "run", path]);
+        let text = std::fs::read_to_string(dir.path("s.run.jsonl")).unwrap();
+        let text = text
+            .replacen(
+                "{\"transport\":\"tcp\"}",
+                &format!("{{\"transport\":\"{path}\",\"settings\":{{\"{option}\":\"{value}\"}}}}"),
+                1,
+            )
+            .replace("\"transport\":\"tcp\"", &format!("\"transport\":\"{path}\""));
+        std::fs::write(dir.path("s.run.jsonl"), text).unwrap();
+        let said = explain(&[]);
+        assert_eq!(said.code(), 2, "{said}");
+        said.complains(&[&format!("has {option}={value}"), "loads nothing and sends nowhere that a file names"]);
+        let said = explain(&["--dry-run"]);
+        assert_eq!(said.code(), 0, "{said}");
     }
 }
 

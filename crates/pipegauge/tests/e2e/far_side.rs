@@ -166,7 +166,7 @@ fn a_program_replaced_during_a_run_does_not_end_it() {
 }
 
 #[test]
-fn a_connection_cut_in_the_middle_of_a_block_ends_the_run_with_its_cause() {
+fn a_connection_cut_in_the_middle_of_a_message_ends_the_run_with_its_cause() {
     for transport in ["tcp", "unix"] {
         let dir = Scratch::new();
         let mut args = vec!["run", transport, "-o", "x.run.jsonl", "--fault", "cut=400"];
@@ -182,7 +182,7 @@ fn a_connection_cut_in_the_middle_of_a_block_ends_the_run_with_its_cause() {
 }
 
 #[test]
-fn a_corrupt_block_is_found_under_check_and_named() {
+fn a_corrupt_message_is_found_under_check_and_named() {
     let dir = Scratch::new();
     let mut args = vec!["run", "tcp", "-o", "x.run.jsonl", "--fault", "corrupt=1%", "--check"];
     args.extend(LONG);

@@ -5,7 +5,7 @@ use rustix::process::Signal;
 use super::processes::{far_processes, send, under_way};
 use super::support::{LONG, Running, Scratch, never_at_once};
 
-/// A run that names how much it measures, whose blocks are checked.
+/// A run that names how much it measures, whose messages are checked.
 fn checked(dir: &Scratch, path: &str, flows: &str, pattern: &[&str]) -> super::support::Said {
     let mut args =
         vec!["run", path, "--flows", flows, "--check", "--sizes", "64,4KiB", "--perturb", "0", "--trials", "2"];
@@ -29,7 +29,7 @@ fn each_flow_carries_contents_of_its_own_over_every_path() {
 }
 
 #[test]
-fn patterns_whose_blocks_go_one_way_carry_them_either_way() {
+fn patterns_whose_messages_go_one_way_carry_them_either_way() {
     for pattern in
         [&["--pattern", "stream"][..], &["--pattern", "burst", "--burst", "5"], &["--pattern", "bidirectional"]]
     {

@@ -131,7 +131,8 @@ fn an_interface_that_does_no_multicast_is_refused() {
 fn on_a_cable(dir: &Scratch, script: &str) -> Option<std::process::Output> {
     let cable = "ip link set lo up; ip link add v0 type veth peer name v1 || exit 77; \
                  for v in v0 v1; do echo 0 > /proc/sys/net/ipv6/conf/$v/accept_dad; ip link set $v up; done 2>/dev/null; \
-                 ip addr add 192.0.2.1/24 dev v0";
+                 ip addr add 192.0.2.1/24 dev v0; \
+                 for i in $(seq 200); do [ ! -e /proc/net/if_inet6 ] || grep -q '^fe80.* v0$' /proc/net/if_inet6 && break; sleep 0.05; done";
     let mut shell = isolated("sh")?;
     let out =
         shell.arg("-c").arg(format!("{cable}; {script}")).arg(binary()).current_dir(dir.path(".")).output().unwrap();

@@ -33,7 +33,7 @@ fn what_has_no_end_is_not_read() {
 #[test]
 fn an_unknown_transport_is_answered_with_those_that_exist() {
     refused(&["tpc"], &["'tpc'", "did you mean tcp?", "shm", "pipegauge list"]);
-    refused(&["vsock"], &["'vsock'", "(this ", "there are: memcpy", "pipegauge list"]);
+    refused(&["ktls"], &["'ktls'", "(this ", "there are: memcpy", "pipegauge list"]);
     refused(&["TCP"], &["'TCP'", "did you mean tcp?"]);
 }
 

@@ -195,7 +195,13 @@ fn the_exit_code_is_the_commands_and_odd_input_is_refused() {
     let said = dir.run(&["lab", "--", "no-such-program"]);
     assert!(said.code() != 0 && said.err.contains("no-such-program"), "{said}");
     let said = dir.run(&["lab", "--sysctl", "net.no.such=1", "--", "true"]);
-    assert!(said.code() == 2 && said.err.contains("/proc/sys/net/no/such"), "{said}");
+    assert!(said.code() == 2 && said.err.contains("net.no.such is no setting that a host"), "{said}");
+    let said = dir.run(&["lab", "--sysctl", "net.core.rmem_max=5000", "--", "true"]);
+    // Some kernels have one for each namespace.
+    assert!(said.code() == 0 || said.err.contains("net.core.rmem_max is no setting that a host"), "{said}");
+    let said = dir.run(&["lab", "--sysctl", "net.ipv4.tcp_sack=many", "--", "true"]);
+    assert!(said.code() == 2 && said.err.contains("net.ipv4.tcp_sack=many: the system refuses"), "{said}");
+    assert!(!said.err.contains("ip netns exec"), "{said}");
 }
 
 #[test]

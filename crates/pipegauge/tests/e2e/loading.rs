@@ -21,7 +21,7 @@ fn modelled(dir: &Scratch, more: &[&str]) -> Said {
     dir.run(&[&["run", "theory", "-o", "x.run.jsonl"][..], &MODEL, more].concat())
 }
 
-/// A run of a real path that names how much it measures, whose blocks are checked.
+/// A run of a real path that names how much it measures, whose messages are checked.
 fn real(dir: &Scratch, path: &str, more: &[&str]) -> Said {
     let args = ["run", path, "--check", "--sizes", "64", "--trials", "2", "--repeats", "200", "--load-size", "1KiB"];
     let rest = ["--budget", "60s", "--pin", "none", "--no-html", "--quiet", "--seed", "7", "-o", "x.run.jsonl"];

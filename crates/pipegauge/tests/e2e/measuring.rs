@@ -65,7 +65,7 @@ fn operations(dir: &Scratch, trace: &str) -> Vec<(String, u64, Option<u64>)> {
 fn every_pattern_moves_over_tcp_what_it_says() {
     let dir = Scratch::new();
     let op = |name: &str, bytes| (name.to_owned(), bytes, None);
-    // One iteration of each pattern, with a block of 100 bytes.
+    // One iteration of each pattern, with a message of 100 bytes.
     let patterns = [
         ("ping-pong", &[][..], vec![op("send", 100), op("recv", 100)]),
         ("stream", &[], vec![op("send", 100)]),
@@ -81,12 +81,12 @@ fn every_pattern_moves_over_tcp_what_it_says() {
         let did = operations(&dir, &trace);
         assert!(did.len() >= 20 * iteration.len(), "{pattern}: {did:?}");
         assert!(did.chunks(iteration.len()).all(|found| found == iteration), "{pattern}: {did:?}");
-        let blocks = if pattern == "burst" { 3 } else { 1 };
+        let messages = if pattern == "burst" { 3 } else { 1 };
         for trial in trials(&dir, &file) {
             let (repeats, far) = (trial["repeats"].as_u64().unwrap(), &trial["far"]);
             // Warm-up and timed iterations; only the timed ones are counted here.
-            assert!(far["received"].as_u64().unwrap() > repeats * blocks, "{pattern}: {trial}");
-            assert_eq!(far["received"].as_u64().unwrap() % blocks, 0, "{pattern}: {trial}");
+            assert!(far["received"].as_u64().unwrap() > repeats * messages, "{pattern}: {trial}");
+            assert_eq!(far["received"].as_u64().unwrap() % messages, 0, "{pattern}: {trial}");
             // A stream is timed by its receiver, from its last message of the warm-up on.
             let timed = if pattern == "stream" { repeats * 100 } else { 0 };
             assert_eq!(far["bytes"].as_u64(), Some(timed), "{pattern}: {trial}");
@@ -136,7 +136,10 @@ fn a_stream_offers_the_rate_that_was_asked_for_and_no_more() {
             assert!(repeats * 8000.0 / seconds <= 20e6 * 1.001, "{name}: {trial}");
         }
         let shown = dir.run(&["show", &file]);
-        assert!(shown.out.contains("20.0 Mbit/s offered") && shown.out.contains("Throughput graph"), "{shown}");
+        for path in ["udp", "tcp"] {
+            let title = format!("Loss at the offered rate: {path}, messages of 1,000 B");
+            assert!(shown.out.contains(&title) && shown.out.contains("20.0 Mbit/s"), "{shown}");
+        }
         let doc = json(&dir.run(&["export", &file, "--format", "json"]).out);
         assert!(doc["paths"][0]["points"][0]["throughput_bits_per_s"].as_f64().unwrap() > 0.0, "{doc}");
     }

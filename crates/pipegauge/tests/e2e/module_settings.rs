@@ -32,6 +32,60 @@ fn what_has_no_part_in_a_modules_processes_is_refused_before_anything_runs() {
     }
 }
 
+/// A whole number of a module has bounds and a unit where its option says so; options of modules that were compiled before there was a unit end
+/// before it.
+#[test]
+fn a_modules_whole_number_is_held_to_its_bounds_before_anything_runs() {
+    let dir = Scratch::new();
+    let number = |more: &'static str| {
+        move |s: &str| {
+            let old = "    {.size = sizeof(struct pipegauge_option),\n     .name = \"buffer\"";
+            let new = "    {.size = sizeof(struct pipegauge_option),\n     .name = \"depth\",\n     .help = \"how many may wait\",\n     \
+                       .by_default = \"4\",\n     .form = PIPEGAUGE_WHOLE";
+            changed(s, old, &format!("{new}{more}}},\n{old}"))
+        }
+    };
+    made(&dir, "bounded", number(",\n     .least = 1,\n     .most = 8,\n     .unit = \"messages\""));
+    let folder = made(&dir, "free", number(""));
+    let listed = json(&with(&dir, &folder, &["list", "--json"]).out);
+    let of = |module: &str, option: &str| {
+        let all = listed["transports"].as_array().unwrap().iter().find(|t| t["name"] == module).unwrap().clone();
+        all["options"].as_array().unwrap().iter().find(|o| o["name"] == option).unwrap().clone()
+    };
+    let bounded = of("bounded", "depth");
+    assert_eq!(
+        [&bounded["unit"], &bounded["least"], &bounded["most"]],
+        [&json("\"messages\""), &json("1"), &json("8")]
+    );
+    assert_eq!(of("bounded", "buffer")["unit"], "bytes");
+    let free = of("free", "depth");
+    assert!(free["unit"].is_null() && free["most"].is_null() && free["least"] == 0, "{free}");
+    let dry = |over: &str, module: &str| {
+        with(&dir, &folder, &["sweep", module, "--over", over, "--dry-run", "--", "--sizes", "64"])
+    };
+    for (over, module, refused) in
+        [("depth=0,4", "bounded", true), ("depth=1,8", "bounded", false), ("depth=0,4", "free", false)]
+    {
+        let said = dry(over, module);
+        assert!(said.out.contains("depth=0: a whole number of messages, 1 to 8") == refused, "{module} {over}: {said}");
+    }
+    with(&dir, &folder, &["run", "bounded:depth=9"]).refuses(&["1 to 8"]);
+}
+
+#[test]
+fn what_has_no_json_says_so_instead_of_printing_something_else() {
+    let dir = Scratch::new();
+    for line in [
+        &["sweep", "tcp", "--over", "nodelay=on,off", "--dry-run", "--json"][..],
+        &["lab", "--dry-run", "--json"],
+        &["module", "new", "mine", "--json"],
+    ] {
+        let said = dir.run(line);
+        assert!(said.code() == 2 && said.out.contains("has no JSON"), "{line:?}: {said}");
+    }
+    assert!(dir.names().is_empty());
+}
+
 #[test]
 fn options_of_a_module_are_axes_of_a_sweep() {
     let dir = Scratch::new();
@@ -125,7 +179,7 @@ fn limit(document: &serde_json::Value) -> Option<u64> {
 #[test]
 fn explain_moves_an_eager_limit_from_what_took_effect_and_calls_it_one() {
     let dir = Scratch::new();
-    let folder = made(&dir, "mine", |s| changed(s, "PIPEGAUGE_BUFFER, 1024", "PIPEGAUGE_EAGER, 1024"));
+    let folder = made(&dir, "mine", |s| changed(s, "PIPEGAUGE_BUFFER,", "PIPEGAUGE_EAGER,"));
     broken(&dir, "mine", &serde_json::json!({"options": {"buffer": "61440"}}));
     let said = with(&dir, &folder, &["explain", "broken.run.jsonl", "--dry-run"]);
     assert!(said.code() == 0 && said.out.contains("the eager limit (60 KiB)"), "{said}");

@@ -59,7 +59,7 @@ fn a_new_module_in_c_compiles_passes_the_check_and_is_measured_like_any_other() 
     let made = Command::new("make").arg("-C").arg(dir.path("mine")).output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let said = dir.run(&["module", "check", "mine/mine.so", "--patience", "60"]);
-    assert!(said.code() == 0 && said.out.contains("16 right, 0 wrong, 5 not tried"), "{said}");
+    assert!(said.code() == 0 && said.out.contains("17 right, 0 wrong, 5 not tried"), "{said}");
 
     let folder = dir.path("mine");
     let listed = with(&dir, &folder, &["list", "--json"]);
@@ -110,7 +110,7 @@ fn a_new_module_in_rust_compiles_and_passes_the_check() {
     assert!(done.status.success() && !err.contains("warning"), "{err}");
     fs::copy(dir.path("target/release/libmodule.so"), dir.path("rusty/rusty.so")).unwrap();
     let said = dir.run(&["module", "check", "rusty/rusty.so", "--patience", "60"]);
-    assert!(said.code() == 0 && said.out.contains("16 right, 0 wrong"), "{said}");
+    assert!(said.code() == 0 && said.out.contains("17 right, 0 wrong"), "{said}");
 }
 
 #[test]
@@ -149,7 +149,15 @@ fn the_check_finds_what_is_wrong_and_goes_on() {
         changed(
             s,
             RECEIVE,
-            "int code = exchange(link, NULL, 0, message, len, e);\n    ((char *)message)[len] = 7;\n    return code;",
+            "int code = exchange(link, NULL, 0, message, len, e);\n    if (len > 32)\n        ((char *)message)[len] = 7;\n    return code;",
+        )
+    });
+    // Of memory that begins where other memory does, too.
+    wrong("groping", "sizes", "wrote before", &|s| {
+        changed(
+            s,
+            RECEIVE,
+            "int code = exchange(link, NULL, 0, message, len, e);\n    if (len > 32)\n        ((volatile char *)message)[-1] = 7;\n    return code;",
         )
     });
     wrong("heedless", "leaving", "returned PIPEGAUGE_OK", &|s| {
@@ -171,6 +179,64 @@ fn the_check_finds_what_is_wrong_and_goes_on() {
             "int code = exchange(link, NULL, 0, message, len, e);\n    ((char *)message)[len - 1] ^= len > 32;\n    return code;",
         )
     });
+}
+
+/// The skeleton with memory of its own, which `place` lays somewhere in what `posix_memalign` gives; its end refuses to go with memory that was not given back.
+fn with_memory(s: &str, place: &str) -> String {
+    let memory = format!(
+        "\n\
+         static int take(pipegauge_link *link, size_t len, size_t align, size_t offset, void **memory, error *e)\n{{\n    \
+             void *whole = NULL;\n    (void)link;\n    \
+             if (posix_memalign(&whole, align < 64 ? 64 : align, len + offset + 1) != 0)\n        return failed(e, \"taking memory\");\n    \
+             {place}\n    __atomic_add_fetch(&taken, 1, __ATOMIC_SEQ_CST);\n    return PIPEGAUGE_OK;\n}}\n\n\
+         static void give_back(pipegauge_link *link, void *memory, size_t len)\n{{\n    \
+             (void)link;\n    memset(memory, 0x5A, len);\n    __atomic_sub_fetch(&taken, 1, __ATOMIC_SEQ_CST);\n}}\n\n\
+         static const struct pipegauge_module module = {{"
+    );
+    let s = changed(s, "static const struct pipegauge_module module = {", &memory);
+    let s = changed(
+        &s,
+        "    .close = close_link,\n",
+        "    .close = close_link,\n    .take = take,\n    .give_back = give_back,\n",
+    );
+    // The last link that ends finds nothing taken.
+    let s = changed(
+        &s,
+        "    close(link->fd);\n    free(link);",
+        "    close(link->fd);\n    free(link);\n    if (__atomic_sub_fetch(&links, 1, __ATOMIC_SEQ_CST) == 0 && taken)\n        abort();",
+    );
+    let s = changed(
+        &s,
+        "    int on = wanted.nodelay;\n",
+        "    int on = wanted.nodelay;\n    __atomic_add_fetch(&links, 1, __ATOMIC_SEQ_CST);\n",
+    );
+    changed(&s, "/* ---- Both sides meet ---- */", "static int links, taken;")
+}
+
+#[test]
+fn memory_of_a_module_is_used_where_it_lies_as_asked_and_given_back() {
+    let dir = Scratch::new();
+    let good = "*memory = (char *)whole + offset;";
+    made(&dir, "own", |s| with_memory(s, good));
+    made(&dir, "crooked", |s| with_memory(s, "*memory = (char *)whole + offset + 1;"));
+    let folder = made(&dir, "shared", |s| {
+        with_memory(
+            s,
+            "static char one[1 << 20] __attribute__((aligned(4096)));\n    free(whole);\n    *memory = one + offset;",
+        )
+    });
+    let check = |name: &str| dir.run(&["module", "check", &folder.join(format!("{name}.so")).display().to_string()]);
+    let said = check("own");
+    assert!(said.code() == 0 && said.out.contains("17 right, 0 wrong, 5 not tried"), "{said}");
+    for (name, why) in [("crooked", "does not lie as it was asked for"), ("shared", "taken twice is the same")] {
+        let said = check(name);
+        let words = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.code() == 1 && words.contains("WRONG lent") && words.contains(why), "{name}: {said}");
+    }
+    let line =
+        ["run", "own", "--check", "--sizes", "1,4097,1MiB", "--trials", "2", "--repeats", "3", "--no-html", "-q"];
+    let said = with(&dir, &folder, &[&line[..], &["--budget", "60s", "-o", "x.run.jsonl"]].concat());
+    assert!(said.measured(), "{said}");
 }
 
 #[test]
@@ -261,6 +327,80 @@ fn what_cannot_be_loaded_is_listed_with_the_reason() {
         }
     }
     assert_eq!(unusable.len(), 13, "{said}");
+}
+
+#[test]
+fn modules_that_are_found_are_named_and_what_looks_like_one_is_listed_with_the_reason() {
+    let dir = Scratch::new();
+    let folder = made(&dir, "openmpi", str::to_owned);
+    made(&dir, "mpich", str::to_owned);
+    let near = |name: &str, says: &[&str]| with(&dir, &folder, &["run", name]).refuses(says);
+    near("openmpii", &["did you mean openmpi?", "modules: mpich, openmpi"]);
+    near("mpi", &["did you mean mpich or openmpi?"]);
+    let line = ["run", "mpi:openmpi,nodelay=off", "--sizes", "64", "--trials", "1", "--repeats", "3", "--pin", "none"];
+    let said = with(&dir, &folder, &[&line[..], &["--no-html", "-q", "-o", "x.run.jsonl"]].concat());
+    assert_eq!(said.code(), 0, "{said}");
+    let run = fs::read_to_string(dir.path("x.run.jsonl")).unwrap();
+    assert!(run.contains(r#""transport":"openmpi""#) && run.contains(r#""nodelay":false"#), "{run}");
+    // IPv6 is an address to a module, and no flag.
+    with(&dir, &folder, &["run", "openmpi", "-6"]).refuses(&["--peer-address ::1"]);
+    with(&dir, &folder, &["run", "openmpi", "--pattern", "connect"]).refuses(&["for each transaction"]);
+
+    fs::create_dir(folder.join("folder.so")).unwrap();
+    fs::copy(folder.join("mpich.so"), folder.join("Mpich.so")).unwrap();
+    std::os::unix::fs::symlink("nowhere", folder.join("link.so")).unwrap();
+    assert!(Command::new("mkfifo").arg(folder.join("pipe.so")).status().unwrap().success());
+    let all = format!("{}:{}", folder.display(), dir.path("gone").display());
+    let said = with(&dir, Path::new(&all), &["list", "--json"]);
+    let unusable = json(&said.out)["unusable"].as_array().unwrap().clone();
+    for (name, says) in [
+        ("folder.so", "a folder"),
+        ("Mpich.so", "no module's"),
+        ("link.so", "leads nowhere"),
+        ("pipe.so", "neither a file"),
+        ("gone", "can't be looked at"),
+    ] {
+        let found = unusable.iter().find(|m| m["name"] == name).unwrap_or_else(|| panic!("{name}: {said}"));
+        assert!(found["why"].as_str().unwrap().contains(says), "{name}: {found}");
+    }
+    assert_eq!(unusable.len(), 5, "{said}");
+}
+
+#[test]
+fn a_module_that_lies_is_found_without_being_asked_for_and_ends_its_path_alone() {
+    let dir = Scratch::new();
+    // The secrets by which both sides meet have 32 bytes.
+    let both = |s: &str, then: &str| {
+        let s = changed(s, SEND, &format!("{SEND}    {then}\n"));
+        changed(&s, RECEIVE, &format!("{then}\n    {RECEIVE}"))
+    };
+    made(&dir, "idle", |s| both(s, "if (len > 32)\n        return PIPEGAUGE_OK;"));
+    made(&dir, "half", |s| both(s, "len -= len > 32 ? len / 2 : 0;"));
+    made(&dir, "spill", |s| {
+        let spilled = "int code = exchange(link, NULL, 0, message, len, e);\n    if (len > 32)\n        if (len > 32)\n        ((char *)message)[len] = 7;\n    return code;";
+        changed(s, RECEIVE, spilled)
+    });
+    let folder = made(&dir, "loses", |s| {
+        changed(s, RECEIVE, &format!("if (len > 32)\n        return PIPEGAUGE_LOST;\n    {RECEIVE}"))
+    });
+    for pattern in ["ping-pong", "stream"] {
+        for (name, says) in [
+            ("idle", "wrong byte at offset 0 of a message of 64 bytes"),
+            ("half", "wrong byte at offset 32 of a message of 64 bytes"),
+            ("spill", "the byte 0 behind its end was written"),
+            ("loses", "PIPEGAUGE_RELIABLE"),
+        ] {
+            let line = ["run", name, "tcp", "--pattern", pattern, "--sizes", "64", "--trials", "2", "--repeats", "20"];
+            let more = ["--pin", "none", "--no-html", "--quiet", "-o", "x.run.jsonl"];
+            let said = with(&dir, &folder, &[&line[..], &more].concat());
+            assert_eq!(said.code(), 1, "{name} {pattern}: {said}");
+            assert!(said.err.contains(&format!("{name}: ")) && said.err.contains(says), "{name} {pattern}: {said}");
+            let run = fs::read_to_string(dir.path("x.run.jsonl")).unwrap();
+            let points: Vec<_> = run.lines().filter(|line| line.contains(r#""event":"point""#)).map(json).collect();
+            assert!(points.len() == 1 && points[0]["path"] == 1, "{name} {pattern}: {points:?}");
+            fs::remove_file(dir.path("x.run.jsonl")).unwrap();
+        }
+    }
 }
 
 #[test]

@@ -51,3 +51,17 @@ fn ip_without_a_network_is_refused_before_anything_is_measured() {
         assert_eq!(dir.names(), Vec::<String>::new(), "no file is left behind");
     }
 }
+
+#[test]
+fn what_reaches_other_hosts_alone_is_listed_as_available_for_that() {
+    let dir = Scratch::new();
+    let Some(said) = run(&dir, &["list", "--json"]) else { return };
+    let doc = json(&said.out);
+    let of = |name: &str| doc["transports"].as_array().unwrap().iter().find(|t| t["name"] == name).unwrap().clone();
+    let tcp = of("tcp");
+    assert_eq!(tcp["available"], true, "{tcp}");
+    assert!(tcp["not_within"].as_str().is_some_and(|why| why.contains("loopback")), "{tcp}");
+    assert!(of("shm")["not_within"].is_null() && of("shm")["available"] == true);
+    let text = run(&dir, &["list", "tcp"]).unwrap();
+    assert!(text.out.contains("only to another host (--peer)"), "{text}");
+}

@@ -1,6 +1,6 @@
 //! Put and get: a side accesses memory that the other exposes. What is exposed, and to whom, is checked in `transport`; here the command is.
 
-use super::support::{Scratch, json, never_at_once};
+use super::support::{HISTORY, Running, Scratch, binary, installed, json, never_at_once, skip};
 
 /// A run that names how much it measures, whose contents are checked on both sides.
 fn checked(dir: &Scratch, pattern: &str, more: &[&str]) -> super::support::Said {
@@ -66,7 +66,9 @@ fn posted_sends_arrive_as_they_were_and_copies_are_told() {
         println!("skipped: io_uring is not to be had here");
     }
     let by_ring = [&["--check"][..], &["--wait", "spin", "--check"], &["--flows", "2"], &["--reverse", "--check"]];
-    let by_ring = by_ring.iter().map(|more| ("uring", *more)).filter(|_| !missing);
+    let registered = [&["--check"][..], &["--wait", "spin", "--both"], &["--reverse", "--cache", "cold"]];
+    let registered = registered.iter().map(|more| ("uring:registered=on", *more));
+    let by_ring = by_ring.iter().map(|more| ("uring", *more)).chain(registered).filter(|_| !missing);
     let by_call = [
         &["--check"][..],
         &["--wait", "spin"],
@@ -95,6 +97,12 @@ fn posted_sends_arrive_as_they_were_and_copies_are_told() {
             trials.clone().count() > 0 && trials.clone().all(|line| line.contains("\"copied\"")),
             "{more:?}: {text}"
         );
+        for told in text.lines().filter(|line| path != "tcp" && line.contains("\"event\":\"path\"")).map(json) {
+            let took = if path == "uring" { "off" } else { "on" };
+            for side in ["near_effective", "far_effective"] {
+                assert_eq!(told[side]["options"]["registered"], took, "{told}");
+            }
+        }
     }
     let dir = Scratch::new();
     for (args, why) in [
@@ -106,4 +114,30 @@ fn posted_sends_arrive_as_they_were_and_copies_are_told() {
         let said = dir.run(&[&["run", "--pattern", "post", "--budget", "1s", "--no-html"][..], args].concat());
         assert!(said.code() == 2 && said.err.contains(why), "{args:?}: {said}");
     }
+}
+
+/// A user who may lock little memory is told so, and what to do; without the option posts wait for room.
+#[test]
+fn memory_that_a_user_may_not_lock_is_not_registered() {
+    let dir = Scratch::new();
+    if dir.run(&["list"]).out.contains("making an io_uring") || installed("setpriv").is_none() {
+        return skip("it takes an io_uring, and setpriv");
+    }
+    let run = |path: &str, file: &str| {
+        // Who may lock memory without a limit gives that up first.
+        let drop = "[ $(id -u) = 0 ] && set -- setpriv --bounding-set -ipc_lock --inh-caps -ipc_lock \"$@\"";
+        let mut command = std::process::Command::new("sh");
+        command.arg("-c").arg(format!("ulimit -l 512; {drop}; exec \"$@\"")).arg("sh").arg(binary());
+        command.args(["run", path, "--pattern", "post", "--sizes", "1MiB", "--perturb", "0", "--trials", "2"]);
+        command.args(["--repeats", "10", "--budget", "60s", "--pin", "none", "--no-html", "--quiet", "-o", file]);
+        command.current_dir(dir.path(".")).env(HISTORY.0, HISTORY.1).stdin(std::process::Stdio::null());
+        Running::start(command).end()
+    };
+    let said = run("uring:registered=on", "on.run.jsonl");
+    assert!(!said.measured(), "{said}");
+    said.complains(&["registering 1 MiB of memory with an io_uring", "may lock 512 KiB", "'ulimit -l'"]);
+    // What the kernel pins is counted for all processes of a user, so that others may have taken all of it.
+    let said = run("uring", "off.run.jsonl");
+    let taken = said.err.contains("sending without a copy") && said.err.contains("ulimit -l");
+    assert!(said.measured() || never_at_once(&said.err) || taken, "{said}");
 }

@@ -1,10 +1,11 @@
 //! One run that holds a transport more than once, and files of transports that this program does not have.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::{Value, json as value};
 
-use super::support::{Scratch, json};
+use super::support::{Running, SHORT, Scratch, installed, json, skip};
 
 /// TCP with small and with large buffers, and a UNIX socket, in one run file.
 fn thrice(dir: &Scratch, name: &str) {
@@ -151,7 +152,23 @@ fn two_sides_on_one_cpu_are_told_apart_from_a_slow_path() {
     let run = std::fs::read_to_string(dir.path("x.run.jsonl")).unwrap();
     assert_eq!(run.matches(r#""code":"one-cpu""#).count(), 1, "{run}");
     let said = dir.run(&["show", "x.run.jsonl", "--warnings"]);
-    assert!(said.out.contains("both sides keep to CPU 0"), "{said}");
+    assert!(said.out.contains("both sides may run on CPU 0 alone"), "{said}");
+}
+
+#[test]
+fn two_sides_that_were_left_one_cpu_are_warned_of_like_pinned_ones() {
+    let dir = Scratch::new();
+    let Some(taskset) = installed("taskset") else { return skip("no taskset") };
+    for (paths, warned) in [(&["tcp"][..], 1), (&["tcp", "--pairs", "1"], 1), (&["memcpy"], 0)] {
+        let own = dir.command(&[&["run"][..], paths, &["-o", "x.run.jsonl"], &SHORT].concat());
+        let mut line = Command::new(&taskset);
+        line.args(["-c", "0"]).arg(own.get_program()).args(own.get_args()).current_dir(dir.path("."));
+        let said = Running::start(line).end();
+        assert_eq!(said.code(), 0, "{said}");
+        let run = std::fs::read_to_string(dir.path("x.run.jsonl")).unwrap();
+        assert_eq!(run.matches(r#""code":"one-cpu""#).count(), warned, "{paths:?}: {run}");
+        std::fs::remove_file(dir.path("x.run.jsonl")).unwrap();
+    }
 }
 
 #[test]

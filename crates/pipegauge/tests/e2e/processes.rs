@@ -87,7 +87,7 @@ pub fn a_trial(file: &Path) {
     until("a trial", || is_there().then_some(()));
 }
 
-/// Waits until the run file at `file` has a trial of its first block. (The survey before it is over in a moment, and its
+/// Waits until the run file at `file` has a trial of its first round. (The survey before it is over in a moment, and its
 /// far process with it.)
 pub fn trial_in(run: &mut Running, file: &Path) {
     until("a trial in the run file", || {

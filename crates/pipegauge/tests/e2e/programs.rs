@@ -110,18 +110,31 @@ fn a_command_that_is_no_echo_fails_its_path_with_the_reason_and_others_go_on() {
         ("exec:echo welcome; cat", "no echo"),
         ("exec:tr a-z A-Z | cat", "did not come back"),
         ("exec:dd bs=1 count=100 status=none", "exited with status 0"),
+        ("exec:false", "exited with status 1"),
+        ("exec:yes", "came back"),
+        ("exec:label=nowhere,connect=127.0.0.1:1", "connecting to 127.0.0.1:1"),
     ] {
-        let line = ["run", command, "memcpy", "-o", "x.run.jsonl", "--patience", "500ms", "--check"];
-        let said = dir.run(&[&line[..], &SHORT].concat());
-        assert!([1, 2].contains(&said.code()), "{command}: {said}");
-        assert!(said.err.contains(why) || said.out.contains(why), "{command}: {said}");
-        let _ = fs::remove_file(dir.path("x.run.jsonl"));
+        // The other path has all its points, whichever comes first.
+        for (number, paths) in [[command, "memcpy"], ["memcpy", command]].into_iter().enumerate() {
+            let line = ["run", paths[0], paths[1], "-o", "x.run.jsonl", "--patience", "500ms", "--check"];
+            let said = dir.run(&[&line[..], &SHORT].concat());
+            assert_eq!(said.code(), 1, "{paths:?}: {said}");
+            let name = if command.contains("label") { "nowhere: " } else { "exec: " };
+            let lines: Vec<&str> = said.err.0.lines().filter(|line| line.starts_with("pipegauge: ")).collect();
+            assert!(lines.len() == 1 && lines[0].contains(name), "{paths:?}: {said}");
+            assert!(said.err.contains(why), "{paths:?}: {said}");
+            let run = fs::read_to_string(dir.path("x.run.jsonl")).unwrap();
+            let of_memcpy = format!(r#""path":{},"#, 1 - number);
+            let points = run.lines().filter(|l| l.contains(r#""event":"point""#) && l.contains(&of_memcpy)).count();
+            assert_eq!(points, 3, "{paths:?}: {said}");
+            fs::remove_file(dir.path("x.run.jsonl")).unwrap();
+        }
     }
-    // What comes back as something else than it was is found by --check alone.
+    // What comes back as something else than it was is found in the first message of a size, without --check.
     let said = dir.run(
-        &[&["run", "exec:stdbuf -i0 -o0 tr '\\000' '\\001'", "--check", "-o", "y.run.jsonl"][..], &SHORT].concat(),
+        &[&["run", "exec:stdbuf -i0 -o0 tr '\\000-\\017' '\\001'", "memcpy", "-o", "y.run.jsonl"][..], &SHORT].concat(),
     );
-    assert!(said.code() != 0, "{said}");
+    assert!(said.code() == 1 && said.err.contains("corrupt message: the near side"), "{said}");
 }
 
 #[test]
@@ -154,11 +167,21 @@ fn a_strangers_file_and_folder_start_no_command() {
     let said = dir.run(&["explain", "x.run.jsonl", "-q"]);
     assert!(!dir.path("ran").exists(), "{said}");
     fs::create_dir(dir.path("s")).unwrap();
-    for (transport, flags) in
-        [("exec:touch ran; cat", "[]"), ("tcp", r#"["--near-under","touch ran"]"#), ("tcp", r#"["--peer=ssh://evil"]"#)]
-    {
+    let align = r#""name":"align","levels":["64","4KiB"]"#;
+    let library = r#""name":"preload","levels":["default","/tmp/evil.so"]"#;
+    for (axis, transport, flags) in [
+        (align, "exec:touch ran; cat", "[]"),
+        (align, "mpi:exec,touch ran; cat", "[]"),
+        (align, "tcp", r#"["--near-under","touch ran"]"#),
+        (align, "tcp", r#"["--peer=ssh://evil"]"#),
+        (align, "tcp", r#"["--pairs","128"]"#),
+        (r#""name":"flows","levels":["1","128"]"#, "tcp", "[]"),
+        (align, "tcp:nodelay=off,preload=/tmp/evil.so", "[]"),
+        (library, "tcp", "[]"),
+        (align, "multicast:interface=eth0,ttl=64", r#"["--pattern","stream"]"#),
+    ] {
         let plan = format!(
-            r#"{{"schema":"pipegauge-sweep-plan/1","axes":[{{"name":"align","levels":["64","4KiB"]}}],"transport":"{transport}","flags":{flags},"rounds":1,"budget":1,"seed":1}}"#
+            r#"{{"schema":"pipegauge-sweep-plan/1","axes":[{{{axis}}}],"transport":"{transport}","flags":{flags},"rounds":1,"budget":1,"seed":1}}"#
         );
         fs::write(dir.path("s/sweep.json"), plan).unwrap();
         dir.run(&["sweep", "--resume", "s", "-q"]).refuses(&["--trust"]);

@@ -68,7 +68,7 @@ fn a_wire_of_packets_is_charged_a_header_for_each_and_no_more() {
     assert_eq!(figure(&doc, "/paths/0/target/wires/0/packet"), 1448.0);
     // 16 KiB are 12 packets; another header, or one less, would be off by 2% at 4 KiB.
     assert!(figure(&doc, "/paths/0/actual/held/worst").abs() < 0.005, "{doc}");
-    // What the run does not know, flags say: a path without packets is one packet a block.
+    // What the run does not know, flags say: a path without packets is one packet a message.
     let args = ["slow.run.jsonl", "--rate", "155Mbit/s", "--header", "66B", "--packet", "9000", "--to-rate", "2Gbit/s"];
     let (_, doc) = scaled(&dir, &args);
     assert_eq!(figure(&doc, "/paths/0/target/wires/1/packet"), 9000.0);

@@ -180,37 +180,107 @@ fn pairs_of_processes_run_on_the_two_hosts_under_what_was_asked_for() {
 /// An address of the command's own host that both others reach, each over its own link.
 const LEADER: &str = "10.141.9.9";
 
+impl Hosts {
+    /// Has both other hosts reach the command's own at [`LEADER`].
+    fn lead(&self) {
+        let [c, a, b] = &self.names;
+        ip(&["-n", c, "address", "add", &format!("{LEADER}/32"), "dev", "lo"]).unwrap();
+        ip(&["-n", a, "route", "add", LEADER, "via", "10.141.1.1"]).unwrap();
+        ip(&["-n", b, "route", "add", LEADER, "via", "10.141.2.1"]).unwrap();
+    }
+
+    /// A run from the command's own host, with these arguments.
+    fn led_here(&self, dir: &Scratch, args: &[&str]) -> Command {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &self.names[0]]).arg(binary()).args(args);
+        command.arg("--remote-program").arg(binary());
+        command.current_dir(dir.path(".")).stdin(Stdio::null()).env(HISTORY.0, HISTORY.1).env("PATH", &self.path);
+        command
+    }
+}
+
+/// The events of a run file.
+fn lines_of(dir: &Scratch, file: &str) -> Vec<serde_json::Value> {
+    std::fs::read_to_string(dir.path(file)).unwrap().lines().map(json).collect()
+}
+
+/// The hosts of a path's members of this role, in their order.
+fn hosts_of(lines: &[serde_json::Value], role: &str) -> Vec<String> {
+    let path = lines.iter().find(|line| line["event"] == "path").expect("a path");
+    let members = path["members"].as_array().expect("members").iter().filter(|one| one["role"] == role);
+    members.map(|one| one["host"].as_str().unwrap_or("none").to_owned()).collect()
+}
+
+#[test]
+fn far_processes_are_spread_over_several_hosts() {
+    let dir = Scratch::new();
+    let Some((_names, hosts)) = Hosts::make(&dir) else { return };
+    let far = MANAGED.map(|address| format!("ssh://root@{address}"));
+    let peers = ["--peer", &far[0], "--peer", &far[1]];
+    let pairs = ["run", "tcp", "--pairs", "3", "--pattern", "stream", "-o", "pairs.run.jsonl", "--no-html", "--quiet"];
+    let short = ["--sizes", "4KiB", "--trials", "3", "--repeats", "5000", "--budget", "60s", "--pin", "none"];
+    let said = Running::start(hosts.led_here(&dir, &[&pairs[..], &peers, &short].concat())).end();
+    // Whether short streams meet is the machine's affair.
+    assert!(said.measured() || never_at_once(&said.err), "{said}");
+    let lines = lines_of(&dir, "pairs.run.jsonl");
+    assert_eq!(hosts_of(&lines, "far"), [HOSTNAMES[0], HOSTNAMES[1], HOSTNAMES[0]], "in turns");
+    let trial = lines.iter().find(|line| line["event"] == "trial").unwrap();
+    assert_eq!(trial["flows"]["each"].as_array().map(Vec::len), Some(3));
+    let shown = dir.run(&["show", "pairs.run.jsonl"]);
+    assert!(shown.out.contains("to pg-near, pg-far"), "{shown}");
+    // A near side on a third host reaches them likewise.
+    let near =
+        [&["--near", far[0].as_str()][..], &peers, &["--peer-address", "127.0.0.1", "--peer-address", LINKED[1]]]
+            .concat();
+    let args =
+        [&["run", "tcp", "--pairs", "2", "-o", "near.run.jsonl", "--no-html", "--quiet"][..], &near, &short].concat();
+    let said = Running::start(hosts.led_here(&dir, &args)).end();
+    assert!(said.measured() || never_at_once(&said.err), "{said}");
+    assert_eq!(hosts_of(&lines_of(&dir, "near.run.jsonl"), "far"), HOSTNAMES);
+}
+
+#[test]
+fn a_group_has_members_on_several_hosts() {
+    if !cfg!(feature = "strata") {
+        skip("this program is built without strata");
+        return;
+    }
+    let dir = Scratch::new();
+    let Some((_names, hosts)) = Hosts::make(&dir) else { return };
+    hosts.lead();
+    let [_, a, b] = &hosts.names;
+    ip(&["-n", a, "route", "add", &format!("{}/32", MANAGED[1]), "via", LINKED[1], "src", MANAGED[0]]).unwrap();
+    ip(&["-n", b, "route", "add", &format!("{}/32", MANAGED[0]), "via", LINKED[0], "src", MANAGED[1]]).unwrap();
+    let far = MANAGED.map(|address| format!("ssh://root@{address}"));
+    let path = format!("strata:bind={LEADER}");
+    let group = ["run", &path, "--topology", "group", "--members", "5", "--pattern", "group", "-o", "g.run.jsonl"];
+    let more = ["--peer", &far[0], "--peer", &far[1], "--sizes", "64", "--trials", "2", "--repeats", "20", "--check"];
+    let rest = ["--budget", "60s", "--pin", "none", "--no-html", "--quiet"];
+    let said = Running::start(hosts.led_here(&dir, &[&group[..], &more, &rest].concat())).end();
+    assert!(said.measured(), "{said}");
+    let lines = lines_of(&dir, "g.run.jsonl");
+    assert_eq!(hosts_of(&lines, "far"), [HOSTNAMES[0], HOSTNAMES[1], HOSTNAMES[0], HOSTNAMES[1]]);
+    let path = lines.iter().find(|line| line["event"] == "path").unwrap();
+    for (side, address) in [("near_effective", LEADER), ("far_effective", MANAGED[0])] {
+        let took = path[side]["addresses"].to_string();
+        assert!(took.contains(address), "{side}: {took}");
+    }
+}
+
 #[test]
 fn near_processes_are_spread_over_several_hosts() {
     let dir = Scratch::new();
     let Some((_names, hosts)) = Hosts::make(&dir) else { return };
-    let [c, a, b] = &hosts.names;
-    ip(&["-n", c, "address", "add", &format!("{LEADER}/32"), "dev", "lo"]).unwrap();
-    ip(&["-n", a, "route", "add", LEADER, "via", "10.141.1.1"]).unwrap();
-    ip(&["-n", b, "route", "add", LEADER, "via", "10.141.2.1"]).unwrap();
-    let program = binary().display().to_string();
+    hosts.lead();
     let nears = MANAGED.map(|address| format!("ssh://root@{address}"));
     for (topology, file) in [("fan-in", "in.run.jsonl"), ("fan-out", "out.run.jsonl")] {
-        let mut command = Command::new("ip");
-        command.args(["netns", "exec", c]).arg(binary()).args(["run", "tcp", "--topology", topology, "--members", "3"]);
-        command.args([
-            "--near",
-            &nears[0],
-            "--near",
-            &nears[1],
-            "--peer-address",
-            LEADER,
-            "--remote-program",
-            &program,
-        ]);
-        command.args(["--sizes", "4KiB", "--trials", "3", "--repeats", "5000", "--budget", "60s", "--pin", "none"]);
-        command.args(["--no-html", "--quiet", "-o", file]);
-        command.current_dir(dir.path(".")).stdin(Stdio::null()).env(HISTORY.0, HISTORY.1).env("PATH", &hosts.path);
-        let said = Running::start(command).end();
+        let args = ["run", "tcp", "--topology", topology, "--members", "3", "--peer-address", LEADER, "-o", file];
+        let more = ["--near", &nears[0], "--near", &nears[1], "--no-html", "--quiet", "--pin", "none"];
+        let short = ["--sizes", "4KiB", "--trials", "3", "--repeats", "5000", "--budget", "60s"];
+        let said = Running::start(hosts.led_here(&dir, &[&args[..], &more, &short].concat())).end();
         // Whether short streams meet is the machine's affair.
         assert!(said.measured() || never_at_once(&said.err), "{topology}: {said}");
-        let text = std::fs::read_to_string(dir.path(file)).unwrap();
-        let lines: Vec<serde_json::Value> = text.lines().map(json).collect();
+        let lines = lines_of(&dir, file);
         let of = |event: &str| lines.iter().find(|line| line["event"] == event).unwrap();
         let members = of("path")["members"].as_array().unwrap();
         let near: Vec<&serde_json::Value> = members.iter().filter(|one| one["role"] == "near").collect();
@@ -252,7 +322,7 @@ fn a_command_that_is_killed_leaves_nothing_on_either_host_and_a_stopped_near_sid
     let all = [hosts.process(1, "lead"), hosts.process(2, "peer")];
     run.signal(Signal::KILL);
     all_end(&all);
-    let patient = ["tcp", "-o", "b.run.jsonl", "--patience", "1s"];
+    let patient = ["tcp", "-o", "b.run.jsonl", "--patience", "10s"];
     let mut run = Running::start(hosts.run(&dir, &[&patient[..], &LONG].concat()));
     trial_in(&mut run, &dir.path("b.run.jsonl"));
     let lead = hosts.process(1, "lead");

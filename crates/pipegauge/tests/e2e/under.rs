@@ -119,8 +119,21 @@ fn the_sides_run_in_two_network_namespaces() {
     let text = std::fs::read_to_string(dir.path("x.run.jsonl")).unwrap();
     let crossed = |line: &&str| line.contains("10.143.0.1:") && line.contains("to 10.143.0.2:");
     assert_eq!(text.lines().filter(crossed).count(), 2, "tcp and udp went from one to the other");
-    // Without the address the near side looks for the far side in its own namespace.
-    let said = dir.run(&[&["run", "tcp", "--patience", "1s"][..], &under, &SHORT].concat());
+    // Without the address the near side looks for the far side in its own namespace, which may not have it.
+    let said = dir.run(&[&["run", "tcp", "-o", "y.run.jsonl"][..], &under, &SHORT].concat());
     assert_eq!(said.code(), 2, "{said}");
-    said.complains(&["127.0.0.1"]);
+    said.complains(&["listening on 127.0.0.1", "--peer-under", "--peer-address ADDRESS"]);
+    std::fs::remove_file(dir.path("y.run.jsonl")).unwrap();
+    for name in [a, b] {
+        ip(&["-n", name, "link", "set", "lo", "up"]).unwrap();
+    }
+    for path in ["tcp", "udp", "multicast"] {
+        for (under, flag) in [(&under[..], "--peer-under"), (&under[..2], "--near-under")] {
+            let said = dir.run(&[&["run", path, "--patience", "1s", "-o", "y.run.jsonl"][..], under, &SHORT].concat());
+            let _ = std::fs::remove_file(dir.path("y.run.jsonl"));
+            assert_eq!(said.code(), 2, "{said}");
+            said.complains(&["127.0.0.1", flag, "--peer-address ADDRESS"]);
+            assert_eq!(said.err.contains("multicast:interface=NAME,ttl=1"), path == "multicast", "{said}");
+        }
+    }
 }

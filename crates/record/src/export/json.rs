@@ -45,11 +45,11 @@ pub struct ExportedPath {
 /// A path's figures in short, each with its 95% interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExportedSummary {
-    /// Time of the smallest block, seconds.
+    /// Time of the smallest message, seconds.
     pub latency_s: Estimate,
-    /// That block's size, bytes.
+    /// That message's size, bytes.
     pub latency_size_bytes: u64,
-    /// Time that each further byte of a small block costs, seconds.
+    /// Time that each further byte of a small message costs, seconds.
     pub per_byte_s: Option<Estimate>,
     /// Largest throughput, bits a second; absent of a run on a schedule (`--rate`), as are the three below it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,7 +59,7 @@ pub struct ExportedSummary {
     pub max_throughput_size_bytes: Option<u64>,
     /// Half-power point: the smallest size at which half of the largest throughput is reached, bytes.
     pub half_power_bytes: Option<Estimate>,
-    /// The throughput still rises at the largest size: larger blocks would reach more. Absent where nothing tells it, as where the
+    /// The throughput still rises at the largest size: larger messages would reach more. Absent where nothing tells it, as where the
     /// largest throughput has no interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub still_rising: Option<bool>,

@@ -36,7 +36,7 @@ fn number(v: f64) -> Option<Cell> {
 
 /// A trial's place and report.
 const TRIAL: [(&str, Type, Of); 22] = [
-    ("block", Type::Count, |t| count(t.block)),
+    ("block", Type::Count, |t| count(t.round)),
     ("at_s", Type::Number, |t| number(t.at)),
     ("response_bytes", Type::Count, |t| count(t.response)),
     ("burst", Type::Count, |t| count(t.burst)),

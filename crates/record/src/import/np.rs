@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use host::Environment;
 use measure::event::{
-    BlockOpened, Calibration, End, PathOpened, Plan, PointEnded, Run, SCHEMA, Schedule, Trial, Warning, Why,
+    Calibration, End, PathOpened, Plan, PointEnded, RoundOpened, Run, SCHEMA, Schedule, Trial, Warning, Why,
 };
 use measure::pattern::NetPipe;
 use measure::{Cache, Event, Pattern, figures};
@@ -114,9 +114,9 @@ pub fn np_from(text: &str, source: &Source) -> Result<Vec<Event>, ImportError> {
             members: Vec::new(),
             load: None,
         }),
-        Event::Block(BlockOpened {
+        Event::Round(RoundOpened {
             path: 0,
-            block: BLOCK,
+            round: ROUND,
             at: 0.0,
             planned: trials.len().try_into().unwrap_or(u32::MAX),
             calibration: None,
@@ -139,13 +139,13 @@ pub fn np_from(text: &str, source: &Source) -> Result<Vec<Event>, ImportError> {
 }
 
 /// Round 0 is a run's survey; an import has none.
-const BLOCK: u32 = 1;
+const ROUND: u32 = 1;
 
 fn trial(sample: Sample, mode: &NetPipe) -> Option<Trial> {
     let Sample { bytes, seconds, .. } = sample;
     let size = bytes.is_multiple_of(mode.counts).then_some(bytes / mode.counts)?;
     let report = (mode.report)(bytes, seconds);
-    Some(Trial { path: 0, block: BLOCK, at: 0.0, size, response: 0, burst: 0, warmup: false, report })
+    Some(Trial { path: 0, round: ROUND, at: 0.0, size, response: 0, burst: 0, warmup: false, report })
 }
 
 fn plan(kind: Name, pattern: Pattern, sizes: &[u64]) -> Plan {

@@ -10,7 +10,7 @@ use crate::channel::Channel;
 use crate::message::{Greeting, Refusal, Speaker, Welcome};
 use crate::secret::{Role, Secret, SessionKeys};
 
-/// Time from the first byte to the proof of the secret.
+/// Time from the first byte to the proof of the secret, for whoever comes from outside.
 pub(crate) const GREETING: Duration = Duration::from_secs(5);
 
 /// The secret and whether a measurement is in progress.
@@ -52,9 +52,14 @@ impl Gate {
     }
 
     /// Handshake, greeting, answer. Only who comes out of here without an error may ask for anything, and has burnt the
-    /// secret; everybody else has changed nothing. `enter` is asked last, whether the peer may still come in.
-    pub(crate) fn admit(&self, channel: &mut Channel, enter: &dyn Fn() -> bool) -> Result<SessionKeys, MeetError> {
-        let deadline = Instant::now() + GREETING;
+    /// secret; everybody else has changed nothing. `enter` is asked last, whether the peer may still come in. It has `time` for all of it.
+    pub(crate) fn admit(
+        &self,
+        channel: &mut Channel,
+        enter: &dyn Fn() -> bool,
+        time: Duration,
+    ) -> Result<SessionKeys, MeetError> {
+        let deadline = Instant::now() + time;
         channel.handshake(deadline)?;
         let greeting: Greeting = channel.recv(deadline, "waiting for its greeting")?;
         let keys = channel.keys()?;

@@ -16,7 +16,7 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::fd::OwnedFd;
 
 use super::Terms;
-use super::gate::Gate;
+use super::gate::{GREETING, Gate};
 use crate::channel::Channel;
 use crate::secret::SessionKeys;
 use crate::tls::Identity;
@@ -209,7 +209,7 @@ fn talk(shared: &Arc<Shared>, tcp: TcpStream, peer: SocketAddr) -> Option<Strang
     let body = move || {
         let admitted =
             Channel::far(tcp, &shared.listener.identity, Arc::clone(&shared.listener.stop)).and_then(|mut channel| {
-                let keys = shared.listener.gate.admit(&mut channel, &|| moves(&standing, INSIDE))?;
+                let keys = shared.listener.gate.admit(&mut channel, &|| moves(&standing, INSIDE), GREETING)?;
                 Ok((channel, keys))
             });
         drop(standing);

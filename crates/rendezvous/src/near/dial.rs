@@ -19,7 +19,7 @@ const ALL: Duration = Duration::from_secs(10);
 /// Time for one try to become a TCP connection.
 const CONNECT: Duration = Duration::from_secs(4);
 /// Time from there to the far side's proof.
-const GREETING: Duration = Duration::from_secs(5);
+pub(crate) const GREETING: Duration = Duration::from_secs(5);
 
 /// A channel to the far side at one of `addresses`, both sides proved. `name` is what a person calls it.
 pub(crate) fn dial(
@@ -31,7 +31,7 @@ pub(crate) fn dial(
 ) -> Result<(Channel, SessionKeys), MeetError> {
     let deadline = Instant::now() + ALL;
     loop {
-        match connect(addresses, name, advice).and_then(|tcp| greet(tcp, key, stop)) {
+        match connect(addresses, name, advice).and_then(|tcp| greet(tcp, key, GREETING, stop)) {
             // A listener full of strangers drops whoever has been longest at it: try again.
             Err(MeetError::Gone { .. }) if Instant::now() < deadline && !stop.load(Ordering::Relaxed) => {
                 std::thread::sleep(Duration::from_millis(100));
@@ -65,13 +65,14 @@ fn connect(addresses: &[SocketAddr], name: &str, advice: &'static str) -> Result
     Err(MeetError::Unreachable { peer: name.into(), why, advice })
 }
 
-/// Handshake and both proofs.
+/// Handshake and both proofs, within `time`.
 pub(crate) fn greet(
     socket: impl Into<Socket>,
     key: &Key,
+    time: Duration,
     stop: &Arc<AtomicBool>,
 ) -> Result<(Channel, SessionKeys), MeetError> {
-    let deadline = Instant::now() + GREETING;
+    let deadline = Instant::now() + time;
     let mut channel = Channel::near(socket, key.pin, Arc::clone(stop))?;
     let peer = channel.peer;
     channel.handshake(deadline)?;

@@ -34,21 +34,19 @@ pub enum Far {
         /// The address at which the near side reaches it, where that is not the host itself: under a wrapper that has another network.
         at: Option<String>,
     },
-    /// On another host, started there by ssh.
+    /// On other hosts, started there by ssh: far processes take them in turn.
     Ssh {
-        /// `user@host` or `user@host:port`.
-        target: String,
-        /// The program on that host.
+        /// At least one.
+        hosts: Vec<SshHost>,
+        /// The program on these hosts.
         program: String,
-        /// Its address as the near side reaches it, where that is not the one at which ssh does.
-        at: Option<String>,
     },
-    /// On another host, started there by whoever started this process.
+    /// On other hosts, started there by whoever started this process.
     Waiting {
-        /// Name or address, as this host knows it.
-        host: String,
-        /// Port and key of each process.
-        processes: Vec<(u16, Key)>,
+        /// How many hosts they take in turn.
+        hosts: usize,
+        /// Each process's host, as this host knows it, its port and its key.
+        processes: Vec<(String, u16, Key)>,
     },
     /// On another host, where `pipegauge serve` is waiting.
     Listening {
@@ -61,7 +59,34 @@ pub enum Far {
     },
 }
 
+/// A host that ssh reaches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SshHost {
+    /// `user@host` or `user@host:port`.
+    pub target: String,
+    /// Its address as the near side reaches it, where that is not the one at which ssh does.
+    pub at: Option<String>,
+}
+
+impl SshHost {
+    /// The host of the far process `rank` of those that take these hosts in turn.
+    pub(crate) fn of(hosts: &[Self], rank: usize) -> Result<&Self, MeetError> {
+        let none = || MeetError::Protocol("far processes on no host; this is a bug in pipegauge".to_owned());
+        rank.checked_rem(hosts.len()).and_then(|i| hosts.get(i)).ok_or_else(none)
+    }
+}
+
 impl Far {
+    /// How many hosts its processes are on.
+    pub(crate) fn hosts(&self) -> usize {
+        match self {
+            Self::Ssh { hosts, .. } => hosts.len(),
+            Self::Waiting { hosts, .. } => *hosts,
+            Self::Local { .. } | Self::Listening { .. } => 1,
+        }
+        .max(1)
+    }
+
     /// On this host, by this program itself.
     pub fn here() -> Self {
         Far::Local { program: Self::own(), at: None }
@@ -141,23 +166,23 @@ pub(crate) fn meet_all(
             let at = reached(at)?;
             (Box::new(move || Reach::Fresh(program.clone(), at)), program)
         }
-        Far::Ssh { target, program, at } => {
-            let terms = Terms { at: reached(at)?, ..terms };
-            let first = shared(meeting::over_ssh(ssh, target, program, &terms)?, plan)?;
-            for rank in 1..most {
-                let terms = Terms { rank, ..terms };
-                others.push(Rc::new(RefCell::new(meeting::over_ssh(ssh, target, program, &terms)?)));
-            }
+        Far::Ssh { hosts, program } => {
+            let met = (0..most.max(1)).map(|rank| {
+                let host = SshHost::of(hosts, rank as usize)?;
+                let terms = Terms { at: reached(&host.at)?, ..terms_of(&terms, rank, hosts.len()) };
+                meeting::over_ssh(ssh, &host.target, program, &terms)
+            });
+            let (first, more) = several(met, most, plan)?;
+            others = more;
             (first, own)
         }
-        Far::Waiting { host, processes } => {
-            let mut met = (0..).zip(processes.iter().take(most.max(1) as usize)).map(|(rank, (port, key))| {
-                let terms = Terms { rank, ..terms };
+        Far::Waiting { hosts, processes } => {
+            let met = (0..).zip(processes.iter().take(most.max(1) as usize)).map(|(rank, (host, port, key))| {
                 let addresses = resolve(host, *port, family(plan), host)?;
-                meeting::started_elsewhere(&addresses, host, key, &terms)
+                meeting::started_elsewhere(&addresses, host, key, &terms_of(&terms, rank, *hosts))
             });
-            let first = shared(met.next().ok_or(MeetError::OneProcess { asked: most })??, plan)?;
-            others = met.map(|met| met.map(|met| Rc::new(RefCell::new(met)))).collect::<Result<_, _>>()?;
+            let (first, more) = several(met, most, plan)?;
+            others = more;
             (first, own)
         }
         Far::Listening { .. } if most > 1 => return Err(MeetError::OneProcess { asked: most }),
@@ -179,6 +204,7 @@ pub(crate) fn meet_all(
                 false => Box::new(RemoteSession::new(path, plan, stop, reach())),
                 true => Box::new(
                     GroupSession::new(path, plan, stop, reach(), others.clone(), program.to_path_buf())
+                        .far_over(far.hosts())
                         .spread_over(elsewhere.clone())
                         .among(worlds[side].clone()),
                 ),
@@ -222,15 +248,43 @@ pub(crate) fn far_processes(plan: &Plan) -> u32 {
     each.max().unwrap_or(1)
 }
 
+/// What the process `rank` is met by of those that take so many hosts in turn: it chooses its CPU among those of its own host.
+fn terms_of<'a>(terms: &Terms<'a>, rank: u32, hosts: usize) -> Terms<'a> {
+    let there = rank / u32::try_from(hosts.max(1)).unwrap_or(u32::MAX);
+    Terms { rank: there, ..*terms }
+}
+
+/// A far side of several processes: the first, which every session has, and the others.
+#[allow(clippy::type_complexity, reason = "what meet_all has of any far side")]
+fn several(
+    mut met: impl Iterator<Item = Result<Meeting, MeetError>>,
+    most: u32,
+    plan: &Plan,
+) -> Result<(Box<dyn Fn() -> Reach>, Vec<Rc<RefCell<Meeting>>>), MeetError> {
+    let first = shared(met.next().ok_or(MeetError::OneProcess { asked: most })??, plan)?;
+    let other = |met: Result<Meeting, MeetError>| {
+        let met = met?;
+        reaches(&met, plan)?;
+        Ok(Rc::new(RefCell::new(met)))
+    };
+    Ok((first, met.map(other).collect::<Result<_, MeetError>>()?))
+}
+
 /// Hands the same far side to every session, if all their transports reach it.
 fn shared(meeting: Meeting, plan: &Plan) -> Result<Box<dyn Fn() -> Reach>, MeetError> {
-    if let Some(peer) = meeting.control.other_host()
-        && let Some(kind) = plan.transports().find(|t| two_ended(*t) && t.capabilities().local_only)
-    {
-        return Err(MeetError::OtherHost { kind, peer });
-    }
+    reaches(&meeting, plan)?;
     let meeting = Rc::new(RefCell::new(meeting));
     Ok(Box::new(move || Reach::Shared(Rc::clone(&meeting))))
+}
+
+/// Whether all transports of a plan reach a far side.
+fn reaches(meeting: &Meeting, plan: &Plan) -> Result<(), MeetError> {
+    if let Some(peer) = meeting.control.other_host()
+        && let Some(path) = plan.paths.iter().find(|path| two_ended(path.transport) && path.capabilities().local_only)
+    {
+        return Err(MeetError::OtherHost { kind: path.transport, peer });
+    }
+    Ok(())
 }
 
 fn two_ended(transport: Name) -> bool {

@@ -41,6 +41,7 @@ pub(crate) struct Meeting {
 pub(crate) type Again = Box<dyn Fn() -> Result<Meeting, MeetError>>;
 
 /// What every meeting needs.
+#[derive(Clone, Copy)]
 pub(crate) struct Terms<'a> {
     /// CPU for a far process on this host.
     pub pin: Option<u32>,
@@ -50,7 +51,7 @@ pub(crate) struct Terms<'a> {
     pub stop: &'a Arc<AtomicBool>,
     /// Whether to ask for the environment.
     pub environment: bool,
-    /// Which it is, from 0, of several far processes of a path.
+    /// Which it is, from 0, of a path's far processes on its host.
     pub rank: u32,
     /// Where this side reaches it, where that is not where it was started.
     pub at: Option<IpAddr>,
@@ -109,7 +110,8 @@ pub(crate) fn greet_here(
 ) -> Result<(Launched, (Channel, SessionKeys)), MeetError> {
     let (launched, Place { way, key }) = starting.ready(time, stop)?;
     let Way::Here(socket) = way else { return Err(no_way()) };
-    Ok((launched, greet(socket, &key, stop)?))
+    // Its ranks may hold all CPUs: it has as long again as it had to get ready.
+    Ok((launched, greet(socket, &key, time, stop)?))
 }
 
 /// Meets a far process of this host that was started.

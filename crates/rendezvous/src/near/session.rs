@@ -330,7 +330,7 @@ impl RemoteSession {
             }
         };
         match measured {
-            // A receiver that loses blocks takes the end of its patience for the end of the stream.
+            // A receiver that loses messages takes the end of its patience for the end of the stream.
             Ok(_) if spec.far_sends() && meeting.control.stopped() => {
                 self.path = None;
                 Err(failed(meeting, LinkError::Interrupted.into()))
@@ -364,6 +364,17 @@ impl RemoteSession {
                 Err(failed(meeting, mine))
             }
         }
+    }
+
+    /// CPUs that each side may run on, as far as both are of this host.
+    fn kept_to(&self, path: &Path) -> (Vec<u32>, Vec<u32>) {
+        let far = path.cpus.1.first().copied().flatten().or(self.environment.as_ref().and_then(|e| e.pinned));
+        let near = path.cpus.0.first().copied().or(self.plan.pin.map(|(near, _)| near));
+        let all = |seen: Option<&Environment>| seen.map_or_else(Vec::new, |e| e.cpus.clone());
+        (
+            near.map_or_else(host::cpus_before_pinning, |cpu| vec![cpu]),
+            far.map_or_else(|| all(self.environment.as_ref()), |cpu| vec![cpu]),
+        )
     }
 }
 
@@ -483,7 +494,7 @@ impl Session for RemoteSession {
         self.capabilities.clone()
     }
 
-    fn open(&mut self, _block: u32) -> Result<Party, SessionError> {
+    fn open(&mut self, _round: u32) -> Result<Party, SessionError> {
         self.shut().1?;
         if self.stopped() {
             return Err(SessionError::Interrupted);
@@ -507,6 +518,7 @@ impl Session for RemoteSession {
             far_effective,
             flows: flows(&path.effective, &path.cpus, self.plan.both),
             load,
+            cpus: self.kept_to(&path),
             ..Party::default()
         };
         self.path = Some(path);

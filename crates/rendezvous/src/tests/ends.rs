@@ -163,7 +163,7 @@ fn a_cut_connection_is_told_from_a_dead_far_side() {
 }
 
 #[test]
-fn corrupt_blocks_are_reported_with_their_place() {
+fn corrupt_messages_are_reported_with_their_place() {
     let programs = Programs::new();
     let corrupt = Fault { corrupt: 1.0, seed: 3, ..Fault::default() };
     let mut session = opened(&programs, transport::tcp::NAME, |s| s.decorators.fault = Some(corrupt), &no_stop());

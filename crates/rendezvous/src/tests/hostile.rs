@@ -154,12 +154,12 @@ fn what_a_far_side_says_that_it_sent_is_held_against_what_was_asked() {
     }
 }
 
-/// Of blocks asked for: as many, more, fewer.
+/// Of messages asked for: as many, more, fewer.
 const ASKED: u64 = 0;
 const MORE: u64 = 1;
 const FEWER: u64 = 2;
 
-/// Sends as many blocks more or fewer than it was asked for as the trial's seed says, and reports what it was asked for.
+/// Sends as many messages more or fewer than it was asked for as the trial's seed says, and reports what it was asked for.
 fn counts() -> Double {
     let trial = |path: &mut Path, spec: &TrialSpec, sent: Sent<'_>| {
         let repeats = match spec.seed {
@@ -175,7 +175,7 @@ fn counts() -> Double {
 }
 
 #[test]
-fn blocks_that_come_before_the_receiver_is_ready_are_noticed() {
+fn messages_that_come_before_the_receiver_is_ready_are_noticed() {
     session(counts, Pattern::Stream, |session| {
         session.open(0).unwrap();
         session.trial(&sent(ASKED as usize)).unwrap();

@@ -407,11 +407,7 @@ fn pairs_and_a_fan_in_reach_far_processes_that_ssh_starts() {
         "ssh",
         &format!("{}\nexport SSH_CONNECTION='127.0.0.1 1 127.0.0.1 22'\nexec \"$@\"", super::whole::SSH),
     );
-    let far = crate::near::meet::Far::Ssh {
-        target: "user@host".into(),
-        program: programs.peer().display().to_string(),
-        at: None,
-    };
+    let far = super::whole::ssh_at(&["user@host"], &programs);
     let mut asked = group(transport::tcp::NAME, Topology::Pairs, 2);
     asked.paths.push(PathPlan { flows: 3, topology: Topology::FanIn, ..transport::unix::NAME.into() });
     let sessions = crate::near::meet::meet_with(&far, &[&asked], FarPin::Auto, no_stop(), &ssh, &programs.peer())
@@ -428,10 +424,8 @@ fn pairs_and_a_fan_in_reach_far_processes_that_ssh_starts() {
     }
 }
 
-/// Two hosts that are this one, as a stand-in for ssh has it, which notes where it was to go.
-#[test]
-fn near_processes_are_started_on_other_hosts_once_and_stay_for_all_rounds() {
-    let programs = Programs::new();
+/// A stand-in for ssh, for which all hosts are this one, and the file in which it notes where it was to go.
+fn noting_ssh(programs: &Programs) -> (std::path::PathBuf, std::path::PathBuf) {
     let went = programs.peer().with_file_name("went");
     let note = "for word; do case \"$word\" in user@*) echo \"$word\";; esac; done";
     let ssh = programs.script(
@@ -442,6 +436,39 @@ fn near_processes_are_started_on_other_hosts_once_and_stay_for_all_rounds() {
             super::whole::SSH
         ),
     );
+    (ssh, went)
+}
+
+/// Three processes on two hosts, both of which are this one, as a stand-in for ssh has it, which notes where it was to go.
+#[test]
+fn far_processes_take_the_hosts_in_turn() {
+    let programs = Programs::new();
+    let (ssh, went) = noting_ssh(&programs);
+    let far = super::whole::ssh_at(&["user@a", "user@b"], &programs);
+    let asked = group(transport::tcp::NAME, Topology::Pairs, 3);
+    let met = crate::near::meet::meet_with(&far, &[&asked], FarPin::Auto, no_stop(), &ssh, &programs.peer());
+    let mut sessions = met.unwrap().remove(0);
+    for round in 0..2 {
+        let party = sessions[0].open(round).unwrap();
+        let far: Vec<_> = party.members.iter().filter(|one| one.role == Role::Far).collect();
+        assert_eq!(far.len(), 3);
+        // The second on the first host is beside the first one there.
+        let cpus: Vec<_> = far.iter().map(|one| one.cpus.clone()).collect();
+        assert_eq!(cpus[0], cpus[1], "each is the first of its host");
+        let report = sessions[0].trial(&trial_of(Pattern::Stream, 3)).unwrap();
+        assert_eq!(report.far.received, 3 * 303);
+        assert_eq!(report.flows.map(|flows| flows.each.len()), Some(3));
+        sessions[0].close().unwrap();
+    }
+    let went = std::fs::read_to_string(went).unwrap();
+    assert_eq!(went.lines().collect::<Vec<_>>(), ["user@a", "user@b", "user@a"]);
+}
+
+/// Two hosts that are this one, as a stand-in for ssh has it, which notes where it was to go.
+#[test]
+fn near_processes_are_started_on_other_hosts_once_and_stay_for_all_rounds() {
+    let programs = Programs::new();
+    let (ssh, went) = noting_ssh(&programs);
     let program = programs.peer().display().to_string();
     let nears = Nears { targets: vec!["user@a".into(), "user@b".into()], program, pin: FarPin::Auto };
     let far = crate::near::meet::Far::Local { program: programs.peer(), at: Some("127.0.0.1".into()) };

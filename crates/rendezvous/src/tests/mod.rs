@@ -32,7 +32,7 @@ use crate::far::Work;
 use crate::far::serve::bind;
 use crate::far::serving::{Serving, attend_all};
 use crate::near::control::Control;
-use crate::near::dial::{dial, greet};
+use crate::near::dial::{GREETING, dial, greet};
 use crate::secret::Secret;
 use crate::tls::Identity;
 use crate::{FarPin, Key, Limits, MeetError, ServeEvent, ServeOptions};
@@ -83,6 +83,11 @@ impl Work for StandIn {
     fn close(&mut self) {
         self.patience = None;
     }
+}
+
+/// Whether two processes of this host meet over a transport.
+fn here(transport: &'static dyn transport::Transport) -> bool {
+    transport.availability().and_then(|()| transport.reaches_itself()).is_ok()
 }
 
 fn spec(seed: u64) -> TrialSpec {
@@ -136,7 +141,7 @@ impl Served {
 
     /// One try with `key`, without trying again.
     fn try_with(&self, key: &Key) -> Result<(), MeetError> {
-        greet(self.tcp(), key, &Arc::new(AtomicBool::new(false))).map(drop)
+        greet(self.tcp(), key, GREETING, &Arc::new(AtomicBool::new(false))).map(drop)
     }
 
     fn next(&self) -> ServeEvent {

@@ -148,7 +148,7 @@ fn a_silent_far_side_is_given_up_with_the_patience_named() {
     let silent = std::thread::spawn(move || {
         let stop = Arc::new(AtomicBool::new(false));
         let mut channel = Channel::far(listener.accept().unwrap().0, &identity, stop).unwrap();
-        gate.admit(&mut channel, &|| true).unwrap();
+        gate.admit(&mut channel, &|| true, Duration::from_secs(20)).unwrap();
         while channel.recv::<crate::message::Ask>(Instant::now() + LONG, "saying nothing").is_ok() {}
     });
     let stop = Arc::new(AtomicBool::new(false));

@@ -163,7 +163,7 @@ fn a_far_side_that_cannot_prove_the_secret_is_not_believed() {
         channel.send(&welcome).unwrap();
         let _ = channel.recv::<Welcome>(forever(), "waiting to be left");
     });
-    let e = greet(TcpStream::connect(at).unwrap(), &key, &Arc::new(AtomicBool::new(false))).err().unwrap();
+    let e = greet(TcpStream::connect(at).unwrap(), &key, GREETING, &Arc::new(AtomicBool::new(false))).err().unwrap();
     assert!(matches!(e, MeetError::WrongSecret { .. }), "{e}");
     impostor.join().unwrap();
 }

@@ -13,7 +13,7 @@ use transport::{Ends, Family, Name, registry};
 use super::*;
 use crate::message::{By, Launch, Speaker, Waiting};
 use crate::near::group::GroupSession;
-use crate::near::meet::{Far, meet, meet_with};
+use crate::near::meet::{Far, SshHost, meet, meet_with};
 use crate::near::session::{Reach, RemoteSession};
 
 /// Not a test: what a far process runs.
@@ -111,7 +111,7 @@ fn a_trial(pattern: Pattern, size: u64) -> TrialSpec {
 #[test]
 fn every_two_ended_transport_runs_between_two_processes() {
     let programs = Programs::new();
-    let two_ended = registry::all().filter(|t| t.ends() == Ends::Two && t.availability().is_ok());
+    let two_ended = registry::all().filter(|t| t.ends() == Ends::Two && super::here(*t));
     let kinds: Vec<Name> = two_ended.map(|t| t.name()).collect();
     assert!(kinds.contains(&transport::tcp::NAME) && kinds.contains(&transport::shm::NAME), "{kinds:?}");
     let mut asked = plan(&kinds, Pattern::PingPong);
@@ -130,7 +130,7 @@ fn every_two_ended_transport_runs_between_two_processes() {
             let spec = a_trial(*pattern, 1000);
             let report = session.trial(&spec).unwrap_or_else(|e| panic!("{kind} {pattern:?}: {e}"));
             assert!(report.repeats > 0 && report.seconds > 0.0, "{kind} {pattern:?}: {report:?}");
-            // What tells a pattern from the others: how many blocks come, and which side times them.
+            // What tells a pattern from the others: how many messages come, and which side times them.
             let (came, all) = (report.far.received, pattern.facts().sends(&spec) * (spec.warmup + spec.repeats));
             assert!(came == all || (!can.reliable && came > 0), "{kind} {pattern:?}: {report:?}");
             assert_eq!(report.far.seconds > 0.0, pattern.facts().unanswered, "{kind} {pattern:?}");
@@ -142,7 +142,7 @@ fn every_two_ended_transport_runs_between_two_processes() {
 #[test]
 fn the_far_side_of_every_transport_sends_where_that_is_asked_for() {
     let programs = Programs::new();
-    let two_ended = registry::all().filter(|t| t.ends() == Ends::Two && t.availability().is_ok());
+    let two_ended = registry::all().filter(|t| t.ends() == Ends::Two && super::here(*t));
     let kinds: Vec<Name> = two_ended.map(|t| t.name()).collect();
     let asked = Plan { reverse: true, ..plan(&kinds, Pattern::Stream) };
     let sessions = meet(&programs.local(), &[&asked], FarPin::None, no_stop()).unwrap().remove(0);
@@ -151,7 +151,7 @@ fn the_far_side_of_every_transport_sends_where_that_is_asked_for() {
         let can = session.capabilities();
         let runs = |p: &&Pattern| p.facts().reverses && (p.facts().refuses)(&can).is_none();
         for (pattern, size) in Pattern::ALL.iter().filter(runs).flat_map(|p| [(p, 1), (p, 1000)]) {
-            // Contents are verified at this side: blocks that this side sent would be other ones.
+            // Contents are verified at this side: messages that this side sent would be other ones.
             let spec = TrialSpec { reverse: true, check: true, ..a_trial(*pattern, size) };
             let report = session.trial(&spec).unwrap_or_else(|e| panic!("{kind} {pattern:?}: {e}"));
             let (received, all) = (report.far.received, spec.warmup + spec.repeats);
@@ -199,15 +199,15 @@ fn a_trace_that_does_not_fit_is_said_when_its_connection_closes() {
 }
 
 #[test]
-fn each_block_has_a_fresh_process_and_the_old_one_is_gone() {
+fn each_round_has_a_fresh_process_and_the_old_one_is_gone() {
     let programs = Programs::new();
     let mut session = programs.session(plan(&[transport::unix::NAME], Pattern::PingPong), &no_stop());
     let mut seen = Vec::new();
-    for block in 0..3 {
-        session.open(block).unwrap();
+    for round in 0..3 {
+        session.open(round).unwrap();
         session.trial(&a_trial(Pattern::PingPong, 100)).unwrap();
         seen.push(session.far_pid().unwrap());
-        assert!(Path::new(&format!("/proc/{}", seen[block as usize])).exists());
+        assert!(Path::new(&format!("/proc/{}", seen[round as usize])).exists());
     }
     session.close().unwrap();
     for (i, pid) in seen.iter().enumerate() {
@@ -259,9 +259,9 @@ fn one_serving_far_side_serves_all_paths_in_turn() {
     let far = Far::Listening { host: "127.0.0.1".into(), port: addr.port(), key };
     let kinds = [transport::tcp::NAME, transport::udp::NAME, transport::shm::NAME];
     let mut sessions = meet(&far, &[&plan(&kinds, Pattern::PingPong)], FarPin::None, no_stop()).unwrap().remove(0);
-    for block in 0..2 {
+    for round in 0..2 {
         for session in &mut sessions {
-            let party = session.open(block).unwrap();
+            let party = session.open(round).unwrap();
             assert!(party.far.is_some());
             assert!(session.trial(&a_trial(Pattern::PingPong, 100)).unwrap().repeats > 0);
             let e = session.trial(&a_trial(Pattern::PingPong, 2 << 30)).unwrap_err();
@@ -276,6 +276,12 @@ fn one_serving_far_side_serves_all_paths_in_turn() {
 /// What `ssh` does as far as pipegauge sees: passes over options and host, and runs the rest.
 pub(super) const SSH: &str = r#"while [ "${1#-}" != "$1" ]; do case "$1" in -o|-p) shift;; esac; shift; done; shift"#;
 
+/// Far processes that ssh starts, in turn at these targets.
+pub(super) fn ssh_at(targets: &[&str], programs: &Programs) -> Far {
+    let host = |target: &&str| SshHost { target: (*target).into(), at: None };
+    Far::Ssh { hosts: targets.iter().map(host).collect(), program: programs.peer().display().to_string() }
+}
+
 #[test]
 fn a_far_side_started_by_ssh() {
     let programs = Programs::new();
@@ -285,7 +291,7 @@ fn a_far_side_started_by_ssh() {
             "{SSH}\necho 'Welcome, it is a fine day'\nexport SSH_CONNECTION='127.0.0.1 1 127.0.0.1 22'\nexec \"$@\""
         ),
     );
-    let far = Far::Ssh { target: "user@host:2222".into(), program: programs.peer().display().to_string(), at: None };
+    let far = ssh_at(&["user@host:2222"], &programs);
     let mut sessions = meet_with(
         &far,
         &[&plan(&[transport::tcp::NAME, transport::unix::NAME], Pattern::PingPong)],
@@ -350,7 +356,7 @@ fn a_far_side_ends_when_the_ssh_that_started_it_does() {
 fn ssh_that_fails_is_quoted() {
     let programs = Programs::new();
     let one = plan(&[transport::tcp::NAME], Pattern::PingPong);
-    let far = Far::Ssh { target: "user@host".into(), program: programs.peer().display().to_string(), at: None };
+    let far = ssh_at(&["user@host"], &programs);
     let denies = programs.script("denies", "echo 'user@host: Permission denied (publickey).' >&2; exit 255");
     let e =
         meet_with(&far, &[&one], FarPin::None, no_stop(), &denies, Path::new("no-member")).err().unwrap().to_string();

@@ -60,7 +60,7 @@ mod tests {
             CurvePoint {
                 size,
                 seconds,
-                blocks: (1..=20).map(|round| (round, seconds * noise(round))).collect(),
+                rounds: (1..=20).map(|round| (round, seconds * noise(round))).collect(),
                 throughput: size as f64 * 8.0 / seconds,
                 interval: None,
                 rounding: 0.0,

@@ -6,7 +6,7 @@ use units::Seconds;
 use super::Named;
 use super::ratios::{bounded, interval, ratio};
 use crate::doublings::apart;
-use crate::table::{Flush, Grid};
+use crate::table::{Flush, Grid, WIDTH};
 use crate::words::plain;
 
 /// More sizes than this are shown one in each doubling, unless all are asked for.
@@ -67,7 +67,7 @@ pub fn table(named: &Named, all: bool) -> String {
     if !short {
         text.push_str(&format!("A: {}\nB: {}\n", names.0, names.1));
     }
-    text.push_str(&grid.text());
+    text.push_str(&grid.fitted(WIDTH, &[4]));
     if shown.len() < sizes.len() {
         let marked = |of: &mut dyn Iterator<Item = &Compared>| of.filter(|s| s.significant).count();
         let hidden = marked(&mut sizes.iter()) - marked(&mut shown.iter().copied());

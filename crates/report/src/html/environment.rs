@@ -56,7 +56,7 @@ fn machines(run: &RunFile) -> Markup {
 fn connections(run: &RunFile) -> Markup {
     let cells = |p: &record::PathRun| {
         let effective = |e| lines(&table::effective(e));
-        let (rounds, points) = (p.blocks.len().to_string(), p.points.len().to_string());
+        let (rounds, points) = (p.rounds.len().to_string(), p.points.len().to_string());
         let [near, far] = [effective(&p.opened.near_effective), effective(&p.opened.far_effective)];
         row(p.opened.name(), &[text(&rounds), text(&points), near, far])
     };

@@ -13,13 +13,15 @@ pub fn load(runs: &[&Analysis<'_>]) -> Markup {
     shown(runs, "load", "Latency under load", Graph::Load, table::load)
 }
 
-/// The paths at offered rates. Empty for runs that do not offer several rates.
+/// The paths at offered rates, with a picture where there are several. Empty for runs that offer none.
 pub fn rates(runs: &[&Analysis<'_>]) -> Markup {
     if !has(runs, Graph::Loss) {
         return Markup::default();
     }
     let body = html! {
-        div.picture tabindex="0" { (picture(runs, Graph::Loss)) }
+        @if runs.iter().any(|run| !run.has_one_rate()) {
+            div.picture tabindex="0" { (picture(runs, Graph::Loss)) }
+        }
         @for (r, run) in runs.iter().enumerate() {
             @for (title, table, highest) in table::rate_grids(run) {
                 h3 { (letter("Run ", r, runs.len(), ": ")) (title) }

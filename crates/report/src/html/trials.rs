@@ -22,7 +22,8 @@ pub struct Trials {
     /// Typical time, seconds of the point's kind.
     seconds: String,
     /// Round.
-    block: String,
+    #[serde(rename = "block")]
+    round: String,
     /// Kept, not counted.
     warmup: String,
 }
@@ -35,7 +36,7 @@ pub fn trials(plan: &Plan, path: &PathRun) -> Trials {
         count: columns::counts(path.points.iter().map(|p| p.trials.len() as u64)),
         at: columns::floats(all().map(|t| Some(t.at))),
         seconds: columns::floats(all().map(|t| figures::typical(plan, kind, &t))),
-        block: columns::counts(all().map(|t| u64::from(t.block))),
+        round: columns::counts(all().map(|t| u64::from(t.round))),
         warmup: columns::flags(all().map(|t| t.warmup)),
     }
 }

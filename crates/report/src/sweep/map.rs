@@ -122,7 +122,7 @@ fn one(out: &mut Svg, sweep: &Sweep, figure: &Figure, at: &Place) {
                     n(CELL.1 - 6.0)
                 ));
             }
-            let fill = if share.is_some_and(|s| s > 0.5) { "#ffffff" } else { INK };
+            let fill = share.map_or(INK, ink);
             out.text((x + at.cell / 2.0, y + CELL.1 / 2.0 + 4.5), &words, Text { fill, ..soft });
         }
     }
@@ -155,8 +155,28 @@ fn goodness(value: f64, least: f64, most: f64, better: Better) -> f64 {
 }
 
 fn colour(share: f64) -> String {
-    let of = |i: usize| (LIGHT[i] + (DARK[i] - LIGHT[i]) * share.clamp(0.0, 1.0)).round() as u8;
-    format!("#{:02x}{:02x}{:02x}", of(0), of(1), of(2))
+    let [r, g, b] = shade(share);
+    format!("#{r:02x}{g:02x}{b:02x}")
+}
+
+fn shade(share: f64) -> [u8; 3] {
+    [0, 1, 2].map(|i| (LIGHT[i] + (DARK[i] - LIGHT[i]) * share.clamp(0.0, 1.0)).round() as u8)
+}
+
+/// Black or white, whichever stands out more on the shade.
+fn ink(share: f64) -> &'static str {
+    let on = luminance(shade(share)) + 0.05;
+    if 1.05 / on > on / 0.05 { "#ffffff" } else { "#000000" }
+}
+
+/// Relative luminance of an sRGB colour, as WCAG 2 reckons contrast with.
+fn luminance(of: [u8; 3]) -> f64 {
+    let linear = |c: u8| match f64::from(c) / 255.0 {
+        c if c <= 0.04045 => c / 12.92,
+        c => ((c + 0.055) / 1.055).powf(2.4),
+    };
+    let [r, g, b] = of.map(linear);
+    0.2126 * r + 0.7152 * g + 0.0722 * b
 }
 
 #[cfg(test)]
@@ -170,5 +190,14 @@ mod tests {
         assert_eq!(goodness(3.0, 3.0, 3.0, Better::Lower), 1.0, "all alike");
         assert!(goodness(1.1, 1.0, 1.1, Better::Lower) > 0.8, "a difference of a tenth is pale nowhere");
         assert_eq!((colour(0.0), colour(1.0)), ("#f0f6fb".to_owned(), "#08458c".to_owned()));
+    }
+
+    #[test]
+    fn the_figures_of_every_square_can_be_read() {
+        for share in (0..=1000).map(|i| f64::from(i) / 1000.0) {
+            let on = luminance(shade(share)) + 0.05;
+            let contrast = if ink(share) == "#ffffff" { 1.05 / on } else { on / 0.05 };
+            assert!(contrast >= 4.5, "{share}: {contrast}");
+        }
     }
 }

@@ -24,7 +24,7 @@ pub fn breaks(run: &Analysis<'_>) -> String {
     format!("{text}`pipegauge explain RUN` measures again with the suspects moved, one at a time.\n")
 }
 
-/// `dip from 60 KiB to 75 KiB (0.10 decades): blocks take 1.49 times as long [1.48, 1.50], throughput falls to 67%`.
+/// `dip from 60 KiB to 75 KiB (0.10 decades): messages take 1.49 times as long [1.48, 1.50], throughput falls to 67%`.
 pub fn found_words(found: &Break) -> String {
     let f = found.factor();
     let times = format!("{} times as long [{}, {}]", digits(f.value), digits(f.low), digits(f.high));

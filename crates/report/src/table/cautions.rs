@@ -27,7 +27,11 @@ const CAUSES: [(&str, &str, &str); 24] = [
         "longer --repeats, or a smaller --load-size",
     ),
     ("crowded", "members of a group share CPUs", "fewer --members"),
-    ("one-cpu", "both sides keep to one CPU", "--pin A,B gives each its own"),
+    (
+        "one-cpu",
+        "both sides may run on one CPU alone",
+        "two CPUs by --pin A,B, taskset, mpirun or mpiexec; where there is one: wait=yield of openmpi and mpich",
+    ),
     ("burst", "long trials take another time than short ones", "the line 'sustained' of pipegauge show has both"),
     (
         "bucket",
@@ -214,6 +218,16 @@ mod tests {
         let text = grouped(&run, 100, "'pipegauge show a --warnings' has them whole");
         assert_eq!(text.lines().filter(|l| l.starts_with("! ")).count(), 4, "{text}");
         assert!(text.ends_with("  'pipegauge show a --warnings' has them whole\n"), "{text}");
+    }
+
+    #[test]
+    fn the_line_of_one_cpu_has_every_remedy_of_the_whole_warning() {
+        let mut run = small();
+        run.warnings = vec![measure::judge::one_cpu(0)];
+        let (line, whole) = (cautions(&run)[0].remedy, &run.warnings[0].text);
+        for remedy in ["--pin A,B", "taskset", "mpirun", "mpiexec", "wait=yield", "openmpi", "mpich"] {
+            assert!(line.contains(remedy) && whole.contains(remedy), "{remedy}: {line}");
+        }
     }
 
     #[test]

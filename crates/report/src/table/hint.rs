@@ -4,6 +4,7 @@ use record::Analysis;
 use units::format::thousands;
 use units::{Kind, Seconds};
 
+use super::WIDTH;
 use super::grid::{Flush, Grid};
 use super::summary::estimate;
 
@@ -44,5 +45,6 @@ pub fn hint(run: &Analysis<'_>) -> String {
             found.ended.map_or("cut off", |e| e.words()).to_owned(),
         ]);
     }
-    format!("{}{HOW_TO_READ}", grid.text())
+    // All of it is in exports.
+    format!("{}{HOW_TO_READ}", grid.fitted(WIDTH, &[5, 2, 7]))
 }

@@ -65,7 +65,7 @@ pub fn jitter(run: &Analysis<'_>, path: usize, all: bool) -> String {
         text.push_str(&format!("{name}: single iterations were not timed, so there are no percentiles.\n"));
     } else {
         let time = p.points.first().map_or("", |p| words::time_label(p.time));
-        text.push_str(&format!("\n{}Percentiles of single iterations ({time}).\n", grid.text()));
+        text.push_str(&format!("\n{}Percentiles of single iterations ({time}).\n", grid.fitted(WIDTH, &[2])));
     }
     text
 }

@@ -3,6 +3,7 @@
 use model::{Estimate, LogGp};
 use units::Kind;
 
+use super::WIDTH;
 use super::grid::{Flush, Grid};
 use super::summary::estimate;
 
@@ -36,5 +37,5 @@ pub fn loggp(paths: &[(&str, &LogGp)]) -> String {
             notes.push_str(&format!("{name}: {note}.\n"));
         }
     }
-    format!("{}{notes}", grid.text())
+    format!("{}{notes}", grid.fitted(WIDTH, &[]))
 }

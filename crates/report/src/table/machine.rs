@@ -40,7 +40,7 @@ pub fn machine_of(run: &RunFile, path: usize) -> String {
     }
     let Some(between) = run.between(path) else {
         // Where such runs are not kept, repeating it would not help.
-        let kept = p.points.iter().any(|p| p.figures.blocks >= Kept::FEWEST);
+        let kept = p.points.iter().any(|p| p.figures.rounds >= Kept::FEWEST);
         let why: String = match p.earlier.as_deref() {
             None => "the run read no earlier ones: it was told not to, or could not".into(),
             Some([]) if kept => "no earlier run; repeat this command line".into(),
@@ -132,7 +132,7 @@ mod tests {
         for part in ["measured 46 sizes from ", "this one 3 sizes", "--budget", "repeat one of both command lines"] {
             assert!(said.contains(part), "{part}: {said}");
         }
-        run.paths[0].points.iter_mut().for_each(|p| p.figures.blocks = 3);
+        run.paths[0].points.iter_mut().for_each(|p| p.figures.rounds = 3);
         assert!(
             machine_of(&run, 0)
                 .ends_with("not known yet (runs of fewer than 4 rounds are not kept; measure longer (--budget)).\n")

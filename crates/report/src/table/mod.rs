@@ -42,7 +42,7 @@ pub use trust::trust;
 pub use warnings::{warnings, warnings_within};
 
 /// Columns of text, tables and paragraphs alike.
-const WIDTH: usize = 80;
+pub(crate) const WIDTH: usize = 80;
 
 pub(crate) use cpu::{HEAD as CPU_HEAD, HOW_TO_READ as READ_CPU, cycles as cpu_cycles, rows as cpu_rows};
 pub(crate) use grid::{Flush, Grid};

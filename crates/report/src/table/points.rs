@@ -155,7 +155,7 @@ fn seen(column: &Column, f: &Figures) -> Option<String> {
         return None;
     }
     let median = significant(f.median, Kind::Seconds);
-    Some(match f.blocks {
+    Some(match f.rounds {
         1 => format!("{median} (-, 1 round)"),
         n => format!("{median} (-, {n} rounds: {} to {})", Seconds(f.seen_low), Seconds(f.seen_high)),
     })

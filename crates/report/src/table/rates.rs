@@ -15,7 +15,7 @@ use crate::words;
 const SIZES: usize = 3;
 
 /// A table for each group of paths that differ in the offered rate, and each of a few sizes, followed by an empty line. Empty for a run
-/// that does not offer two rates.
+/// that offers none.
 pub fn rates(run: &Analysis<'_>) -> String {
     let mut text = String::new();
     for (title, grid, highest) in grids(run) {
@@ -102,7 +102,8 @@ fn table(run: &Analysis<'_>, group: &OverRates) -> (String, Grid, String) {
         ]);
     }
     let name = words::plain(&words::without_rate(&run.paths[group.path].opened));
-    (format!("Loss over the offered rate: {name}, messages of {}", Bytes(group.size)), grid, highest(group))
+    let over = if group.rows.len() > 1 { "over" } else { "at" };
+    (format!("Loss {over} the offered rate: {name}, messages of {}", Bytes(group.size)), grid, highest(group))
 }
 
 /// The share that was lost, its interval in the line under it.
@@ -121,6 +122,9 @@ pub fn highest(group: &OverRates) -> String {
     let last = group.lossless.and_then(|at| group.rows.get(at));
     let next = group.rows.get(group.lossless.map_or(0, |at| at + 1));
     let first = match last {
+        Some(last) if group.rows.len() == 1 => {
+            return format!("No message was lost at this rate (0 of {}).", thousands(last.messages));
+        }
         Some(last) if next.is_none() => {
             let (rate, messages) = (rate(last), thousands(last.messages));
             return format!("No message was lost at any of these rates, up to {rate} (0 of {messages} there).");
@@ -129,6 +133,9 @@ pub fn highest(group: &OverRates) -> String {
         None => "No rate without loss is known.".to_owned(),
     };
     let Some(next) = next else { return first };
+    if let (1, 0, 1.., Some(sent)) = (group.rows.len(), next.lost, next.messages, next.sent) {
+        return format!("No message was lost, but the sender reached only {}.", BitRate(sent));
+    }
     let sent = match (next.kept(), next.sent) {
         (false, Some(sent)) => format!(", of which the sender reached {},", BitRate(sent)),
         _ => String::new(),

@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     fn interval(report: TrialReport) -> Trial {
-        Trial { path: 0, block: 13, at: 12.3, size: 64, response: 0, burst: 0, warmup: false, report }
+        Trial { path: 0, round: 13, at: 12.3, size: 64, response: 0, burst: 0, warmup: false, report }
     }
 
     fn plan() -> Plan {

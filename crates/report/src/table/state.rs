@@ -50,7 +50,7 @@ pub fn rounds(run: &RunFile, path: &PathRun) -> Option<String> {
         });
     }
     let few: Vec<u64> =
-        path.points.iter().filter(|p| (p.figures.blocks as usize) < FEWEST_ROUNDS).map(|p| p.size).collect();
+        path.points.iter().filter(|p| (p.figures.rounds as usize) < FEWEST_ROUNDS).map(|p| p.size).collect();
     if few.len() == path.points.len() && !moves.few() {
         return Some(format!(
             "{n} rounds{lasted}, of which fewer than {FEWEST_ROUNDS} visited each size: too few for an interval; what they saw is \
@@ -121,7 +121,7 @@ const SHARING: usize = 4;
 
 /// Whether so few sizes have rounds that a round's level is mostly their own noise.
 pub(super) fn few_sizes(path: &PathRun) -> bool {
-    path.points.iter().filter(|p| p.figures.blocks as usize >= FEWEST_ROUNDS).count() < SHARING
+    path.points.iter().filter(|p| p.figures.rounds as usize >= FEWEST_ROUNDS).count() < SHARING
 }
 
 /// Whose states a path goes through, in words: a modelled link has its own.
@@ -214,7 +214,7 @@ fn sustained(run: &RunFile, path: &PathRun) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use measure::TrialReport;
-    use measure::event::{BlockOpened, Calibration, Trial};
+    use measure::event::{Calibration, RoundOpened, Trial};
     use measure::figures::Common;
 
     use super::*;
@@ -225,7 +225,7 @@ mod tests {
         0.06 * ((mixed.wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) as f64 / (1u64 << 24) as f64 - 0.5)
     }
 
-    fn trial(block: u32, at: f64, size: u64, seconds: f64, lasts: f64) -> Trial {
+    fn trial(round: u32, at: f64, size: u64, seconds: f64, lasts: f64) -> Trial {
         let median = 2.0 * seconds;
         let report = TrialReport {
             repeats: (lasts / median) as u64,
@@ -235,7 +235,7 @@ mod tests {
             max: median,
             ..TrialReport::default()
         };
-        Trial { path: 0, block, at, size, response: 0, burst: 0, warmup: false, report }
+        Trial { path: 0, round, at, size, response: 0, burst: 0, warmup: false, report }
     }
 
     /// A run of 40 sizes whose rounds lie at these levels (times as long), one every 400 ms.
@@ -244,26 +244,26 @@ mod tests {
         let mut run = crate::sample::run_of(&crate::sample::MODELS[3..], &sizes, 1, 7);
         run.run.plan.schedule = Schedule::Adaptive;
         let path = &mut run.paths[0];
-        path.blocks = (levels.iter().zip(1..))
-            .map(|(_, block)| BlockOpened {
+        path.rounds = (levels.iter().zip(1..))
+            .map(|(_, round)| RoundOpened {
                 path: 0,
-                block,
-                at: 0.4 * f64::from(block - 1),
+                round,
+                at: 0.4 * f64::from(round - 1),
                 planned: 40,
                 calibration: None,
                 far_calibration: None,
             })
             .collect();
         for (place, point) in path.points.iter_mut().enumerate() {
-            let one = |(level, block): (&f64, u32)| {
+            let one = |(level, round): (&f64, u32)| {
                 // Another order in each round.
-                let turn = (place as u32 * (2 * block + 1)) % 41;
-                let at = 0.4 * f64::from(block - 1) + 0.009 * f64::from(turn);
-                let own = noise(u64::from(block) * 1000 + place as u64).exp();
-                trial(block, at, point.size, 1e-5 * level * own, 0.005)
+                let turn = (place as u32 * (2 * round + 1)) % 41;
+                let at = 0.4 * f64::from(round - 1) + 0.009 * f64::from(turn);
+                let own = noise(u64::from(round) * 1000 + place as u64).exp();
+                trial(round, at, point.size, 1e-5 * level * own, 0.005)
             };
             point.trials = levels.iter().zip(1..).map(one).collect();
-            point.figures.blocks = levels.len() as u32;
+            point.figures.rounds = levels.len() as u32;
         }
         let kind = path.opened.transport;
         let points = path.points.iter().map(|p| p.trials.all());
@@ -330,7 +330,7 @@ mod tests {
             let mut run = run(&[1.0; 30]);
             let path = &mut run.paths[0];
             for point in path.points.iter_mut().filter(|p| p.size > 320) {
-                for trial in point.trials.plain().iter_mut().filter(|t| (t.block / lasts).is_multiple_of(2)) {
+                for trial in point.trials.plain().iter_mut().filter(|t| (t.round / lasts).is_multiple_of(2)) {
                     for seconds in [&mut trial.report.median, &mut trial.report.min, &mut trial.report.max] {
                         *seconds *= 1.3;
                     }
@@ -363,9 +363,9 @@ mod tests {
             let mut run = run(&vec![1.0; rounds_of]);
             let path = &mut run.paths[0];
             let places = path.points.len() as u64;
-            let hit = |block: u32| (noise(seed * 1009 + u64::from(block)).to_bits() >> 20) % places;
+            let hit = |round: u32| (noise(seed * 1009 + u64::from(round)).to_bits() >> 20) % places;
             for (place, point) in path.points.iter_mut().enumerate() {
-                for trial in point.trials.plain().iter_mut().filter(|t| hit(t.block) == place as u64) {
+                for trial in point.trials.plain().iter_mut().filter(|t| hit(t.round) == place as u64) {
                     for seconds in [&mut trial.report.median, &mut trial.report.min, &mut trial.report.max] {
                         *seconds *= 20.0;
                     }
@@ -409,20 +409,20 @@ mod tests {
         let mut of = run(&[1.0; 30]);
         let sizes = of.paths[0].points.len();
         assert!(!rounds(&of, &of.paths[0]).unwrap().contains("fewer than"), "all have enough");
-        of.paths[0].points[sizes - 3..].iter_mut().for_each(|p| p.figures.blocks = 3);
+        of.paths[0].points[sizes - 3..].iter_mut().for_each(|p| p.figures.rounds = 3);
         let text = rounds(&of, &of.paths[0]).unwrap();
         assert!(text.contains(&format!("; 3 of {sizes} sizes (the first: ")), "{text}");
         assert!(
             text.ends_with("visited by fewer than 4 rounds and have no interval (--budget gives more time)"),
             "{text}"
         );
-        of.paths[0].points[2..].iter_mut().for_each(|p| p.figures.blocks = 3);
+        of.paths[0].points[2..].iter_mut().for_each(|p| p.figures.rounds = 3);
         let text = rounds(&of, &of.paths[0]).unwrap();
         assert!(
             text.contains(&format!("; only 2 of {sizes} sizes were visited by 4 rounds and have an interval")),
             "{text}"
         );
-        of.paths[0].points.iter_mut().for_each(|p| p.figures.blocks = 3);
+        of.paths[0].points.iter_mut().for_each(|p| p.figures.rounds = 3);
         let text = rounds(&of, &of.paths[0]).unwrap();
         assert!(text.starts_with("30 rounds over 12.0 s, of which fewer than 4 visited each size: too few"), "{text}");
         assert!(!text.contains("intervals hold"), "no interval, and so none that holds: {text}");
@@ -453,13 +453,13 @@ mod tests {
     fn what_is_sustained_is_told_with_the_length_of_the_shortest_trial() {
         let mut of = run(&by_turns(12, 1.01));
         assert!(!state(&of).contains("sustained"), "without long trials");
-        let long = |block, size, lasts: f64, times: f64| {
-            let mut t = trial(block, 0.4 * f64::from(block), size, 1e-5, lasts);
+        let long = |round, size, lasts: f64, times: f64| {
+            let mut t = trial(round, 0.4 * f64::from(round), size, 1e-5, lasts);
             t.report.repeats = (lasts / (2e-5 * times)) as u64;
             t
         };
         of.paths[0].sustained = [(4, 10, 1.06), (4, 400, 0.31), (8, 10, 1.1), (8, 400, 0.42)]
-            .map(|(block, size, lasts)| long(block, size, lasts, if size == 10 { 2.0 } else { 1.0 }))
+            .map(|(round, size, lasts)| long(round, size, lasts, if size == 10 { 2.0 } else { 1.0 }))
             .to_vec();
         let text = state(&of).replace("\n  ", " ");
         assert!(

@@ -191,7 +191,7 @@ pub(crate) fn one_size(run: &RunFile) -> bool {
 pub(crate) fn together(run: &RunFile) -> Vec<String> {
     let most = |path: &PathRun| {
         let measured = path.points.iter().filter(|p| p.figures.flows.is_some_and(|f| f.slowest > 0.0));
-        let known = |p: &Point| (p.figures.blocks as usize >= stats::FEWEST_ROUNDS, p.figures.throughput);
+        let known = |p: &Point| (p.figures.rounds as usize >= stats::FEWEST_ROUNDS, p.figures.throughput);
         let point = measured.max_by(|a, b| known(a).partial_cmp(&known(b)).unwrap_or(std::cmp::Ordering::Equal))?;
         let flows = point.figures.flows?;
         let topology = run.run.plan.topology(path.opened.path);
@@ -244,8 +244,8 @@ fn arrived(path: &PathRun, name: &str, offered: f64, topology: Topology) -> Stri
 /// Rounds of the size with the maximum throughput, where they are too few for an interval though the run has enough.
 fn few_at_the_top(path: &PathRun, size: u64) -> Option<u32> {
     let point = path.points.iter().find(|p| p.size == size)?;
-    let few = !path.common.shared.moves.few() && (point.figures.blocks as usize) < stats::FEWEST_ROUNDS;
-    few.then_some(point.figures.blocks)
+    let few = !path.common.shared.moves.few() && (point.figures.rounds as usize) < stats::FEWEST_ROUNDS;
+    few.then_some(point.figures.rounds)
 }
 
 /// A figure, its interval in the line under it: as [`with_interval`] writes both.
@@ -302,7 +302,7 @@ pub fn paths(run: &RunFile) -> String {
         grid.row([
             opened.name().to_owned(),
             far,
-            path.blocks.len().to_string(),
+            path.rounds.len().to_string(),
             path.points.len().to_string(),
             of_both(&effective(&opened.near_effective), &effective(&opened.far_effective)),
         ]);
@@ -427,7 +427,7 @@ mod tests {
             point.figures.flows =
                 Some(FlowFigures { count: 4, slowest: each, fastest: each, fairness: 1.0, together: 1.0 });
         }
-        run.paths[0].points[1].figures.blocks = 1;
+        run.paths[0].points[1].figures.rounds = 1;
         assert!(together(&run)[0].contains("flows at 64 B"), "{:?}", together(&run));
     }
 
@@ -491,13 +491,13 @@ mod tests {
         let mut run = crate::sample::run_of(&crate::sample::MODELS[3..], &[1, 64, 1024, 12_288, 1 << 20], 5, 7);
         let mut found = Analysis::of(&run).summary(0).cloned().unwrap();
         run.paths[0].common.shared.moves.rounds = 9;
-        run.paths[0].points.last_mut().unwrap().figures.blocks = 2;
+        run.paths[0].points.last_mut().unwrap().figures.rounds = 2;
         found.max_size = 1 << 20;
         found.still_rising = None;
         let text = summary_of(&run, &[Some(&found)]);
         assert!(text.contains("is of 2 rounds that visited 1 MiB") && !text.contains("(rising)"), "{text}");
         found.still_rising = Some(true);
-        run.paths[0].points.last_mut().unwrap().figures.blocks = 5;
+        run.paths[0].points.last_mut().unwrap().figures.rounds = 5;
         let text = summary_of(&run, &[Some(&found)]);
         assert!(!text.contains("rounds that visited") && text.contains("(rising)"), "{text}");
     }

@@ -136,7 +136,7 @@ fn every_column_that_people_see_is_in_the_terminal_and_in_the_page() {
     let text = points(&run, 3);
     let page = crate::html::page(&[&Analysis::of(&run)]);
     for (column, shown) in record::columns::for_people() {
-        // HINT's memory is of no run of blocks.
+        // HINT's memory is of no run of messages.
         assert!(text.contains(shown.heading) || column.name == "memory_bytes", "{}:\n{text}", column.name);
         let head = format!("{{\"name\":\"{}\",\"unit\":", column.name);
         assert!(
@@ -277,6 +277,27 @@ fn rates_of_both_directions_stand_on_one_basis() {
             .join(" ")
             .contains("both directions together (--both), each of which")
     );
+}
+
+#[test]
+fn one_rate_of_one_size_is_told_as_several_are_and_one_over_sizes_is_not() {
+    let one_size = |lost| {
+        let mut run = sample::offered(&[(1e8, lost)]);
+        run.run.plan.sizes = Some(vec![1448]);
+        run
+    };
+    let run = one_size(0);
+    let text = rates(&Analysis::of(&run));
+    assert!(text.starts_with("Loss at the offered rate: tcp, messages of "), "{text}");
+    assert!(text.contains("100 Mbit/s") && text.contains("No message was lost at this rate (0 of "), "{text}");
+    let lossy = one_size(250);
+    let text = rates(&Analysis::of(&lossy));
+    assert!(text.contains("No rate without loss is known. At 100 Mbit/s"), "{text}");
+    let mut more = run;
+    let mut point = more.paths[0].points[0].clone();
+    point.size *= 2;
+    more.paths[0].points.push(point);
+    assert!(!more.has_rates() && rates(&Analysis::of(&more)).is_empty(), "a curve over sizes is shown as one");
 }
 
 #[test]

@@ -71,22 +71,38 @@ pub fn trust(run: &RunFile) -> String {
 }
 
 /// The states of the machine that rounds met, over all paths; paths with the same text share it. Empty where there are no rounds.
+///
+/// Where paths met more than two kinds, those that are averaged over share one text, which claims no more than each; `show` has each.
 fn seen(run: &RunFile) -> String {
+    let paths = run.paths.iter().filter(|path| !path.points.is_empty());
+    let met: Vec<(&str, Met)> = paths.filter_map(|path| Some((path.opened.name(), saw(run, path)?))).collect();
+    let mut whole = grouped(met.iter().map(|(name, met)| (*name, met.what.clone())));
+    let averaged =
+        grouped(met.iter().filter(|(_, met)| met.averaged.is_some()).map(|(name, met)| (*name, met.what.clone())));
+    if whole.len() > 2 && averaged.len() > 1 {
+        whole = grouped(met.iter().map(|(name, met)| match &met.averaged {
+            Some(of) => (*name, format!("saw states of {of} that change between rounds or last for some")),
+            None => (*name, met.what.clone()),
+        }));
+    }
+    let each: Vec<String> = match &whole[..] {
+        [] => return String::new(),
+        [(what, _)] => vec![what.clone()],
+        _ => whole.iter().map(|(what, names)| format!("{what} ({})", named(names))).collect(),
+    };
+    format!("; the rounds {}", each.join(", "))
+}
+
+/// Names under the text that they share, in the order of the first.
+fn grouped<'a>(of: impl Iterator<Item = (&'a str, String)>) -> Vec<(String, Vec<&'a str>)> {
     let mut said: Vec<(String, Vec<&str>)> = Vec::new();
-    for path in run.paths.iter().filter(|path| !path.points.is_empty()) {
-        let Some(what) = saw(run, path) else { continue };
-        let name = path.opened.name();
+    for (name, what) in of {
         match said.iter_mut().find(|(other, _)| *other == what) {
             Some((_, names)) => names.push(name),
             None => said.push((what, vec![name])),
         }
     }
-    let each: Vec<String> = match &said[..] {
-        [] => return String::new(),
-        [(what, _)] => vec![what.clone()],
-        _ => said.iter().map(|(what, names)| format!("{what} ({})", named(names))).collect(),
-    };
-    format!("; the rounds {}", each.join(", "))
+    said
 }
 
 fn named(names: &[&str]) -> String {
@@ -96,30 +112,40 @@ fn named(names: &[&str]) -> String {
     }
 }
 
-/// The states that the rounds of a path met, in a few words; none where the schedule has no rounds.
-fn saw(run: &RunFile, path: &PathRun) -> Option<String> {
+/// The states that the rounds of a path met.
+struct Met {
+    /// In a few words, after "the rounds".
+    what: String,
+    /// Whose states, where the rounds average over them.
+    averaged: Option<&'static str>,
+}
+
+/// None where the schedule has no rounds.
+fn saw(run: &RunFile, path: &PathRun) -> Option<Met> {
     if run.run.plan.soaks() {
         return None;
     }
+    let limited = |what: String| Met { what, averaged: None };
     let shared = &path.common.shared;
     if shared.moves.rounds == 0 {
-        return super::rounds(run, path).map(|_| "end before the first was completed".to_owned());
+        return super::rounds(run, path).map(|_| limited("end before the first was completed".to_owned()));
     }
     let of = super::state::whose(path);
+    let averaged = |what: String| Met { what, averaged: Some(of) };
     Some(match shared.moves.saw(shared.sigma) {
-        Saw::Few => format!("are too few to tell the states of {of}"),
-        Saw::OneOfTwo => format!("may all be of one of two states of {of}"),
-        Saw::Outlasting => format!("saw one or two states of {of}, which last too long to average over"),
-        Saw::Lasting => format!("saw states of {of} that last for some rounds"),
-        Saw::OneFar(_) => format!("saw one state of {of} in all rounds but one"),
+        Saw::Few => limited(format!("are too few to tell the states of {of}")),
+        Saw::OneOfTwo => limited(format!("may all be of one of two states of {of}")),
+        Saw::Outlasting => limited(format!("saw one or two states of {of}, which last too long to average over")),
+        Saw::Lasting => averaged(format!("saw states of {of} that last for some rounds")),
+        Saw::OneFar(_) => limited(format!("saw one state of {of} in all rounds but one")),
         Saw::Changing | Saw::One if super::state::few_sizes(path) => {
-            format!("visited too few sizes to tell the states of {of} from noise")
+            limited(format!("visited too few sizes to tell the states of {of} from noise"))
         }
-        Saw::Changing => format!("saw states of {of} that change between rounds"),
+        Saw::Changing => averaged(format!("saw states of {of} that change between rounds")),
         Saw::One if super::state::apart(path).next().is_some() => {
-            format!("saw {of} in one state at most sizes and in several at some")
+            limited(format!("saw {of} in one state at most sizes and in several at some"))
         }
-        Saw::One => format!("saw one state of {of}"),
+        Saw::One => limited(format!("saw one state of {of}")),
     })
 }
 
@@ -215,6 +241,31 @@ mod tests {
         assert_eq!(text.matches("Trust: ").count(), 1, "{text}");
         run.run.plan.schedule = measure::event::Schedule::Soak;
         assert!(!said(&run).contains("the rounds"), "one connection has no rounds");
+    }
+
+    #[test]
+    fn of_many_kinds_of_states_those_that_are_averaged_over_share_a_text() {
+        let mut run = small();
+        let moves = stats::Moves { rounds: 30, effective: 30.0, spread: 0.001, ..stats::Moves::default() };
+        for (path, spread) in run.paths.iter_mut().zip([0.001, 0.3, 0.001, 0.3]) {
+            (path.common.shared.moves, path.common.shared.sigma) = (stats::Moves { spread, ..moves }, 0.01);
+        }
+        let said = |run: &RunFile| trust(run).replace("\n  ", " ");
+        assert!(said(&run).contains("that change between rounds ("), "of two kinds each is said: {}", said(&run));
+        run.paths[3].common.shared.moves = stats::Moves { effective: 12.0, spread: 0.3, ..moves };
+        run.paths[0].common.shared.moves = stats::Moves { rounds: 3, ..moves };
+        let text = said(&run);
+        let names: Vec<&str> = run.paths.iter().map(|p| p.opened.name()).collect();
+        for (what, which) in [
+            ("are too few to tell the states of the machine", names[0].to_owned()),
+            (
+                "saw states of the machine that change between rounds or last for some",
+                format!("{}, {}", names[1], names[3]),
+            ),
+            ("saw one state of the machine", names[2].to_owned()),
+        ] {
+            assert!(text.contains(&format!("{what} ({which})")), "{what}: {text}");
+        }
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub struct Cell {
     pub max_throughput: Estimate,
     /// Size at which it is reached, bytes.
     pub max_size: u64,
-    /// Time of the smallest block, seconds.
+    /// Time of the smallest message, seconds.
     pub latency: Estimate,
     /// Which time that is, in words.
     pub time: &'static str,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use host::{Environment, Interface};
 use measure::event::{
-    BlockOpened, Calibration, End, Figures, PathOpened, Percentiles, Plan, Run, SCHEMA, TimeKind, Trial, Warning, Why,
+    Calibration, End, Figures, PathOpened, Percentiles, Plan, RoundOpened, Run, SCHEMA, TimeKind, Trial, Warning, Why,
 };
 use measure::figures::cost::{End as Side, costs};
 use measure::{Cost, TrialReport};
@@ -57,10 +57,10 @@ pub fn sizes() -> Vec<u64> {
 }
 
 /// A run of any modelled paths.
-pub fn run_of(models: &[Model], sizes: &[u64], blocks: u32, seed: u64) -> RunFile {
+pub fn run_of(models: &[Model], sizes: &[u64], rounds: u32, seed: u64) -> RunFile {
     let mut noise = Noise(seed);
     let paths: Vec<PathRun> =
-        models.iter().enumerate().map(|(i, m)| path(i as u32, m, sizes, blocks, &mut noise)).collect();
+        models.iter().enumerate().map(|(i, m)| path(i as u32, m, sizes, rounds, &mut noise)).collect();
     let warned: Vec<u64> = sizes.iter().copied().filter(|s| (9_000..14_000).contains(s)).collect();
     let last = models.len().saturating_sub(1) as u32;
     RunFile {
@@ -127,7 +127,7 @@ fn environment(cpu: u32) -> Environment {
     }
 }
 
-fn path(number: u32, m: &Model, sizes: &[u64], blocks: u32, noise: &mut Noise) -> PathRun {
+fn path(number: u32, m: &Model, sizes: &[u64], rounds: u32, noise: &mut Noise) -> PathRun {
     let two = m.kind != transport::memcpy::NAME;
     let effective = Effective {
         send_buffer: two.then_some(2_626_560),
@@ -152,17 +152,17 @@ fn path(number: u32, m: &Model, sizes: &[u64], blocks: u32, noise: &mut Noise) -
             load: None,
         },
         taken: Vec::new(),
-        blocks: (0..blocks)
-            .map(|b| BlockOpened {
+        rounds: (0..rounds)
+            .map(|b| RoundOpened {
                 path: number,
-                block: b,
+                round: b,
                 at: f64::from(b) * 2.1,
                 planned: 12,
                 calibration: None,
                 far_calibration: None,
             })
             .collect(),
-        points: sizes.iter().map(|&s| point(number, m, s, blocks, noise)).collect(),
+        points: sizes.iter().map(|&s| point(number, m, s, rounds, noise)).collect(),
         sustained: Vec::new(),
         worst: Vec::new(),
         common: measure::figures::Common::default(),
@@ -201,12 +201,12 @@ fn histogram(median: f64, repeats: u64) -> Vec<(u64, u64)> {
     pairs
 }
 
-fn point(number: u32, m: &Model, size: u64, blocks: u32, noise: &mut Noise) -> Point {
+fn point(number: u32, m: &Model, size: u64, rounds: u32, noise: &mut Noise) -> Point {
     let median = seconds(m, size) * (1.0 + 0.012 * noise.next());
     let half = 0.008 + 0.02 * noise.next().abs();
     let time = if m.kind == transport::memcpy::NAME { TimeKind::Copy } else { TimeKind::HalfRoundTrip };
     let two = m.kind != transport::memcpy::NAME;
-    let trial = |block: u32, noise: &mut Noise| {
+    let trial = |round: u32, noise: &mut Noise| {
         let one = median * (1.0 + half * noise.next());
         let repeats = (0.02 / one).clamp(3.0, 1e5) as u64;
         let report = TrialReport {
@@ -216,16 +216,16 @@ fn point(number: u32, m: &Model, size: u64, blocks: u32, noise: &mut Noise) -> P
             median: one * 2.0,
             ..TrialReport::default()
         };
-        let at = f64::from(block) * 2.1 + 0.01;
-        Trial { path: number, block, at, size, response: 0, burst: 0, warmup: block == 0, report }
+        let at = f64::from(round) * 2.1 + 0.01;
+        Trial { path: number, round, at, size, response: 0, burst: 0, warmup: round == 0, report }
     };
-    let trials: Vec<Trial> = (0..blocks).map(|b| trial(b, noise)).collect();
+    let trials: Vec<Trial> = (0..rounds).map(|b| trial(b, noise)).collect();
     let spread = median * half;
     Point {
         size,
         figures: Figures {
-            blocks,
-            trials: blocks,
+            rounds,
+            trials: rounds,
             iterations: trials.iter().map(|t| t.report.repeats).sum(),
             min: median * (1.0 - 1.9 * half),
             median,

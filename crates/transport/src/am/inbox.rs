@@ -85,8 +85,8 @@ impl Inbox {
         Self { credits: window, window, ..Self::default() }
     }
 
-    /// Runs `receive` while messages go straight into `block`, as far as it is not full.
-    pub fn awaiting<R>(&mut self, block: &mut [u8], receive: impl FnOnce(&mut Self) -> R) -> R {
+    /// Runs `receive` while what arrives goes straight into `message`, as far as it is not full.
+    pub fn awaiting<R>(&mut self, message: &mut [u8], receive: impl FnOnce(&mut Self) -> R) -> R {
         /// The memory is forgotten before its borrow ends, also where `receive` panics.
         struct Until<'a>(&'a mut Inbox);
         impl Drop for Until<'_> {
@@ -94,7 +94,7 @@ impl Inbox {
                 self.0.awaited = None;
             }
         }
-        self.awaited = Some(Awaited { start: block.as_mut_ptr(), len: block.len(), got: 0, done: false });
+        self.awaited = Some(Awaited { start: message.as_mut_ptr(), len: message.len(), got: 0, done: false });
         let until = Until(self);
         until.0.hand_out();
         receive(until.0)
@@ -182,15 +182,15 @@ mod tests {
         let mut inbox = Inbox::default();
         arrive(&mut inbox, 5, b"abc");
         assert!(inbox.holds());
-        let mut block = [0; 5];
-        inbox.awaiting(&mut block, |inbox| {
+        let mut message = [0; 5];
+        inbox.awaiting(&mut message, |inbox| {
             assert_eq!((inbox.got(), inbox.done()), (3, false));
             arrive(inbox, 2, b"de");
             assert!(inbox.done());
             // The next message has come already.
             arrive(inbox, 1, b"f");
         });
-        assert_eq!((&block, inbox.bad), (b"abcde", None));
+        assert_eq!((&message, inbox.bad), (b"abcde", None));
         let mut next = [0];
         inbox.awaiting(&mut next, |inbox| assert!(inbox.done()));
         assert_eq!((&next, inbox.holds()), (b"f", false));
@@ -210,15 +210,15 @@ mod tests {
             (3, b"", Bad::Piece),
             (u64::MAX, b"a", Bad::Length { said: u64::MAX, awaited: 3 }),
         ] {
-            let (mut early, mut late, mut block) = (Inbox::default(), Inbox::default(), [7; 3]);
+            let (mut early, mut late, mut message) = (Inbox::default(), Inbox::default(), [7; 3]);
             arrive(&mut early, left, bytes);
-            early.awaiting(&mut block, |inbox| assert!(inbox.done()));
-            late.awaiting(&mut block, |inbox| {
+            early.awaiting(&mut message, |inbox| assert!(inbox.done()));
+            late.awaiting(&mut message, |inbox| {
                 arrive(inbox, left, bytes);
                 arrive(inbox, 3, b"xyz");
                 assert!(inbox.done());
             });
-            assert_eq!((early.bad, late.bad, block), (Some(bad), Some(bad), [7; 3]));
+            assert_eq!((early.bad, late.bad, message), (Some(bad), Some(bad), [7; 3]));
         }
     }
 

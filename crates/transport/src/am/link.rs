@@ -149,8 +149,8 @@ impl Port {
 
     /// Sends a message, a request for each piece.
     #[inline(always)]
-    fn send(&mut self, inbox: &mut Inbox, block: &[u8]) -> Result<(), LinkError> {
-        let mut rest = block;
+    fn send(&mut self, inbox: &mut Inbox, message: &[u8]) -> Result<(), LinkError> {
+        let mut rest = message;
         loop {
             let (piece, after) = rest.split_at(rest.len().min(self.piece));
             let left = rest.len() as u64;
@@ -249,14 +249,14 @@ impl Link for Am {
     }
 
     #[inline]
-    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
-        self.port.send(&mut self.inbox, block)
+    fn send(&mut self, message: &[u8]) -> Result<(), LinkError> {
+        self.port.send(&mut self.inbox, message)
     }
 
     #[inline]
-    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
+    fn recv(&mut self, message: &mut [u8]) -> Result<(), LinkError> {
         let Self { port, inbox } = self;
-        inbox.awaiting(block, |inbox| port.wait(inbox, RECEIVING, Inbox::done, Inbox::got))
+        inbox.awaiting(message, |inbox| port.wait(inbox, RECEIVING, Inbox::done, Inbox::got))
     }
 
     /// What arrives while a send waits for room goes to its place at once.

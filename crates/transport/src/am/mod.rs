@@ -78,6 +78,7 @@ const OPTIONS: [OptionSpec; 3] = [
         default: "medium",
         help: "how bytes travel: payload through the ring, arguments (56 bytes each), or written into the receiver's region",
         answers: &[Answer { part: "", of: |e| e.options.get(KIND).cloned() }],
+        steers: false,
         moved: None,
     },
     OptionSpec {
@@ -87,6 +88,7 @@ const OPTIONS: [OptionSpec; 3] = [
         default: "256KiB",
         help: "bytes of each direction's ring, made a power of two",
         answers: &[Answer { part: "", of: |e| e.options.get(RING).cloned() }],
+        steers: false,
         moved: None,
     },
 ];

@@ -103,14 +103,14 @@ impl<L: Link, C: Clock> Faulty<L, C> {
     }
 
     /// Everything that befalls a message before it is sent. A changed message is in `self.copy`.
-    fn befall(&mut self, block: &[u8]) -> Result<Fate, LinkError> {
+    fn befall(&mut self, message: &[u8]) -> Result<Fate, LinkError> {
         self.usable()?;
         let number = self.sent;
         self.sent += 1;
         self.stall(number)?;
         if self.fault.cut == Some(number) {
             self.counts.cut = 1;
-            let half = self.inner.send(&block[..block.len() / 2]).and_then(|()| self.inner.flush());
+            let half = self.inner.send(&message[..message.len() / 2]).and_then(|()| self.inner.flush());
             let closed = self.inner.close();
             half.and(closed)?;
             return Err(LinkError::Cut { message: number });
@@ -125,11 +125,11 @@ impl<L: Link, C: Clock> Faulty<L, C> {
             self.counts.dropped += 1;
             return Ok(Fate::Dropped);
         }
-        if corrupt < self.fault.corrupt && !block.is_empty() {
+        if corrupt < self.fault.corrupt && !message.is_empty() {
             self.counts.corrupted += 1;
             self.copy.clear();
-            self.copy.extend_from_slice(block);
-            self.copy[(place * block.len() as f64) as usize] ^= 0x55;
+            self.copy.extend_from_slice(message);
+            self.copy[(place * message.len() as f64) as usize] ^= 0x55;
             return Ok(Fate::Changed);
         }
         Ok(Fate::Whole)
@@ -149,16 +149,16 @@ impl<L: Link, C: Clock> Link for Faulty<L, C> {
     fn buffer(&mut self, asked: &Asked) -> Result<Buffer, LinkError> {
         self.inner.buffer(asked)
     }
-    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
-        match self.befall(block)? {
-            Fate::Whole => self.inner.send(block),
+    fn send(&mut self, message: &[u8]) -> Result<(), LinkError> {
+        match self.befall(message)? {
+            Fate::Whole => self.inner.send(message),
             Fate::Changed => self.inner.send(&self.copy),
             Fate::Dropped => Ok(()),
         }
     }
-    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
+    fn recv(&mut self, message: &mut [u8]) -> Result<(), LinkError> {
         self.before_receive()?;
-        self.inner.recv(block)
+        self.inner.recv(message)
     }
     fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
         let fate = self.befall(out)?;

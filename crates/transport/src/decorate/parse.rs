@@ -33,9 +33,9 @@ impl FromStr for Fault {
                 "cut" => fault.cut = Some(flags::whole(key, value)?),
                 "stall" => {
                     let form = "a stall is TIME@MESSAGE, such as 2s@50 (two seconds before message 50)";
-                    let (time, block) = value.split_once('@').ok_or_else(|| FlagError::bad(key, value, form))?;
+                    let (time, message) = value.split_once('@').ok_or_else(|| FlagError::bad(key, value, form))?;
                     fault.stall = flags::seconds(key, time)?;
-                    fault.stall_at = Some(flags::whole(key, block)?);
+                    fault.stall_at = Some(flags::whole(key, message)?);
                 }
                 "flow" => fault.flow = Some(flags::whole(key, value)?),
                 _ => fault.seed = flags::whole(key, value)?,

@@ -15,7 +15,7 @@ const HELD_MOST: usize = 64 << 20;
 #[derive(Debug)]
 struct Held {
     due: u64,
-    block: Vec<u8>,
+    message: Vec<u8>,
 }
 
 /// A link that is slowed down to a rate and a latency, both ways, by waits on this side alone.
@@ -92,26 +92,26 @@ impl<L: Link, C: Clock> Shaped<L, C> {
         self.out_free
     }
 
-    /// Holds a copy of `block`, which left at `left`, until it is due.
-    fn hold(&mut self, block: &[u8], left: u64) -> Result<(), LinkError> {
-        while self.held_bytes.saturating_add(block.len()) > HELD_MOST && !self.held.is_empty() {
+    /// Holds a copy of `message`, which left at `left`, until it is due.
+    fn hold(&mut self, message: &[u8], left: u64) -> Result<(), LinkError> {
+        while self.held_bytes.saturating_add(message.len()) > HELD_MOST && !self.held.is_empty() {
             self.pass_one()?;
         }
         let mut copy = self.spare.pop().unwrap_or_default();
         copy.clear();
-        copy.extend_from_slice(block);
+        copy.extend_from_slice(message);
         self.held_bytes += copy.len();
-        self.held.push_back(Held { due: left.saturating_add(self.latency.saturating_mul(2)), block: copy });
+        self.held.push_back(Held { due: left.saturating_add(self.latency.saturating_mul(2)), message: copy });
         Ok(())
     }
 
     /// Waits until the oldest held message is due and sends it.
     fn pass_one(&mut self) -> Result<(), LinkError> {
-        let Some(Held { due, block }) = self.held.pop_front() else { return Ok(()) };
-        self.held_bytes -= block.len();
+        let Some(Held { due, message }) = self.held.pop_front() else { return Ok(()) };
+        self.held_bytes -= message.len();
         self.wait(due)?;
-        let outcome = self.inner.send(&block);
-        self.spare.push(block);
+        let outcome = self.inner.send(&message);
+        self.spare.push(message);
         outcome
     }
 
@@ -156,24 +156,24 @@ impl<L: Link, C: Clock> Link for Shaped<L, C> {
         self.inner.buffer(asked)
     }
 
-    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
-        let left = self.occupy(block.len());
+    fn send(&mut self, message: &[u8]) -> Result<(), LinkError> {
+        let left = self.occupy(message.len());
         self.pass_until(left)?;
         if self.latency == 0 {
-            self.inner.send(block)?;
+            self.inner.send(message)?;
         } else {
-            self.hold(block, left)?;
+            self.hold(message, left)?;
         }
         // No more than a message: a stall of the peer must not be followed by a rush.
-        self.overrun = self.clock.now().saturating_sub(left).min(self.line(block.len()));
+        self.overrun = self.clock.now().saturating_sub(left).min(self.line(message.len()));
         Ok(())
     }
 
-    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
+    fn recv(&mut self, message: &mut [u8]) -> Result<(), LinkError> {
         self.overrun = 0;
         self.pass_till_something_comes(u64::MAX)?;
-        self.inner.recv(block)?;
-        self.arrive(self.clock.now(), block.len())
+        self.inner.recv(message)?;
+        self.arrive(self.clock.now(), message.len())
     }
 
     /// Takes the latency once, and the longer of both messages' times at the rate.

@@ -28,16 +28,16 @@ impl Link for Notebook {
     fn capabilities(&self) -> Capabilities {
         capabilities(Semantics::Message)
     }
-    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
+    fn send(&mut self, message: &[u8]) -> Result<(), LinkError> {
         if self.closed {
             return Err(LinkError::Closed { doing: "sending" });
         }
-        self.sent.push(block.to_vec());
+        self.sent.push(message.to_vec());
         Ok(())
     }
-    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
+    fn recv(&mut self, message: &mut [u8]) -> Result<(), LinkError> {
         let next = self.inbox.pop_front().ok_or(LinkError::Closed { doing: "receiving" })?;
-        block.copy_from_slice(&next);
+        message.copy_from_slice(&next);
         Ok(())
     }
     fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
@@ -69,11 +69,11 @@ impl Link for Plain {
     fn capabilities(&self) -> Capabilities {
         capabilities(Semantics::Stream)
     }
-    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
-        self.0.write_all(block).map_err(|_| LinkError::Closed { doing: "sending" })
+    fn send(&mut self, message: &[u8]) -> Result<(), LinkError> {
+        self.0.write_all(message).map_err(|_| LinkError::Closed { doing: "sending" })
     }
-    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
-        self.0.read_exact(block).map_err(|_| LinkError::Closed { doing: "receiving" })
+    fn recv(&mut self, message: &mut [u8]) -> Result<(), LinkError> {
+        self.0.read_exact(message).map_err(|_| LinkError::Closed { doing: "receiving" })
     }
     fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
         self.send(out)?;

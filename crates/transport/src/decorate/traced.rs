@@ -103,11 +103,11 @@ impl<L: Link, W: Write + Send, C: Clock> Link for Traced<L, W, C> {
     fn buffer(&mut self, asked: &Asked) -> Result<Buffer, LinkError> {
         self.traced("buffer", (asked.room().reserve, None), |l| l.buffer(asked), ok)
     }
-    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
-        self.traced("send", (block.len(), None), |l| l.send(block), ok)
+    fn send(&mut self, message: &[u8]) -> Result<(), LinkError> {
+        self.traced("send", (message.len(), None), |l| l.send(message), ok)
     }
-    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
-        self.traced("recv", (block.len(), None), |l| l.recv(block), ok)
+    fn recv(&mut self, message: &mut [u8]) -> Result<(), LinkError> {
+        self.traced("recv", (message.len(), None), |l| l.recv(message), ok)
     }
     fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
         self.traced("exchange", (out.len(), Some(into.len())), |l| l.exchange(out, into), ok)

@@ -28,17 +28,25 @@ impl Room {
 /// What a link is asked to make memory for ([`Link::buffer`](crate::Link::buffer)). Only an [`End`](super::End) makes one, so that nobody else gets memory from a link, and
 /// none can be kept for longer than the link.
 #[derive(Debug)]
-pub struct Asked(pub(super) Room);
+pub struct Asked {
+    pub(super) room: Room,
+    pub(super) sent: bool,
+}
 
 impl Asked {
     /// Where the memory begins and how much there is of it: `reserve` bytes.
     pub fn room(&self) -> Room {
-        self.0
+        self.room
+    }
+
+    /// Whether messages are sent from it; else they are received into it.
+    pub fn sent(&self) -> bool {
+        self.sent
     }
 
     /// Memory of the process: what a link gives that has no domain of its own.
     pub fn ordinary(&self) -> Result<Buffer, LinkError> {
-        let Room { reserve, align, offset, .. } = self.0;
+        let Room { reserve, align, offset, .. } = self.room;
         Buffer::new(reserve, align, offset)
             .map_err(|e| LinkError::io(format!("reserving a buffer of {reserve} bytes"), e))
     }

@@ -31,9 +31,9 @@ use crate::{Buffer, Link, LinkError};
 ///
 /// Nor can it be had from a link without an end:
 ///
-/// ```compile_fail,E0423
+/// ```compile_fail,E0451
 /// use transport::{Asked, Link, Room, memcpy::Memcpy};
-/// let kept = Memcpy::new().buffer(&Asked(Room::of(100, 64)))?;
+/// let kept = Memcpy::new().buffer(&Asked { room: Room::of(100, 64), sent: true })?;
 /// # Ok::<(), transport::LinkError>(())
 /// ```
 pub struct End<L: Link> {
@@ -63,8 +63,8 @@ impl<L: Link> End<L> {
     pub fn lend(&mut self, out: &Room, into: &Room) -> Result<(&mut L, &mut [u8], &mut [u8]), LinkError> {
         let Self { memory: [sent, received], link } = self;
         let link = link.as_mut().expect(THERE);
-        let out = lent(sent, link, out)?;
-        let into = lent(received, link, into)?;
+        let out = lent(sent, link, &Asked { room: *out, sent: true })?;
+        let into = lent(received, link, &Asked { room: *into, sent: false })?;
         Ok((link, out, into))
     }
 
@@ -75,12 +75,12 @@ impl<L: Link> End<L> {
     }
 }
 
-fn lent<'a, L: Link>(held: &'a mut Option<Held>, link: &mut L, room: &Room) -> Result<&'a mut [u8], LinkError> {
-    let Room { len, align, offset, .. } = *room;
+fn lent<'a, L: Link>(held: &'a mut Option<Held>, link: &mut L, asked: &Asked) -> Result<&'a mut [u8], LinkError> {
+    let Room { len, align, offset, .. } = asked.room;
     let fits = |h: &Held| h.memory.len() >= len && (h.align, h.offset) == (align, offset);
     if !held.as_ref().is_some_and(fits) {
         *held = None;
-        let memory = link.buffer(&Asked(*room))?;
+        let memory = link.buffer(asked)?;
         *held = Some(Held { memory, align, offset });
     }
     Ok(held.as_mut().map_or(&mut [], |held| &mut held.memory))

@@ -136,9 +136,9 @@ impl Link for Echoed {
     }
 
     #[inline]
-    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
+    fn send(&mut self, message: &[u8]) -> Result<(), LinkError> {
         const DOING: &str = "sending";
-        let (mut left, mut since) = (block, None);
+        let (mut left, mut since) = (message, None);
         while !left.is_empty() {
             let Some((to, _)) = &self.ends else { return Err(LinkError::Closed { doing: DOING }) };
             match write(to, left) {
@@ -166,18 +166,18 @@ impl Link for Echoed {
     }
 
     #[inline]
-    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
+    fn recv(&mut self, message: &mut [u8]) -> Result<(), LinkError> {
         const DOING: &str = "receiving";
-        let here = block.len().min(self.ahead.len());
-        for (byte, ahead) in block.iter_mut().zip(self.ahead.drain(..here)) {
+        let here = message.len().min(self.ahead.len());
+        for (byte, ahead) in message.iter_mut().zip(self.ahead.drain(..here)) {
             *byte = ahead;
         }
         let (mut filled, mut since) = (here, None);
-        while filled < block.len() {
+        while filled < message.len() {
             let began = *since.get_or_insert_with(Instant::now);
             let (_, bytes) = self.wait(For::Bytes, began, DOING).map_err(|e| self.stalled(e))?;
             if bytes {
-                let n = self.take(&mut block[filled..])?;
+                let n = self.take(&mut message[filled..])?;
                 filled += n;
                 if n > 0 {
                     since = None;

@@ -39,6 +39,7 @@ const OPTIONS: &[OptionSpec] = &[
         default: "none",
         help: "what is run, by sh -c; all that follows `exec:` is this where it begins with no option",
         answers: &[],
+        steers: true,
         moved: None,
     },
     OptionSpec {
@@ -48,6 +49,7 @@ const OPTIONS: &[OptionSpec] = &[
         default: "none",
         help: "connect to this socket instead of running a command",
         answers: &[],
+        steers: true,
         moved: None,
     },
 ];

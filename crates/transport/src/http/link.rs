@@ -155,12 +155,12 @@ impl Link for Http {
         super::capabilities()
     }
     #[inline]
-    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
-        self.inside().finish(block, &mut [], SENDING)
+    fn send(&mut self, message: &[u8]) -> Result<(), LinkError> {
+        self.inside().finish(message, &mut [], SENDING)
     }
     #[inline]
-    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
-        self.inside().finish(&[], block, RECEIVING)
+    fn recv(&mut self, message: &mut [u8]) -> Result<(), LinkError> {
+        self.inside().finish(&[], message, RECEIVING)
     }
     #[inline]
     fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {

@@ -81,6 +81,7 @@ static OPTIONS: [OptionSpec; 7] = {
             default: VERSIONS[0],
             help: "version of HTTP; 2 has several requests under way at once",
             answers: &[Answer { part: "", of: |e| e.options.get("version").cloned() }],
+            steers: false,
             moved: None,
         },
         sockbuf,

@@ -74,6 +74,8 @@ pub struct OptionOf {
     pub low: f64,
     pub high: f64,
     pub words: *const *const c_char,
+    /// The first that version 1 did not have from the beginning: NULL where an option ends before it.
+    pub unit: *const c_char,
 }
 
 /// `struct pipegauge_setting`.
@@ -203,6 +205,9 @@ pub struct Module {
     pub group: *const Group,
 }
 
+/// Bytes of an option that every one of version 1 has.
+pub const LEAST_OPTION: usize = std::mem::offset_of!(OptionOf, unit);
+
 /// Bytes of a module's table that every one of version 1 has.
 pub const LEAST: usize = std::mem::offset_of!(Module, collective);
 
@@ -244,7 +249,7 @@ mod tests {
         let all = members! {
             Error as "pipegauge_error": size, text;
             Capabilities as "pipegauge_capabilities": size, bits, largest;
-            OptionOf as "pipegauge_option": size, name, help, by_default, form, knob, least, most, low, high, words;
+            OptionOf as "pipegauge_option": size, name, help, by_default, form, knob, least, most, low, high, words, unit;
             Setting as "pipegauge_setting": name, whole, real, text;
             Settings as "pipegauge_settings": size, count, all;
             Terms as "pipegauge_terms": size, patience, loss_timeout, stopped;

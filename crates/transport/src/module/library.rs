@@ -49,9 +49,9 @@ pub struct Declared {
     pub form: c_int,
     /// `enum pipegauge_knob`.
     pub knob: c_int,
-    /// Least size, bytes.
+    /// Least size, bytes, or whole number.
     pub least: u64,
-    /// Largest size, bytes, or longest word.
+    /// Largest size, bytes, or whole number, where 0 is no bound, or longest word.
     pub most: u64,
     /// Shortest time, seconds.
     pub low: f64,
@@ -59,6 +59,8 @@ pub struct Declared {
     pub high: f64,
     /// The words that there are.
     pub words: Vec<String>,
+    /// What a whole number counts.
+    pub unit: Option<String>,
 }
 
 /// Why a file is no module that can be used.
@@ -172,8 +174,8 @@ impl Library {
         for i in 0..table.option_count {
             // SAFETY: `option_count` options follow each other, each as long as the first says; all of a module are of one size.
             let (size, option) = unsafe { abi::sized(at.cast::<abi::OptionOf>()) };
-            if size < size_of::<abi::OptionOf>() {
-                let least = size_of::<abi::OptionOf>();
+            let least = abi::LEAST_OPTION;
+            if size < least {
                 return Err(format!("option {i} says that it has {size} bytes, and version 1 has {least}"));
             }
             options.push(declared(&option, i)?);
@@ -258,6 +260,10 @@ fn declared(option: &abi::OptionOf, number: usize) -> Result<Declared, String> {
         low: option.low,
         high: option.high,
         words: words(option.words, &format!("words of option {name}"))?,
+        unit: match option.unit.is_null() {
+            true => None,
+            false => Some(text(option.unit, &format!("unit of option {name}"), 30)?),
+        },
         name,
     })
 }

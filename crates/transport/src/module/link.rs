@@ -105,6 +105,17 @@ impl ModuleLink {
     #[inline]
     fn check(&mut self, came: c_int, doing: &'static str) -> Result<(), LinkError> {
         self.progress.ends();
+        if came == abi::code::OK { Ok(()) } else { self.failed(came, doing) }
+    }
+
+    #[cold]
+    fn failed(&mut self, came: c_int, doing: &'static str) -> Result<(), LinkError> {
+        if came == abi::code::LOST && self.can.reliable {
+            return Err(fault(
+                doing,
+                "it returned PIPEGAUGE_LOST, and says of this path that it loses nothing (PIPEGAUGE_RELIABLE): one of both is not true",
+            ));
+        }
         self.failure.check(came, doing, &self.terms.patience)
     }
 }
@@ -142,28 +153,28 @@ impl Link for ModuleLink {
     }
 
     #[inline]
-    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
+    fn send(&mut self, message: &[u8]) -> Result<(), LinkError> {
         const DOING: &str = "sending";
         if self.casts() {
-            return self.cast(block).map(drop);
+            return self.cast(message).map(drop);
         }
         let (own, Some(send)) = (self.own(DOING)?, self.table.send) else { return Err(MISSING) };
-        self.progress.begins(Call::Send, block.len(), Duration::ZERO);
+        self.progress.begins(Call::Send, message.len(), Duration::ZERO);
         // SAFETY: the link is the module's own; it reads no more than `len` bytes.
-        let came = unsafe { send(own, block.as_ptr().cast(), block.len(), self.failure.room()) };
+        let came = unsafe { send(own, message.as_ptr().cast(), message.len(), self.failure.room()) };
         self.check(came, DOING)
     }
 
     #[inline]
-    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
+    fn recv(&mut self, message: &mut [u8]) -> Result<(), LinkError> {
         const DOING: &str = "receiving";
         if self.casts() {
-            return self.deliver(block).map(drop);
+            return self.deliver(message).map(drop);
         }
         let (own, Some(recv)) = (self.own(DOING)?, self.table.recv) else { return Err(MISSING) };
-        self.progress.begins(Call::Receive, block.len(), Duration::ZERO);
+        self.progress.begins(Call::Receive, message.len(), Duration::ZERO);
         // SAFETY: as for sending; it writes no more than `len` bytes.
-        let came = unsafe { recv(own, block.as_mut_ptr().cast(), block.len(), self.failure.room()) };
+        let came = unsafe { recv(own, message.as_mut_ptr().cast(), message.len(), self.failure.room()) };
         self.check(came, DOING)
     }
 
@@ -346,8 +357,8 @@ impl OneSided for ModuleLink {
 }
 
 impl Queued for ModuleLink {
-    fn post(&mut self, block: &[u8]) -> Result<(), LinkError> {
-        through!(self, queued.post, "posting", block.len(), Duration::ZERO, (block.as_ptr().cast(), block.len()))
+    fn post(&mut self, message: &[u8]) -> Result<(), LinkError> {
+        through!(self, queued.post, "posting", message.len(), Duration::ZERO, (message.as_ptr().cast(), message.len()))
     }
     fn posted(&self) -> u64 {
         match (self.at.is_null(), self.queued.and_then(|table| table.posted)) {

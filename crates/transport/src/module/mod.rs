@@ -24,5 +24,5 @@ mod transport;
 pub use calls::{Pending, pending};
 pub use library::{Declared, Unloadable};
 pub use link::ModuleLink;
-pub use search::{Found, VARIABLE, all as found_in, named as file_of, places};
+pub use search::{Found, PassedBy, VARIABLE, all as found_in, named as file_of, own as own_places, passed_by, places};
 pub use transport::{Describe, Description, Module};

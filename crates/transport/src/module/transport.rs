@@ -248,6 +248,8 @@ fn specs(declared: &[Declared]) -> Result<&'static [OptionSpec], String> {
             default: kept(&option.by_default),
             help: kept(&option.help),
             answers: &[],
+            // A module may take the name of an interface or of a file so.
+            steers: matches!(form, Form::Word(_)),
             moved,
         });
     }
@@ -262,7 +264,13 @@ fn form(option: &Declared) -> Result<Form, String> {
         1 => return Err(format!("option '{name}': its least size, {least}, is above its most, {most}")),
         2 if low.is_finite() && high.is_finite() && 0.0 <= *low && low <= high => Form::Seconds(*low, *high),
         2 => return Err(format!("option '{name}': its times are from {low} to {high}")),
-        3 => Form::Whole,
+        3 => {
+            let bound = if *most == 0 { u64::MAX } else { *most };
+            if *least > bound {
+                return Err(format!("option '{name}': its least number, {least}, is above its most, {most}"));
+            }
+            Form::Whole { least: *least, most: bound, unit: option.unit.as_deref().map_or("", kept) }
+        }
         4 => Form::Share,
         5 => Form::Rate,
         6 if option.words.is_empty() => return Err(format!("option '{name}' is one of no words")),

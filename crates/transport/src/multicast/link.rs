@@ -138,15 +138,15 @@ impl Multicast {
 
     /// Sends a datagram.
     #[inline]
-    fn put(&self, header: Header, at: SocketAddr, block: &[u8]) -> Result<(), LinkError> {
+    fn put(&self, header: Header, at: SocketAddr, message: &[u8]) -> Result<(), LinkError> {
         if self.closed {
             return Err(LinkError::Closed { doing: SENDING });
         }
-        if block.len() > self.most {
-            return Err(LinkError::TooLarge { asked: block.len() as u64, most: self.most as u64 });
+        if message.len() > self.most {
+            return Err(LinkError::TooLarge { asked: message.len() as u64, most: self.most as u64 });
         }
-        let header = header.sealed(&self.seat.key, block.len());
-        let slices = [IoSlice::new(&header), IoSlice::new(block)];
+        let header = header.sealed(&self.seat.key, message.len());
+        let slices = [IoSlice::new(&header), IoSlice::new(message)];
         let mut idle = Idle::default();
         while let Err(e) = sendmsg_addr(&self.own, &at, &slices, &mut Default::default(), self.writing) {
             match e {
@@ -158,17 +158,17 @@ impl Multicast {
         Ok(())
     }
 
-    /// Receives the next message by this socket that is a member's, is no older than one that came, and has the length of `block`.
+    /// Receives the next message by this socket that is a member's, is no older than one that came, and has the length of `message`.
     #[inline]
-    fn take(&mut self, by: By, block: &mut [u8]) -> Result<Delivered, LinkError> {
+    fn take(&mut self, by: By, message: &mut [u8]) -> Result<Delivered, LinkError> {
         if self.closed {
             return Err(LinkError::Closed { doing: RECEIVING });
         }
         let (mut since, mut polls) = (None, 0u32);
         loop {
             let mut header = [0; HEADER];
-            let wanted = block.len();
-            let mut slices = [IoSliceMut::new(&mut header), IoSliceMut::new(&mut *block)];
+            let wanted = message.len();
+            let mut slices = [IoSliceMut::new(&mut header), IoSliceMut::new(&mut *message)];
             let fd = if by == By::Joined { &self.joined } else { &self.own };
             match recvmsg(fd, &mut slices, &mut RecvAncillaryBuffer::default(), self.reading) {
                 Ok(m) => {
@@ -250,9 +250,9 @@ impl Group for Multicast {
     }
 
     #[inline]
-    fn cast(&mut self, block: &[u8]) -> Result<u32, LinkError> {
+    fn cast(&mut self, message: &[u8]) -> Result<u32, LinkError> {
         let number = self.next;
-        self.put(Header { number, from: self.seat.rank, to: ALL }, self.seat.group, block)?;
+        self.put(Header { number, from: self.seat.rank, to: ALL }, self.seat.group, message)?;
         self.next = number.wrapping_add(1);
         Ok(number)
     }
@@ -263,23 +263,23 @@ impl Group for Multicast {
     }
 
     #[inline]
-    fn deliver(&mut self, block: &mut [u8]) -> Result<Delivered, LinkError> {
-        self.take(By::Joined, block)
+    fn deliver(&mut self, message: &mut [u8]) -> Result<Delivered, LinkError> {
+        self.take(By::Joined, message)
     }
 
     #[inline]
-    fn answer(&mut self, to: u32, block: &[u8]) -> Result<(), LinkError> {
+    fn answer(&mut self, to: u32, message: &[u8]) -> Result<(), LinkError> {
         let unknown = LinkError::Unsupported("answer a member that it has not met and of which no cast was delivered");
         let Some(Other { next, at: Some(at), .. }) = self.others.get(to as usize) else { return Err(unknown) };
         let (number, at) = (*next, *at);
-        self.put(Header { number, from: self.seat.rank, to: to as u16 }, at, block)?;
+        self.put(Header { number, from: self.seat.rank, to: to as u16 }, at, message)?;
         self.others[to as usize].next = number.wrapping_add(1);
         Ok(())
     }
 
     #[inline]
-    fn answered(&mut self, block: &mut [u8]) -> Result<u32, LinkError> {
-        Ok(self.take(By::Own, block)?.from)
+    fn answered(&mut self, message: &mut [u8]) -> Result<u32, LinkError> {
+        Ok(self.take(By::Own, message)?.from)
     }
 }
 
@@ -305,13 +305,13 @@ impl Link for Multicast {
     }
 
     #[inline]
-    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
-        self.cast(block).map(drop)
+    fn send(&mut self, message: &[u8]) -> Result<(), LinkError> {
+        self.cast(message).map(drop)
     }
 
     #[inline]
-    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
-        self.deliver(block).map(drop)
+    fn recv(&mut self, message: &mut [u8]) -> Result<(), LinkError> {
+        self.deliver(message).map(drop)
     }
 
     fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {

@@ -51,8 +51,9 @@ pub static TRANSPORT: Groups = Groups;
 #[derive(Debug)]
 pub struct Groups;
 
+/// Where messages go is for who types the command to say.
 const fn plain(name: &'static str, form: Form, default: &'static str, help: &'static str) -> OptionSpec {
-    OptionSpec { name, flag: None, form, default, help, answers: &[], moved: None }
+    OptionSpec { name, flag: None, form, default, help, answers: &[], steers: true, moved: None }
 }
 
 static OPTIONS: [OptionSpec; 8] = [
@@ -65,7 +66,10 @@ static OPTIONS: [OptionSpec; 8] = [
         "239.192.80.71, or ff11::5047 with -6",
         "the group's address",
     ),
-    plain("port", Form::Text("a port from 1 to 65535", port), "one that is free", "the group's port"),
+    OptionSpec {
+        steers: false,
+        ..plain("port", Form::Text("a port from 1 to 65535", port), "one that is free", "the group's port")
+    },
     plain(
         "interface",
         Form::Text("an interface's name ('ip link' lists them)", interface),

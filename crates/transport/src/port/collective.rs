@@ -19,17 +19,17 @@ pub trait Collective: Link {
     /// Returns once all members have called it.
     fn barrier(&mut self) -> Result<(), LinkError>;
 
-    /// The block of rank 0 goes to all others, which get it in theirs.
-    fn broadcast(&mut self, block: &mut [u8]) -> Result<(), LinkError>;
+    /// The message of rank 0 goes to all others, which get it in theirs.
+    fn broadcast(&mut self, message: &mut [u8]) -> Result<(), LinkError>;
 
-    /// Adds up the blocks of all members, as unsigned words of [`WORD`] bytes in the byte order of the host, modulo 2^64; each gets the sums. Both blocks are
+    /// Adds up the messages of all members, as unsigned words of [`WORD`] bytes in the byte order of the host, modulo 2^64; each gets the sums. Both messages are
     /// of one length, a multiple of a word's.
     fn allreduce(&mut self, mine: &[u8], sums: &mut [u8]) -> Result<(), LinkError>;
 
-    /// Each member gets the blocks of all, in the order of their ranks.
+    /// Each member gets the messages of all, in the order of their ranks.
     fn allgather(&mut self, mine: &[u8], all: &mut [u8]) -> Result<(), LinkError>;
 
-    /// Each member has a block for each, in the order of their ranks, and gets one of each.
+    /// Each member has a message for each, in the order of their ranks, and gets one of each.
     fn all_to_all(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError>;
 }
 
@@ -70,8 +70,8 @@ impl Collective for Through<'_> {
     fn barrier(&mut self) -> Result<(), LinkError> {
         (**self).barrier()
     }
-    fn broadcast(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
-        (**self).broadcast(block)
+    fn broadcast(&mut self, message: &mut [u8]) -> Result<(), LinkError> {
+        (**self).broadcast(message)
     }
     fn allreduce(&mut self, mine: &[u8], sums: &mut [u8]) -> Result<(), LinkError> {
         (**self).allreduce(mine, sums)

@@ -22,11 +22,11 @@ pub trait Group: Link {
 
     /// Sends one message to all other members, and says which of this member's casts it is, counted from 1 and wrapping. Returns when the memory may be
     /// used again.
-    fn cast(&mut self, block: &[u8]) -> Result<u32, LinkError>;
+    fn cast(&mut self, message: &[u8]) -> Result<u32, LinkError>;
 
     /// As [`Group::cast`], but it may stay here until [`Link::flush`] or the next wait of this member, so that several leave together.
-    fn queue(&mut self, block: &[u8]) -> Result<u32, LinkError> {
-        self.cast(block)
+    fn queue(&mut self, message: &[u8]) -> Result<u32, LinkError> {
+        self.cast(message)
     }
 
     /// Which order of casts the group promises.
@@ -45,16 +45,16 @@ pub trait Group: Link {
         None
     }
 
-    /// Receives the next cast of any other member, of exactly `block.len()` bytes. Errors: [`LinkError::Lost`] where none came in time and casts may
+    /// Receives the next cast of any other member, of exactly `message.len()` bytes. Errors: [`LinkError::Lost`] where none came in time and casts may
     /// be lost.
-    fn deliver(&mut self, block: &mut [u8]) -> Result<Delivered, LinkError>;
+    fn deliver(&mut self, message: &mut [u8]) -> Result<Delivered, LinkError>;
 
     /// Sends one message to the member of this rank alone, which this one met as it joined, or of which a cast was delivered here. Errors:
     /// [`LinkError::Unsupported`] where neither is so.
-    fn answer(&mut self, to: u32, block: &[u8]) -> Result<(), LinkError>;
+    fn answer(&mut self, to: u32, message: &[u8]) -> Result<(), LinkError>;
 
-    /// Receives the next answer to this member, of exactly `block.len()` bytes: the rank of who sent it. Errors: those of `deliver`.
-    fn answered(&mut self, block: &mut [u8]) -> Result<u32, LinkError>;
+    /// Receives the next answer to this member, of exactly `message.len()` bytes: the rank of who sent it. Errors: those of `deliver`.
+    fn answered(&mut self, message: &mut [u8]) -> Result<u32, LinkError>;
 }
 
 /// Which order of casts a group promises.
@@ -106,11 +106,11 @@ impl Group for Through<'_> {
     fn rank(&self) -> u32 {
         (**self).rank()
     }
-    fn cast(&mut self, block: &[u8]) -> Result<u32, LinkError> {
-        (**self).cast(block)
+    fn cast(&mut self, message: &[u8]) -> Result<u32, LinkError> {
+        (**self).cast(message)
     }
-    fn queue(&mut self, block: &[u8]) -> Result<u32, LinkError> {
-        (**self).queue(block)
+    fn queue(&mut self, message: &[u8]) -> Result<u32, LinkError> {
+        (**self).queue(message)
     }
     fn order(&self) -> Order {
         (**self).order()
@@ -121,13 +121,13 @@ impl Group for Through<'_> {
     fn leave_out(&mut self, casts: u32) -> Option<u32> {
         (**self).leave_out(casts)
     }
-    fn deliver(&mut self, block: &mut [u8]) -> Result<Delivered, LinkError> {
-        (**self).deliver(block)
+    fn deliver(&mut self, message: &mut [u8]) -> Result<Delivered, LinkError> {
+        (**self).deliver(message)
     }
-    fn answer(&mut self, to: u32, block: &[u8]) -> Result<(), LinkError> {
-        (**self).answer(to, block)
+    fn answer(&mut self, to: u32, message: &[u8]) -> Result<(), LinkError> {
+        (**self).answer(to, message)
     }
-    fn answered(&mut self, block: &mut [u8]) -> Result<u32, LinkError> {
-        (**self).answered(block)
+    fn answered(&mut self, message: &mut [u8]) -> Result<u32, LinkError> {
+        (**self).answered(message)
     }
 }

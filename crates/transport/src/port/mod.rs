@@ -33,10 +33,10 @@ pub trait Link: Send {
     }
 
     /// Sends one message. Returns when the memory may be used again.
-    fn send(&mut self, block: &[u8]) -> Result<(), LinkError>;
+    fn send(&mut self, message: &[u8]) -> Result<(), LinkError>;
 
-    /// Receives one message of exactly `block.len()` bytes. A message of another length is a `Protocol` error.
-    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError>;
+    /// Receives one message of exactly `message.len()` bytes. A message of another length is a `Protocol` error.
+    fn recv(&mut self, message: &mut [u8]) -> Result<(), LinkError>;
 
     /// Sends `out` and receives `into` at the same time: neither direction waits for the other.
     fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError>;
@@ -136,11 +136,11 @@ macro_rules! behind_a_pointer {
             fn buffer(&mut self, asked: &Asked) -> Result<Buffer, LinkError> {
                 (**self).buffer(asked)
             }
-            fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
-                (**self).send(block)
+            fn send(&mut self, message: &[u8]) -> Result<(), LinkError> {
+                (**self).send(message)
             }
-            fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
-                (**self).recv(block)
+            fn recv(&mut self, message: &mut [u8]) -> Result<(), LinkError> {
+                (**self).recv(message)
             }
             fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
                 (**self).exchange(out, into)

@@ -12,9 +12,9 @@ use crate::{Link, LinkError};
 /// and are complete in this order: [`poll`](Queued::poll) says up to which. A peer has no part in that count, and can't make it pass what was
 /// posted.
 pub trait Queued: Link {
-    /// Posts `block` to be sent. May wait for room. Until the post is complete the memory is the path's: contents that change before may
+    /// Posts `message` to be sent. May wait for room. Until the post is complete the memory is the path's: contents that change before may
     /// arrive changed, so that contents may be older or newer than those of the post and nothing worse.
-    fn post(&mut self, block: &[u8]) -> Result<(), LinkError>;
+    fn post(&mut self, message: &[u8]) -> Result<(), LinkError>;
 
     /// Posts so far.
     fn posted(&self) -> u64;
@@ -51,8 +51,8 @@ impl DerefMut for Through<'_> {
 }
 
 impl Queued for Through<'_> {
-    fn post(&mut self, block: &[u8]) -> Result<(), LinkError> {
-        (**self).post(block)
+    fn post(&mut self, message: &[u8]) -> Result<(), LinkError> {
+        (**self).post(message)
     }
     fn posted(&self) -> u64 {
         (**self).posted()

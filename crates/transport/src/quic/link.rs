@@ -261,18 +261,18 @@ impl Link for Quic {
         Capabilities { max_block: self.datagrams.as_ref().map(|datagrams| datagrams.most as u64), ..can }
     }
     #[inline]
-    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
+    fn send(&mut self, message: &[u8]) -> Result<(), LinkError> {
         if self.datagrams.is_some() {
-            return self.cast(block);
+            return self.cast(message);
         }
-        self.transfer(block, &mut [], SENDING)
+        self.transfer(message, &mut [], SENDING)
     }
     #[inline]
-    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
+    fn recv(&mut self, message: &mut [u8]) -> Result<(), LinkError> {
         if self.datagrams.is_some() {
-            return self.deliver(block);
+            return self.deliver(message);
         }
-        self.transfer(&[], block, RECEIVING)
+        self.transfer(&[], message, RECEIVING)
     }
     #[inline]
     fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {

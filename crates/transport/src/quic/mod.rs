@@ -65,6 +65,7 @@ static OPTIONS: [OptionSpec; 10] = [
         default: MODES[0],
         help: "what carries messages; datagrams may be lost",
         answers: &[Answer { part: "", of: |e| said(e, "mode") }],
+        steers: false,
         moved: None,
     },
     OptionSpec {
@@ -74,6 +75,7 @@ static OPTIONS: [OptionSpec; 10] = [
         default: CONTROLS[0],
         help: "congestion control, in user space",
         answers: &[Answer { part: "", of: |e| said(e, "control") }],
+        steers: false,
         moved: None,
     },
     OptionSpec {
@@ -84,6 +86,7 @@ static OPTIONS: [OptionSpec; 10] = [
         default: "1200, then as far as 1452 by probes",
         help: "payload of a datagram, from the first on",
         answers: &[Answer { part: "", of: |e| said(e, "packet") }],
+        steers: false,
         moved: Some(Moved {
             knob: Knob::Packet,
             unset: None,
@@ -100,6 +103,7 @@ static OPTIONS: [OptionSpec; 10] = [
         default: "1250000",
         help: "bytes that the receiver lets the sender be ahead; the sender keeps up to eight times as many. Of datagrams, those that a side keeps",
         answers: &[Answer { part: "", of: |e| said(e, "window") }],
+        steers: false,
         moved: None,
     },
     OptionSpec {
@@ -109,6 +113,7 @@ static OPTIONS: [OptionSpec; 10] = [
         default: "on",
         help: "let the kernel cut sends into datagrams (UDP_SEGMENT)",
         answers: &[Answer { part: "", of: |e| said(e, "offload") }],
+        steers: false,
         moved: None,
     },
     tls::SUITE,

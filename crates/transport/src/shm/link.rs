@@ -143,8 +143,8 @@ impl Shm {
     /// Receives a small message that answers all that this side has sent, if it comes within a round of looks. False where
     /// something else came, or nothing.
     #[inline(always)]
-    fn recv_short(&mut self, block: &mut [u8]) -> bool {
-        if !self.turn.expect(&self.rx, &self.tx, block.len()) {
+    fn recv_short(&mut self, message: &mut [u8]) -> bool {
+        if !self.turn.expect(&self.rx, &self.tx, message.len()) {
             return false;
         }
         let lane = &self.map.shared().lanes[1 - self.me];
@@ -152,7 +152,7 @@ impl Shm {
         // A loop of nothing but the look at one word: with more in it, the CPU guessed its end wrong each time.
         for _ in 0..Idle::polls(self.crowded) {
             if slot.there(number) {
-                let Some(told) = self.turn.take(lane, block) else { return false };
+                let Some(told) = self.turn.take(lane, message) else { return false };
                 if told {
                     self.tell_peer();
                 }
@@ -164,13 +164,13 @@ impl Shm {
 
     /// Sends a message of any length, piece by piece. Out of line, so that the short way has no registers to save for it.
     #[inline(never)]
-    fn send_pieces(&mut self, block: &[u8]) -> Result<(), LinkError> {
+    fn send_pieces(&mut self, message: &[u8]) -> Result<(), LinkError> {
         let (mut sent, mut idle) = (0, None);
         loop {
-            match self.push(&block[sent..])? {
+            match self.push(&message[sent..])? {
                 Some(len) => {
                     sent += len;
-                    if sent == block.len() {
+                    if sent == message.len() {
                         return Ok(());
                     }
                     idle = None;
@@ -182,13 +182,13 @@ impl Shm {
 
     /// Receives a message of any length, piece by piece. Out of line, as [`Shm::send_pieces`].
     #[inline(never)]
-    fn recv_pieces(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
+    fn recv_pieces(&mut self, message: &mut [u8]) -> Result<(), LinkError> {
         let (mut got, mut idle) = (0, None);
         loop {
-            match self.pull(&mut block[got..])? {
+            match self.pull(&mut message[got..])? {
                 Some(len) => {
                     got += len;
-                    if got == block.len() {
+                    if got == message.len() {
                         return Ok(());
                     }
                     idle = None;
@@ -239,24 +239,24 @@ impl Link for Shm {
 
     // In line whoever calls, as the way from a message to its reply is what a latency consists of.
     #[inline(always)]
-    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
-        if self.turn.taken() && block.len() <= INLINE {
-            self.turn.reply(&self.map.shared().lanes[self.me], block);
+    fn send(&mut self, message: &[u8]) -> Result<(), LinkError> {
+        if self.turn.taken() && message.len() <= INLINE {
+            self.turn.reply(&self.map.shared().lanes[self.me], message);
             self.tell_peer();
             self.settle();
             return Ok(());
         }
         self.begin("sending")?;
-        self.send_pieces(block)
+        self.send_pieces(message)
     }
 
     #[inline(always)]
-    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
+    fn recv(&mut self, message: &mut [u8]) -> Result<(), LinkError> {
         self.begin("receiving")?;
-        if block.len() <= INLINE && self.recv_short(block) {
+        if message.len() <= INLINE && self.recv_short(message) {
             return Ok(());
         }
-        self.recv_pieces(block)
+        self.recv_pieces(message)
     }
 
     fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {

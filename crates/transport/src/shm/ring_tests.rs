@@ -205,7 +205,7 @@ fn a_stream_goes_round_the_whole_ring() {
 }
 
 #[test]
-fn a_block_of_many_rings_passes() {
+fn a_message_of_many_rings_passes() {
     let mut pair = Pair::new();
     pair.send(5 * DATA + 77);
     assert_eq!(pair.reach.1, DATA);

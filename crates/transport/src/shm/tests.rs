@@ -32,7 +32,7 @@ fn pair(wait: Wait) -> (Shm, Shm) {
     pair_with(wait, &Patience::new(Duration::from_secs(60), Arc::default()))
 }
 
-fn block(len: usize, seed: usize) -> Vec<u8> {
+fn message(len: usize, seed: usize) -> Vec<u8> {
     (0..len).map(|i| (i.wrapping_mul(31) ^ (i >> 8) ^ seed.wrapping_mul(97)) as u8).collect()
 }
 
@@ -67,8 +67,8 @@ fn any_operation_may_follow_any_message() {
             let (room, comes) = (under_way[me].len() < 3, !under_way[peer].is_empty());
             match action {
                 0..3 if room => {
-                    link.send(&block(len, step)).unwrap();
-                    under_way[me].push_back(block(len, step));
+                    link.send(&message(len, step)).unwrap();
+                    under_way[me].push_back(message(len, step));
                 }
                 3..6 if comes => {
                     let sent = under_way[peer].pop_front().unwrap();
@@ -80,9 +80,9 @@ fn any_operation_may_follow_any_message() {
                 7 if comes && room => {
                     let sent = under_way[peer].pop_front().unwrap();
                     let mut got = vec![0; sent.len()];
-                    link.exchange(&block(len, step), &mut got).unwrap();
+                    link.exchange(&message(len, step), &mut got).unwrap();
                     assert_eq!(got, sent, "{what}");
-                    under_way[me].push_back(block(len, step));
+                    under_way[me].push_back(message(len, step));
                 }
                 _ => {}
             }
@@ -115,7 +115,7 @@ fn a_conversation_goes_the_short_way_and_wakes_who_sleeps() {
     let (mut near, mut far) = pair(Wait::Block);
     for round in 0..40 {
         let len = round % (INLINE + 1);
-        assert!(rings(&far, 1, || near.send(&block(len, round)).unwrap()), "{round}: the message rings");
+        assert!(rings(&far, 1, || near.send(&message(len, round)).unwrap()), "{round}: the message rings");
         let mut got = vec![0; len];
         // The sender may be waiting for the slots that the answer in the fourth one skips.
         let told = rings(&near, 0, || far.recv(&mut got).unwrap());
@@ -123,7 +123,7 @@ fn a_conversation_goes_the_short_way_and_wakes_who_sleeps() {
         assert!(far.turn.taken(), "{round}: the short way");
         assert!(rings(&near, 0, || far.send(&got).unwrap()), "{round}: the reply rings");
         near.recv(&mut got).unwrap();
-        assert_eq!((got, near.turn.taken()), (block(len, round), true), "{round}");
+        assert_eq!((got, near.turn.taken()), (message(len, round), true), "{round}");
     }
 }
 
@@ -140,7 +140,7 @@ fn a_link_closed_after_a_message_sends_no_reply() {
 }
 
 #[test]
-fn blocks_of_every_size_come_back_as_they_were_sent() {
+fn messages_of_every_size_come_back_as_they_were_sent() {
     for wait in capabilities().waits {
         let (mut near, mut far) = pair(wait);
         let echo = thread::spawn(move || {
@@ -151,7 +151,7 @@ fn blocks_of_every_size_come_back_as_they_were_sent() {
             }
         });
         for size in sizes() {
-            let sent = block(size, size);
+            let sent = message(size, size);
             near.send(&sent).unwrap();
             let mut got = vec![0xa5; size];
             near.recv(&mut got).unwrap();
@@ -168,35 +168,35 @@ fn a_stream_of_mixed_sizes_keeps_its_order() {
         let size = |i: usize| i * i * 7 % 70_000 / (1 + i % 9);
         let sender = thread::spawn(move || {
             for i in 0..3_000 {
-                near.send(&block(size(i), i)).unwrap();
+                near.send(&message(size(i), i)).unwrap();
             }
             near
         });
         for i in 0..3_000 {
             let mut got = vec![0; size(i)];
             far.recv(&mut got).unwrap();
-            assert!(got == block(size(i), i), "message {i}");
+            assert!(got == message(size(i), i), "message {i}");
         }
         drop(sender.join().unwrap());
     }
 }
 
 #[test]
-fn both_sides_exchange_blocks_larger_than_the_ring() {
+fn both_sides_exchange_messages_larger_than_the_ring() {
     for wait in capabilities().waits {
         let (mut near, mut far) = pair(wait);
         let plan = [(3 * DATA, 2 * DATA + 5), (1, 4 * DATA), (4 * DATA, 0), (0, 0), (48, 49)];
         let mirror = thread::spawn(move || {
             for (there, back) in plan {
                 let mut got = vec![0; there];
-                far.exchange(&block(back, 2), &mut got).unwrap();
-                assert!(got == block(there, 1));
+                far.exchange(&message(back, 2), &mut got).unwrap();
+                assert!(got == message(there, 1));
             }
         });
         for (there, back) in plan {
             let mut got = vec![0; back];
-            near.exchange(&block(there, 1), &mut got).unwrap();
-            assert!(got == block(back, 2));
+            near.exchange(&message(there, 1), &mut got).unwrap();
+            assert!(got == message(back, 2));
         }
         mirror.join().unwrap();
     }

@@ -21,7 +21,7 @@ const TURNS: u32 = 256;
 /// Casts between two looks at what came.
 const BETWEEN: u32 = 16;
 /// How long a member that ends waits for the others to let it go.
-const LEAVING: Duration = Duration::from_millis(100);
+pub(super) const LEAVING: Duration = Duration::from_millis(100);
 
 /// An error of the library as one of a link.
 pub(super) fn failed(e: Failed) -> LinkError {
@@ -61,10 +61,15 @@ impl Strata {
 
     fn open(&self, doing: &'static str) -> Result<MutexGuard<'_, Member>, LinkError> {
         if self.closed {
+            self.lock().lost()?;
             return Err(LinkError::Closed { doing });
         }
         self.shared.used.fetch_add(1, Ordering::Relaxed);
-        Ok(self.shared.member.lock().unwrap_or_else(PoisonError::into_inner))
+        Ok(self.lock())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Member> {
+        self.shared.member.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes events until `done` finds what it wants.
@@ -93,8 +98,8 @@ impl Strata {
     }
 
     #[inline]
-    fn cast_as(&mut self, block: &[u8], leaves: bool) -> Result<u32, LinkError> {
-        self.put(block, leaves, |group, body| group.try_cast(body))?;
+    fn cast_as(&mut self, message: &[u8], leaves: bool) -> Result<u32, LinkError> {
+        self.put(message, leaves, |group, body| group.try_cast(body))?;
         self.casts = self.casts.wrapping_add(1);
         if self.casts.is_multiple_of(BETWEEN) {
             // Who only casts has to hear, too, of what is missed and of who is gone.
@@ -105,14 +110,14 @@ impl Strata {
 
     fn put(
         &self,
-        block: &[u8],
+        message: &[u8],
         leaves: bool,
         how: impl Fn(&mut Joined, Bytes) -> Result<(), Refused>,
     ) -> Result<(), LinkError> {
-        if block.len() as u64 > MOST {
-            return Err(LinkError::TooLarge { asked: block.len() as u64, most: MOST });
+        if message.len() as u64 > MOST {
+            return Err(LinkError::TooLarge { asked: message.len() as u64, most: MOST });
         }
-        let body = Bytes::copy_from_slice(block);
+        let body = Bytes::copy_from_slice(message);
         self.until(SENDING, |member| match how(&mut member.group, body.clone()) {
             Ok(()) => {
                 if leaves {
@@ -128,12 +133,12 @@ impl Strata {
 }
 
 /// Copies a message whose length is known.
-fn copied(body: &Bytes, block: &mut [u8]) -> Result<(), LinkError> {
-    if body.len() != block.len() {
-        let why = format!("a message of {} bytes came where one of {} is due", body.len(), block.len());
+fn copied(body: &Bytes, message: &mut [u8]) -> Result<(), LinkError> {
+    if body.len() != message.len() {
+        let why = format!("a message of {} bytes came where one of {} is due", body.len(), message.len());
         return Err(LinkError::Protocol(why));
     }
-    block.copy_from_slice(body);
+    message.copy_from_slice(body);
     Ok(())
 }
 
@@ -147,13 +152,13 @@ impl Group for Strata {
     }
 
     #[inline]
-    fn cast(&mut self, block: &[u8]) -> Result<u32, LinkError> {
-        self.cast_as(block, true)
+    fn cast(&mut self, message: &[u8]) -> Result<u32, LinkError> {
+        self.cast_as(message, true)
     }
 
     #[inline]
-    fn queue(&mut self, block: &[u8]) -> Result<u32, LinkError> {
-        self.cast_as(block, false)
+    fn queue(&mut self, message: &[u8]) -> Result<u32, LinkError> {
+        self.cast_as(message, false)
     }
 
     fn order(&self) -> Order {
@@ -161,27 +166,27 @@ impl Group for Strata {
     }
 
     fn hears_itself(&mut self, asked: bool) -> bool {
-        self.shared.member.lock().unwrap_or_else(PoisonError::into_inner).own = asked;
+        self.lock().own = asked;
         asked
     }
 
     #[inline]
-    fn deliver(&mut self, block: &mut [u8]) -> Result<Delivered, LinkError> {
+    fn deliver(&mut self, message: &mut [u8]) -> Result<Delivered, LinkError> {
         let (delivered, body) = self.until(RECEIVING, |member| Ok(member.next_cast()))?;
-        copied(&body, block).map(|()| delivered)
+        copied(&body, message).map(|()| delivered)
     }
 
-    fn answer(&mut self, to: u32, block: &[u8]) -> Result<(), LinkError> {
+    fn answer(&mut self, to: u32, message: &[u8]) -> Result<(), LinkError> {
         let unknown = LinkError::Unsupported("answer a member that is none, or itself");
         let endpoint = self.open(SENDING)?.members.get(to as usize).copied();
         let Some(endpoint) = endpoint.filter(|_| to != self.rank) else { return Err(unknown) };
-        self.put(block, true, |group, body| group.try_send(endpoint, body))
+        self.put(message, true, |group, body| group.try_send(endpoint, body))
     }
 
     #[inline]
-    fn answered(&mut self, block: &mut [u8]) -> Result<u32, LinkError> {
+    fn answered(&mut self, message: &mut [u8]) -> Result<u32, LinkError> {
         let (from, body) = self.until(RECEIVING, |member| Ok(member.next_answer()))?;
-        copied(&body, block).map(|()| from)
+        copied(&body, message).map(|()| from)
     }
 }
 
@@ -208,13 +213,13 @@ impl Link for Strata {
     }
 
     #[inline]
-    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
-        self.cast(block).map(drop)
+    fn send(&mut self, message: &[u8]) -> Result<(), LinkError> {
+        self.cast(message).map(drop)
     }
 
     #[inline]
-    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
-        self.deliver(block).map(drop)
+    fn recv(&mut self, message: &mut [u8]) -> Result<(), LinkError> {
+        self.deliver(message).map(drop)
     }
 
     fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
@@ -241,17 +246,17 @@ impl Link for Strata {
         }
     }
 
-    /// Leaves: the others are told once they have all that it cast, for which the keeper cares.
+    /// Leaves: the others are told once they have all that it cast, for which the keeper cares. What is lost so is told where the link is closed or used again.
     fn close(&mut self) -> Result<(), LinkError> {
         if !std::mem::replace(&mut self.closed, true) {
-            self.shared.member.lock().unwrap_or_else(PoisonError::into_inner).leave(Duration::ZERO);
+            self.lock().leave(Duration::ZERO);
         }
-        Ok(())
+        self.lock().lost()
     }
 }
 
 impl Drop for Strata {
     fn drop(&mut self) {
-        self.shared.member.lock().unwrap_or_else(PoisonError::into_inner).leave(LEAVING);
+        self.lock().leave(LEAVING);
     }
 }

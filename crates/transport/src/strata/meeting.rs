@@ -1,7 +1,7 @@
 //! How the members of a group meet: the near one makes the group and invites each other member at its door, who then joins.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use ::strata::udp::{Event, Group as Joined, Options};
 use ::strata::{Config, Key, View};
 use rustix::net::SocketType;
 
-use super::link::{Strata, failed};
+use super::link::{LEAVING, Strata, failed};
 use super::member::Member;
 use super::{MOST, NAME, OPTIONS, SPOKEN, SUMMARY, WAITS, capabilities, order_of, stack_of};
 use crate::meet::Made;
@@ -139,6 +139,8 @@ impl Invitation {
             key: Some(Key(self.key)),
             datagram: settings.whole("datagram").map_or(plain.datagram, |bytes| bytes as usize),
             message: MOST as usize,
+            // Shorter than the wait for a member that leaves: one whose process ends before it has left is taken for crashed.
+            drain: LEAVING / 2,
             suspect: made.patience.limit.saturating_mul(4).max(plain.suspect),
             ..plain
         };
@@ -157,9 +159,30 @@ impl Invitation {
 /// Where casts go over multicast unless somebody says otherwise.
 const CASTS: Ipv4Addr = Ipv4Addr::new(239, 192, 80, 72);
 
-/// The address that members have: as asked, or that of the door.
-fn bind(settings: &Settings, door: IpAddr) -> IpAddr {
-    settings.text("bind").and_then(|text| text.parse().ok()).unwrap_or(door)
+/// The address that members of a host have: the one that was asked for where it is this host's.
+fn asked(settings: &Settings) -> Option<IpAddr> {
+    settings.text("bind").and_then(|text| text.parse().ok()).filter(|ip| socket_at(*ip).is_ok())
+}
+
+/// A datagram socket at an address of this host.
+fn socket_at(ip: IpAddr) -> Result<OwnedFd, LinkError> {
+    let at = SocketAddr::new(ip, 0);
+    let own = ip::socket(&at, SocketType::DGRAM)?;
+    rustix::net::bind(&own, &at).map_err(|e| LinkError::io(format!("binding to {at}"), e))?;
+    Ok(own)
+}
+
+/// The near member's address: as asked, or the one from which this host reaches the first door that is not within it.
+fn near_address(settings: &Settings, doors: &[SocketAddr]) -> Result<IpAddr, LinkError> {
+    if let Some(ip) = settings.text("bind").and_then(|text| text.parse().ok()) {
+        return Ok(ip);
+    }
+    let Some(door) = doors.iter().find(|door| !door.ip().is_loopback()) else {
+        return Ok(Ipv4Addr::LOCALHOST.into());
+    };
+    let probe = ip::socket(door, SocketType::DGRAM)?;
+    rustix::net::connect(&probe, door).map_err(|e| LinkError::io(format!("looking for a way to {door}"), e))?;
+    Ok(ip::bound_to(probe.as_fd())?.ip())
 }
 
 /// Takes part in the group for so long; the view that comes meanwhile.
@@ -223,8 +246,9 @@ impl Accept for Door {
         let read = |bytes: &_| Invitation::read(bytes, proof).filter(|invitation| Some(invitation.group) != last);
         let (invitation, near) = self.door.invited(&self.made.patience, read)?;
         self.last = Some(invitation.group);
-        let bind = bind(&self.made.settings, self.door.at.ip());
-        let contact = SocketAddr::new(bind, invitation.port);
+        let bind = asked(&self.made.settings).unwrap_or(self.door.at.ip());
+        // The near member invites from the address that it has in the group.
+        let contact = SocketAddr::new(near.ip(), invitation.port);
         let group = Joined::join(invitation.options(&self.made, bind, vec![contact])).map_err(failed)?;
         self.door.show(proof, near)?;
         complete(group, None, invitation.members, &self.made)
@@ -241,10 +265,8 @@ impl Host {
     /// Makes the group, and brings the others into it one after another, so that their order is that of the doors.
     fn gather(&self, proofs: &[Proof]) -> Result<AnyLink, LinkError> {
         let Made { settings, patience, .. } = &self.made;
-        let bind = bind(settings, self.doors.first().map_or(Ipv4Addr::LOCALHOST.into(), SocketAddr::ip));
-        let own = ip::socket(&(bind, 0).into(), SocketType::DGRAM)?;
-        let at = SocketAddr::new(bind, 0);
-        rustix::net::bind(&own, &at).map_err(|e| LinkError::io(format!("binding to {at}"), e))?;
+        let bind = near_address(settings, &self.doors)?;
+        let own = socket_at(bind)?;
         // A port that is free for this socket is likely to be so for a multicast group; whoever else has it there is of another group.
         let casts = ip::bound_to(own.as_fd())?.port();
         let members = u16::try_from(proofs.len() + 1).unwrap_or(u16::MAX);

@@ -36,8 +36,8 @@ pub(super) struct Member {
 enum Over {
     /// A member left.
     Left,
-    /// This one has.
-    Gone,
+    /// This one has, and so many of its casts others may lack.
+    Gone(u64),
     /// What the system said.
     System(String),
 }
@@ -81,8 +81,16 @@ impl Member {
     pub fn leave(&mut self, wait: Duration) {
         let began = Instant::now();
         self.group.leave();
-        while !matches!(self.over, Some(Over::Gone | Over::System(_))) && began.elapsed() < wait {
+        while !matches!(self.over, Some(Over::Gone(_) | Over::System(_))) && began.elapsed() < wait {
             self.turn(TURN);
+        }
+    }
+
+    /// What has been lost since it left, as far as is known.
+    pub fn lost(&self) -> Result<(), LinkError> {
+        match &self.over {
+            Some(over @ Over::Gone(1..)) => Err(over.error()),
+            _ => Ok(()),
         }
     }
 
@@ -121,8 +129,8 @@ impl Member {
             }
             Event::View(view) if view.members == self.members => {}
             Event::View(_) => self.over = Some(Over::Left),
-            Event::Left => self.over = Some(Over::Gone),
-            // Datagrams of others are no event of the group.
+            Event::Left => self.over = Some(Over::Gone(self.group.may_lack())),
+            // What a notice says of casts that are lost is known as it leaves; datagrams of strangers are no event of the group.
             Event::Stable(_) | Event::Trace(_) | Event::Notice(_) => {}
         }
     }
@@ -131,8 +139,46 @@ impl Member {
 impl Over {
     fn error(&self) -> LinkError {
         match self {
-            Self::Left | Self::Gone => LinkError::Closed { doing: RECEIVING },
+            Self::Left | Self::Gone(0) => LinkError::Closed { doing: RECEIVING },
+            Self::Gone(casts) => {
+                let why =
+                    format!("{casts} casts of this member had not reached all others as it left: they may be lost");
+                LinkError::io("leaving the group", std::io::Error::other(why))
+            }
             Self::System(text) => LinkError::io("taking part in the group", std::io::Error::other(text.clone())),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ::strata::Config;
+    use ::strata::udp::Options;
+
+    use super::*;
+
+    /// The other ends without a word, and what this one casts reaches nobody any more.
+    #[test]
+    fn casts_that_may_be_lost_are_told_by_who_left() {
+        let config = Config { suspect: Duration::from_secs(600), drain: Duration::ZERO, ..Config::default() };
+        let join = move |contacts| Joined::join(Options { contacts, config: config.clone(), ..Options::default() });
+        let near = join(Vec::new()).unwrap();
+        let contact = near.me().addr;
+        let far = std::thread::spawn({
+            let join = join.clone();
+            move || join(vec![contact]).map(|far| far.me())
+        });
+        let mut near = near;
+        while near.view().is_none_or(|view| view.members.len() < 2) || !far.is_finished() {
+            near.poll(TURN).unwrap();
+        }
+        far.join().unwrap().unwrap();
+        let members = near.view().unwrap().members.clone();
+        let mut near = Member::new(near, members, 0);
+        near.group.try_cast(&b"x"[..]).unwrap();
+        near.leave(Duration::from_secs(60));
+        let text = near.lost().unwrap_err().to_string();
+        assert!(text.contains("1 casts") && text.contains("leaving the group"), "{text}");
+        assert!(near.step(Duration::ZERO).unwrap_err().to_string().contains("1 casts"));
     }
 }

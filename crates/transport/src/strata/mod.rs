@@ -1,5 +1,5 @@
 //! Strata: group communication from composable protocol layers (`systems/strata`), as a group of this evaluator. Reliable and in order, as far as the stack
-//! that is written down says; nothing leaves this host.
+//! that is written down says.
 //!
 //! The near member makes a group whose name and key are drawn for each connection, and invites the others into it one after another ([`crate::invite`]). They
 //! join by strata's own protocol; all go on when all have one view of all members. A view that changes later ends the measurement. Silence is
@@ -37,7 +37,7 @@ use crate::{Capabilities, Name, Semantics, Wait};
 /// What it is called.
 pub const NAME: Name = Name::literal("strata");
 
-const SUMMARY: &str = "Strata: ordered, reliable group communication from layers; members on this host";
+const SUMMARY: &str = "Strata: ordered, reliable group communication from layers";
 const SPOKEN: &[&str] = &["strata", "strata group", "virtual synchrony", "group communication"];
 
 /// The transport, as far as it is here.
@@ -71,6 +71,7 @@ static OPTIONS: [OptionSpec; 5] = [
         default: STACK,
         help: "the layers of each member, the top first; FRAG*10 repeats one",
         answers: &[Answer { part: "", of: |e| e.options.get("stack").cloned() }],
+        steers: false,
         moved: None,
     },
     OptionSpec {
@@ -79,9 +80,10 @@ static OPTIONS: [OptionSpec; 5] = [
         form: Form::Text("an IPv4 address of this host", |text| {
             text.parse::<Ipv4Addr>().is_ok_and(|ip| !ip.is_unspecified() && !ip.is_multicast())
         }),
-        default: "127.0.0.1",
-        help: "the address that members have; it chooses the interface",
+        default: "the one that reaches the others",
+        help: "the address of the members of the host that has it; it chooses the interface",
         answers: &[],
+        steers: true,
         moved: None,
     },
     OptionSpec {
@@ -93,6 +95,7 @@ static OPTIONS: [OptionSpec; 5] = [
         default: "239.192.80.72",
         help: "where casts go, of a stack over multicast",
         answers: &[],
+        steers: true,
         moved: None,
     },
     OptionSpec {
@@ -102,6 +105,7 @@ static OPTIONS: [OptionSpec; 5] = [
         default: "1472",
         help: "largest datagram, with all headers of the layers",
         answers: &[Answer { part: "", of: |e| e.options.get("datagram").cloned() }],
+        steers: false,
         moved: None,
     },
     options::wait(WAIT_NAMES, "block"),
@@ -136,6 +140,7 @@ fn capabilities() -> Capabilities {
         semantics: Semantics::Message,
         max_block: Some(MOST),
         group: true,
+        local_only: false,
         waits: WAITS.to_vec(),
         ..Capabilities::plain()
     }

@@ -47,12 +47,12 @@ impl Answers {
         self.queue.front().map(|a| a.at)
     }
 
-    /// An answer is under way; `block` is what it echoes.
+    /// An answer is under way; `message` is what it echoes.
     #[inline]
-    pub fn push(&mut self, answer: Answer, block: &[u8]) {
+    pub fn push(&mut self, answer: Answer, message: &[u8]) {
         self.queue.push_back(answer);
         if let Some(contents) = self.contents.as_mut().filter(|_| answer.echo) {
-            contents.extend(block);
+            contents.extend(message);
         }
     }
 
@@ -69,27 +69,27 @@ impl Answers {
         any
     }
 
-    /// The next answer; its contents, where they are kept, into as much of `block` as there is.
+    /// The next answer; its contents, where they are kept, into as much of `message` as there is.
     #[inline]
-    pub fn pop(&mut self, block: &mut [u8]) -> Option<Answer> {
+    pub fn pop(&mut self, message: &mut [u8]) -> Option<Answer> {
         let answer = self.queue.pop_front()?;
         match &mut self.contents {
-            Some(kept) if answer.echo => take(kept, answer.bytes as usize, block),
-            Some(_) => block.fill(0),
+            Some(kept) if answer.echo => take(kept, answer.bytes as usize, message),
+            Some(_) => message.fill(0),
             None => {}
         }
         Some(answer)
     }
 }
 
-/// Takes the first `len` bytes off `kept`, into as much of `block` as there is.
-fn take(kept: &mut VecDeque<u8>, len: usize, block: &mut [u8]) {
+/// Takes the first `len` bytes off `kept`, into as much of `message` as there is.
+fn take(kept: &mut VecDeque<u8>, len: usize, message: &mut [u8]) {
     let len = len.min(kept.len());
-    let wanted = len.min(block.len());
+    let wanted = len.min(message.len());
     let (a, b) = kept.as_slices();
     let from_a = wanted.min(a.len());
-    block[..from_a].copy_from_slice(&a[..from_a]);
-    block[from_a..wanted].copy_from_slice(&b[..wanted - from_a]);
+    message[..from_a].copy_from_slice(&a[..from_a]);
+    message[from_a..wanted].copy_from_slice(&b[..wanted - from_a]);
     kept.drain(..len);
 }
 

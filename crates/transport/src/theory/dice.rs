@@ -16,7 +16,7 @@ const CONNECTIONS: u64 = 2;
 pub(super) struct Dice {
     seed: u64,
     sigma: f64,
-    block_sigma: f64,
+    round_sigma: f64,
     loss: f64,
     noise_draws: ChaCha8Rng,
     loss_draws: ChaCha8Rng,
@@ -39,7 +39,7 @@ impl Dice {
         let mut dice = Self {
             seed: theory.seed,
             sigma: theory.noise,
-            block_sigma: theory.block_noise,
+            round_sigma: theory.block_noise,
             loss: theory.loss,
             noise_draws: stream(theory.seed, NOISE),
             loss_draws: stream(theory.seed, LOSS),
@@ -52,9 +52,9 @@ impl Dice {
     /// Draws what connection `number` has in common, from the seed and the number alone. The noise of single messages
     /// goes on from where it was, so a number used twice doesn't repeat it.
     pub fn connect(&mut self, number: u64) {
-        self.connection = if self.block_sigma > 0.0 {
+        self.connection = if self.round_sigma > 0.0 {
             let mut rng = stream(self.seed, CONNECTIONS.wrapping_add(number));
-            (self.block_sigma * normal(&mut rng)).exp()
+            (self.round_sigma * normal(&mut rng)).exp()
         } else {
             1.0
         };

@@ -56,9 +56,9 @@ impl Far {
         *self = Self { role, ..Self::default() };
     }
 
-    /// Leaves the first `blocks` out of the view.
-    pub fn skip(&mut self, blocks: u64) {
-        self.skip = blocks;
+    /// Leaves the first `messages` out of the view.
+    pub fn skip(&mut self, messages: u64) {
+        self.skip = messages;
     }
 
     /// What was seen so far.

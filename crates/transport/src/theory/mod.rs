@@ -64,7 +64,10 @@ impl Transport for Model {
         &OPTIONS
     }
     fn listens_to(&self, settings: &Settings, option: &str) -> bool {
-        option != SOCKBUF.name || Theory::of(settings).listens_to(Mover::Sockbuf)
+        match option {
+            EAGER => Theory::of(settings).eager.is_some(),
+            _ => option != SOCKBUF.name || Theory::of(settings).listens_to(Mover::Sockbuf),
+        }
     }
     fn feels_places(&self, settings: &Settings) -> bool {
         Theory::of(settings).listens_to(Mover::Align)
@@ -82,13 +85,16 @@ impl Transport for Model {
 
 /// A parameter of the model.
 const fn parameter(name: &'static str, form: Form, default: &'static str, help: &'static str) -> OptionSpec {
-    OptionSpec { name, flag: Some("--theory"), form, default, help, answers: &[], moved: None }
+    OptionSpec { name, flag: Some("--theory"), form, default, help, answers: &[], steers: false, moved: None }
 }
+
+/// The option that bounds what is sent unasked.
+const EAGER: &str = "eager-limit";
 
 /// Longest latency and timeout of a model, seconds.
 const LONGEST: f64 = 1e6;
 
-static OPTIONS: [OptionSpec; 13] = [
+static OPTIONS: [OptionSpec; 14] = [
     parameter("latency", Form::Seconds(0.0, LONGEST), "10us", "one-way latency"),
     parameter("rate", Form::Rate, "10Gbit/s", "line rate"),
     parameter("packet", Form::Bytes(1, u64::MAX), "1448", "largest payload of a packet"),
@@ -99,6 +105,15 @@ static OPTIONS: [OptionSpec; 13] = [
         "none",
         "sizes that are slower: 60KiB..70KiB*5, @sockbuf or @align after it",
     ),
+    OptionSpec {
+        moved: Some(Moved { knob: Knob::Eager, unset: None, now: |_| None, doubles: true, limits: &[], least: 1 }),
+        ..parameter(
+            EAGER,
+            Form::Bytes(1, u64::MAX),
+            "none",
+            "largest message that is sent before the receiver asks for it; larger ones take a round trip more",
+        )
+    },
     parameter("noise", Form::Share, "0%", "noise of one message's time"),
     parameter("round-noise", Form::Share, "0%", "noise that one connection shares"),
     parameter("loss", Form::Share, "0%", "share of messages lost"),
@@ -109,11 +124,12 @@ static OPTIONS: [OptionSpec; 13] = [
         "no group",
         "members of a group, all but one of which answer each cast",
     ),
-    parameter("seed", Form::Whole, "1", "seed of noise and loss"),
+    parameter("seed", Form::NUMBER, "1", "seed of noise and loss"),
     OptionSpec {
         default: "64KiB",
         help: "buffers that dips with @sockbuf move with",
         answers: &[],
+        steers: false,
         moved: Some(Moved {
             knob: Knob::Buffer,
             unset: Some(SOCKBUF_UNSET),
@@ -162,7 +178,7 @@ pub enum Mover {
 }
 
 /// Parameters of the modelled path. One message of n bytes takes, one way,
-/// `latency + (packets * header + n) * 8 / rate` with `packets = max(1, ceil(n / packet))`.
+/// `latency + (packets * header + n) * 8 / rate` with `packets = max(1, ceil(n / packet))`, and beyond the eager limit the latency twice more.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Theory {
     /// One-way latency, seconds.
@@ -175,6 +191,9 @@ pub struct Theory {
     pub header: u64,
     /// Slow size ranges.
     pub dips: Vec<Dip>,
+    /// Largest message that is sent before the receiver asks for it; none where all are. A larger one is announced and asked for first, which takes
+    /// the latency twice more.
+    pub eager: Option<u64>,
     /// Standard deviation of the log-normal noise of one message's time (0.02 is about 2%); its median is 1.
     pub noise: f64,
     /// Standard deviation of the log-normal noise that one connection shares (what differs between runs).
@@ -197,6 +216,7 @@ impl Default for Theory {
             packet: 1448,
             header: 66,
             dips: Vec::new(),
+            eager: None,
             noise: 0.0,
             block_noise: 0.0,
             loss: 0.0,
@@ -221,6 +241,7 @@ impl Theory {
             packet: whole("packet", plain.packet),
             header: whole("header", plain.header),
             dips: set.many("dip").iter().filter_map(|text| parse::dip(text).ok()).collect(),
+            eager: set.whole(EAGER),
             noise: real("noise", plain.noise),
             block_noise: real("round-noise", plain.block_noise),
             loss: real("loss", plain.loss),
@@ -257,6 +278,9 @@ impl Theory {
         if !self.dips.is_empty() {
             set.set("dip", self.dips.iter().map(Dip::to_string).collect::<Vec<_>>());
         }
+        if let Some(eager) = self.eager {
+            set.set(EAGER, eager);
+        }
         if let Some(members) = self.members {
             set.set("members", members.to_string().as_str());
         }
@@ -280,7 +304,7 @@ impl Theory {
     }
 
     /// The path as messages at such places see it.
-    fn with_blocks_at_pages(&self, at_pages: bool) -> Self {
+    fn with_messages_at_pages(&self, at_pages: bool) -> Self {
         let there = |d: &&Dip| d.moved_by != Some(Mover::Align) || !at_pages;
         Self { dips: self.dips.iter().filter(there).copied().collect(), ..self.clone() }
     }

@@ -21,10 +21,16 @@ impl Theory {
         if self.rate > 0.0 { bytes * 8.0 / self.rate * self.dip_factor(n) } else { 0.0 }
     }
 
+    /// Seconds from the moment a message of `n` bytes is given to its first byte arriving, without noise.
+    pub fn delay(&self, n: u64) -> f64 {
+        let ways = if self.eager.is_some_and(|limit| n > limit) { 3.0 } else { 1.0 };
+        ways * self.latency * self.dip_factor(n)
+    }
+
     /// Seconds from a message's first byte leaving to its last byte arriving, without noise:
-    /// `(latency + (packets * header + n) * 8 / rate) * dip factor`.
+    /// `delay + (packets * header + n) * 8 / rate * dip factor`.
     pub fn one_way_time(&self, n: u64) -> f64 {
-        self.latency * self.dip_factor(n) + self.line_time(n)
+        self.delay(n) + self.line_time(n)
     }
 
     /// Bits of payload a second in an endless stream of messages of `n` bytes, without noise.
@@ -66,9 +72,9 @@ impl Line {
         self.latest = 0.0;
     }
 
-    /// Lets each block wait for `blocks` others of `size` bytes: one of each flow that loads the line.
-    pub fn load(&mut self, blocks: u32, size: u64) {
-        self.load = (blocks, size);
+    /// Lets each message wait for `messages` others of `size` bytes: one of each flow that loads the line.
+    pub fn load(&mut self, messages: u32, size: u64) {
+        self.load = (messages, size);
         self.known = None;
     }
 
@@ -83,7 +89,7 @@ impl Line {
         let (latency, line, behind) = match self.known {
             Some((size, latency, line, behind)) if size == n => (latency, line, behind),
             _ => {
-                let (latency, line) = (theory.latency * theory.dip_factor(n) * 1e9, theory.line_time(n) * 1e9);
+                let (latency, line) = (theory.delay(n) * 1e9, theory.line_time(n) * 1e9);
                 let behind = f64::from(self.load.0) * theory.line_time(self.load.1) * 1e9;
                 self.known = Some((n, latency, line, behind));
                 (latency, line, behind)
@@ -139,6 +145,15 @@ mod tests {
     }
 
     #[test]
+    fn what_is_larger_than_the_eager_limit_takes_a_round_trip_more() {
+        let (eager, plain) = (Theory { eager: Some(8192), ..theory() }, theory());
+        assert_eq!(eager.one_way_time(8192), plain.one_way_time(8192));
+        let more = eager.one_way_time(8193) - plain.one_way_time(8193);
+        assert!((more / (2.0 * plain.latency) - 1.0).abs() < 1e-9, "{more}");
+        assert_eq!(eager.stream_rate(8193), plain.stream_rate(8193));
+    }
+
+    #[test]
     fn a_dip_begins_and_ends_where_it_says() {
         let t = Theory { dips: vec![Dip { from: 100, to: 200, factor: 5.0, moved_by: None }], ..theory() };
         let plain = theory();
@@ -160,11 +175,11 @@ mod tests {
             [(1000, 2000), (2000, 4000), (1000, 2000)]
         );
         assert_eq!(t.with_sockbuf(None), t);
-        assert_eq!((t.with_blocks_at_pages(true).dips.len(), t.with_blocks_at_pages(false).dips.len()), (2, 3));
+        assert_eq!((t.with_messages_at_pages(true).dips.len(), t.with_messages_at_pages(false).dips.len()), (2, 3));
     }
 
     #[test]
-    fn a_block_waits_for_one_of_each_loading_flow() {
+    fn a_message_waits_for_one_of_each_loading_flow() {
         let (t, mut line) = (theory(), Line::default());
         let mut dice = Dice::new(&t);
         let idle = line.carry(&t, &mut dice, 0.0, 950).last;
@@ -179,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_line_makes_the_next_block_wait() {
+    fn a_busy_line_makes_the_next_message_wait() {
         let (t, mut line) = (theory(), Line::default());
         let mut dice = Dice::new(&t);
         let a = line.carry(&t, &mut dice, 0.0, 950);

@@ -9,7 +9,19 @@ use crate::Settings;
 
 const GRAMMAR: Grammar = Grammar {
     what: "the theoretical link",
-    once: &["latency", "rate", "packet", "header", "noise", "round-noise", "loss", "work", "members", "seed"],
+    once: &[
+        "latency",
+        "rate",
+        "packet",
+        "header",
+        "eager-limit",
+        "noise",
+        "round-noise",
+        "loss",
+        "work",
+        "members",
+        "seed",
+    ],
     many: &["dip"],
     example: "latency=10us,rate=10Gbit/s,packet=1448,header=66,dip=60KiB..70KiB*5,noise=2%,round-noise=3%,loss=1%,\
               work=20ns,seed=7",

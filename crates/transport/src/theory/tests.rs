@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{Dip, FarRole, Theory, TheoryLink};
 use crate::clock::Clock;
-use crate::{Link, LinkError};
+use crate::{Link, LinkError, OneSided};
 
 const TIMEOUT: f64 = 0.2;
 
@@ -74,7 +74,7 @@ fn a_stream_runs_at_the_line_rate_less_headers() {
 }
 
 #[test]
-fn the_other_roles_take_what_their_blocks_take() {
+fn the_other_roles_take_what_their_messages_take() {
     let t = dipped();
     let one_way = |n: usize| t.one_way_time(n as u64) * 1e9;
     let (out, mut answer) = (vec![7; 5000], vec![0; 300]);
@@ -102,17 +102,17 @@ fn the_other_roles_take_what_their_blocks_take() {
 }
 
 #[test]
-fn blocks_under_way_share_the_line_and_come_back_in_order() {
+fn messages_under_way_share_the_line_and_come_back_in_order() {
     let t = Theory { latency: 100e-6, ..dipped() };
     let mut link = link(&t, FarRole::Echo);
     link.keep_contents(true);
-    let blocks: Vec<Vec<u8>> = (1..=4).map(|i| vec![i; 2000]).collect();
+    let messages: Vec<Vec<u8>> = (1..=4).map(|i| vec![i; 2000]).collect();
     let mut into = vec![0; 2000];
     let ns = took(&mut link, |l| {
-        blocks.iter().for_each(|b| l.send(b).unwrap());
-        for block in &blocks {
+        messages.iter().for_each(|b| l.send(b).unwrap());
+        for message in &messages {
             l.recv(&mut into).unwrap();
-            assert_eq!(&into, block);
+            assert_eq!(&into, message);
         }
     });
     assert!((ns - 2.0 * t.one_way_time(2000) * 1e9 - 3.0 * t.line_time(2000) * 1e9).abs() <= 1.0);
@@ -136,7 +136,7 @@ fn contents_come_back_only_when_asked_for() {
 }
 
 #[test]
-fn a_lost_block_costs_the_timeout_and_the_share_is_the_one_asked_for() {
+fn a_lost_message_costs_the_timeout_and_the_share_is_the_one_asked_for() {
     let mut link = link(&Theory { loss: 0.01, ..Theory::default() }, FarRole::Echo);
     assert!(!link.capabilities().reliable);
     let mut into = [0];
@@ -245,4 +245,21 @@ fn misuse_is_answered_and_never_hangs() {
     let mut link = TheoryLink::new(&nonsense, f64::NAN);
     link.send(&[0]).unwrap();
     let _ = link.recv(&mut [0]);
+}
+
+#[test]
+fn who_puts_and_gets_asks_no_receiver_first() {
+    let of = |eager: Option<u64>| {
+        let mut link = link(&Theory { eager, ..Theory::default() }, FarRole::default());
+        let (from, mut into) = (vec![1; 8193], vec![0; 8193]);
+        let put = took(&mut link, |link| {
+            link.expose(8193).unwrap();
+            link.put(0, &from).unwrap();
+            link.fence().unwrap();
+        });
+        (put, took(&mut link, |link| link.get(0, &mut into).unwrap()))
+    };
+    assert_eq!(of(Some(8192)), of(None), "memory is exposed already");
+    let sent = |eager| pingpong(&mut link(&Theory { eager, ..Theory::default() }, FarRole::Echo), 8193, 1);
+    assert!(sent(Some(8192)) > sent(None), "of a message it makes a difference");
 }

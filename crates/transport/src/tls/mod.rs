@@ -48,6 +48,7 @@ pub(crate) const SUITE: OptionSpec = OptionSpec {
     default: SUITES[0].0,
     help: "cipher suite of TLS 1.3",
     answers: &[Answer { part: "", of: |e| e.options.get("suite").cloned() }],
+    steers: false,
     moved: None,
 };
 

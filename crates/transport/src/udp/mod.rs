@@ -58,6 +58,7 @@ static OPTIONS: [OptionSpec; 6] = [
         default: "1, or 32 with offload",
         help: "datagrams that share a system call (sendmmsg, recvmmsg)",
         answers: &[Answer { part: "", of: |e| e.options.get("batch").cloned() }],
+        steers: false,
         moved: None,
     },
     OptionSpec {
@@ -67,6 +68,7 @@ static OPTIONS: [OptionSpec; 6] = [
         default: "off",
         help: "let the kernel cut and join datagrams of one size (UDP_SEGMENT, UDP_GRO)",
         answers: &[Answer { part: "", of: |e| e.options.get("offload").cloned() }],
+        steers: false,
         moved: None,
     },
 ];
@@ -361,20 +363,20 @@ impl Link for Udp {
     }
 
     #[inline]
-    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
-        if block.len() > self.most {
-            return Err(LinkError::TooLarge { asked: block.len() as u64, most: self.most as u64 });
+    fn send(&mut self, message: &[u8]) -> Result<(), LinkError> {
+        if message.len() > self.most {
+            return Err(LinkError::TooLarge { asked: message.len() as u64, most: self.most as u64 });
         }
-        if block.is_empty() {
+        if message.is_empty() {
             return Ok(());
         }
         let number = self.number.to_le_bytes();
-        let bytes = number_bytes(block.len());
+        let bytes = number_bytes(message.len());
         if self.batch.is_some() {
             self.number = self.number.wrapping_add(1);
-            return self.hold(&number[..bytes], &block[bytes..]);
+            return self.hold(&number[..bytes], &message[bytes..]);
         }
-        let slices = [IoSlice::new(&number[..bytes]), IoSlice::new(&block[bytes..])];
+        let slices = [IoSlice::new(&number[..bytes]), IoSlice::new(&message[bytes..])];
         let mut idle = Idle::default();
         while let Err(e) = sendmsg(&self.fd, &slices, &mut Default::default(), self.writing) {
             match e {
@@ -388,8 +390,8 @@ impl Link for Udp {
     }
 
     #[inline]
-    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
-        if block.is_empty() {
+    fn recv(&mut self, message: &mut [u8]) -> Result<(), LinkError> {
+        if message.is_empty() {
             return Ok(());
         }
         if self.batch.is_some() {
@@ -400,8 +402,8 @@ impl Link for Udp {
         }
         let (mut since, mut polls) = (None, 0u32);
         loop {
-            match self.next(block) {
-                Ok(len) if self.fresh(block, len) => return Ok(()),
+            match self.next(message) {
+                Ok(len) if self.fresh(message, len) => return Ok(()),
                 Ok(0) if self.closed => return Err(LinkError::Closed { doing: RECEIVING }),
                 Ok(_) => self.lost(&mut since, Duration::ZERO)?,
                 Err(Errno::AGAIN) if self.wait != Wait::Spin => self.lost(&mut since, self.loss.min(LOOK))?,

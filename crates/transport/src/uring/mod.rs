@@ -2,8 +2,10 @@
 //!
 //! Sends are requests of the ring that complete before they return, posts those that the kernel sends without a copy (`SEND_ZC`) and tells the
 //! completion of; receives are one request that goes on by itself (multishot) and fills
-//! buffers that the kernel was given beforehand, from which a message is copied into its place. The meeting is TCP's, with plain calls.
+//! buffers that the kernel was given beforehand, from which a message is copied into its place. With `registered` the kernel looks the pages of what is
+//! sent up beforehand, and not at each post. The meeting is TCP's, with plain calls.
 
+mod registered;
 mod ring;
 
 use std::cell::RefCell;
@@ -13,14 +15,16 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 
+use self::registered::Registered;
 use self::ring::Ring;
 use crate::ip_stream::{OverIp, Plain, Streams};
 use crate::meet::Made;
+use crate::options::{Answer, Form};
 use crate::settings::Effective;
 use crate::stream::{Duct, Socket, Stream};
 use crate::tcp::{self, Tcps};
 use crate::zerocopy::Pending;
-use crate::{AnyLink, Capabilities, End, LinkError, Name, OptionSpec, Settings, TcpState, Wait};
+use crate::{AnyLink, Asked, Buffer, Capabilities, End, LinkError, Name, OptionSpec, Settings, TcpState, Wait};
 use crate::{local, options, sys, tcp_state};
 
 /// What it is called.
@@ -36,9 +40,21 @@ pub struct TcpByRing;
 /// One end of such a connection.
 pub type Uring = Stream<Ringed>;
 
-static OPTIONS: [OptionSpec; 6] = {
+/// Whether the memory that messages are sent from is registered.
+const REGISTERED: OptionSpec = OptionSpec {
+    name: "registered",
+    flag: None,
+    form: Form::Switch,
+    default: "off",
+    help: "memory that is sent from is registered with the ring, so that posts (--pattern post) look no pages up",
+    answers: &[Answer { part: "", of: |e| e.options.get("registered").cloned() }],
+    steers: false,
+    moved: None,
+};
+
+static OPTIONS: [OptionSpec; 7] = {
     let [sockbuf, nodelay, mss, congestion, family, _] = tcp::OPTIONS;
-    [sockbuf, nodelay, mss, congestion, family, options::wait(local::WAIT_NAMES, "block")]
+    [sockbuf, nodelay, mss, congestion, family, options::wait(local::WAIT_NAMES, "block"), REGISTERED]
 };
 
 fn capabilities() -> Capabilities {
@@ -78,7 +94,10 @@ impl Plain for TcpByRing {
     }
     fn met(link: Stream<Socket>, made: &Made) -> Result<AnyLink, LinkError> {
         let ringed = Ringed::new(link.into_duct().into_fd(), made.wait);
-        let ringed = ringed.map_err(|e| LinkError::io("making an io_uring", e))?;
+        let mut ringed = ringed.map_err(|e| LinkError::io("making an io_uring", e))?;
+        if made.settings.switch(REGISTERED.name) == Some(true) {
+            ringed.register()?;
+        }
         Ok(AnyLink::Uring(End::new(Stream::new(ringed, &made.patience))))
     }
 }
@@ -90,6 +109,8 @@ pub struct Ringed {
     socket: OwnedFd,
     completions: OwnedFd,
     wait: Wait,
+    /// What memory is registered; none where none is to be.
+    registered: Option<Registered>,
 }
 
 impl std::fmt::Debug for Ringed {
@@ -103,13 +124,28 @@ impl Ringed {
         let copy = rustix::io::fcntl_dupfd_cloexec(&socket, 0)?;
         let ring = Ring::new(socket)?;
         let completions = rustix::io::fcntl_dupfd_cloexec(ring.completions(), 0)?;
-        Ok(Self { ring: RefCell::new(ring), socket: copy, completions, wait })
+        Ok(Self { ring: RefCell::new(ring), socket: copy, completions, wait, registered: None })
+    }
+
+    /// From here on the memory that messages are sent from is registered.
+    fn register(&mut self) -> Result<(), LinkError> {
+        let failed = |e| LinkError::io("making an io_uring's table of registered memory", e);
+        let ring = rustix::io::fcntl_dupfd_cloexec(&self.completions, 0).map_err(failed)?;
+        self.registered = Some(Registered::new(ring).map_err(failed)?);
+        Ok(())
     }
 }
 
 impl Duct for Ringed {
     fn capabilities(&self) -> Capabilities {
         capabilities()
+    }
+    fn buffer(&mut self, asked: &Asked) -> Result<Buffer, LinkError> {
+        let memory = asked.ordinary()?;
+        match &self.registered {
+            Some(registered) if asked.sent() => registered.hold(memory),
+            _ => Ok(memory),
+        }
     }
     #[inline]
     fn read(&self, into: &mut [u8]) -> Result<usize, Errno> {
@@ -138,11 +174,19 @@ impl Duct for Ringed {
         sys::shut(self.socket.as_fd())
     }
     fn effective(&self) -> Effective {
-        tcp::took_effect(self.socket.as_fd(), self.wait)
+        let mut told = tcp::took_effect(self.socket.as_fd(), self.wait);
+        let registers = if self.registered.is_some() { "on" } else { "off" };
+        told.options.insert(REGISTERED.name.to_owned(), registers.to_owned());
+        told
     }
     fn post(&mut self, from: &[u8]) -> Result<usize, Errno> {
         let wait = !self.spins();
-        self.ring.get_mut().post(from, wait)
+        let place = self.registered.as_ref().and_then(|registered| registered.place(from));
+        self.ring.get_mut().post(from, wait, place).map_err(|e| match e {
+            // What this user may lock is taken: there is room once posts are complete, as with a socket's own.
+            Errno::NOMEM => Errno::NOBUFS,
+            e => e,
+        })
     }
     fn posts(&mut self, look: bool) -> Result<Option<&mut Pending>, Errno> {
         self.ring.get_mut().posts(look).map(Some)
@@ -213,16 +257,16 @@ mod tests {
         use std::io::Read;
         for wait in [Wait::Block, Wait::Spin] {
             let Some((link, mut peer)) = pair(wait) else { return };
-            let block = vec![7; 1 << 20];
+            let message = vec![7; 1 << 20];
             let mut sent = 0;
             // Until the socket is full: a wait that was in vain says so, and can be repeated.
             loop {
-                match link.duct().write(&block) {
+                match link.duct().write(&message) {
                     Ok(n) => sent += n,
                     Err(e) => break assert_eq!(e, Errno::AGAIN),
                 }
             }
-            assert_eq!(link.duct().write(&block), Err(Errno::AGAIN));
+            assert_eq!(link.duct().write(&message), Err(Errno::AGAIN));
             drop(link);
             let mut all = Vec::new();
             peer.read_to_end(&mut all).unwrap();
@@ -242,6 +286,48 @@ mod tests {
             let mut got = [0];
             link.recv(&mut got).unwrap();
             assert_eq!(got, [byte]);
+        }
+    }
+
+    #[test]
+    fn posts_go_out_of_memory_that_is_registered_while_it_is_there() {
+        use crate::{Proof, Queued, Room, Transport};
+        if let Err(e) = TcpByRing::besides() {
+            println!("skipped: {e}");
+            return;
+        }
+        let (at, patience) = ("127.0.0.1:0".parse().unwrap(), Patience::default());
+        let proof = || Proof { near: [7; 32], far: [8; 32] };
+        let sizes = [5000, 1 << 20, 100, 3_000_000];
+        for registers in [true, false] {
+            let asked = Settings::default().with(REGISTERED.name, registers);
+            let mut door = TRANSPORT.listen(&asked, at, &patience).unwrap();
+            let mut way = TRANSPORT.dial(&asked, &door.address(), at, &patience).unwrap();
+            let far = std::thread::spawn(move || {
+                let mut far = door.accept(&proof()).unwrap();
+                sizes.map(|len| {
+                    let mut got = vec![0; len];
+                    far.recv(&mut got).unwrap();
+                    got
+                })
+            });
+            let AnyLink::Uring(mut near) = way.connect(&proof()).unwrap() else { panic!("another link") };
+            // Memory that grows takes the place of what was there; what is received into has none.
+            let sent = sizes.map(|len| {
+                let room = Room::of(len, 64);
+                let (link, out, into) = near.lend(&room, &room).unwrap();
+                out[..len].iter_mut().enumerate().for_each(|(i, byte)| *byte = (i * 7 + len) as u8);
+                let place = |bytes: &[u8]| link.duct().registered.as_ref().and_then(|table| table.place(bytes));
+                assert_eq!((place(&out[..len]).is_some(), place(into)), (registers, None));
+                link.post(&out[..len]).unwrap();
+                while link.poll(link.posted(), Duration::from_secs(10)).unwrap() < link.posted() {}
+                // The kernel itself says that other memory is not there, and so that it looks.
+                let by_place = link.with_duct(|duct, _| duct.ring.get_mut().post(into, true, Some(0)));
+                assert_eq!(by_place, Err(Errno::FAULT));
+                out[..len].to_vec()
+            });
+            assert!(far.join().unwrap() == sent);
+            assert_eq!(near.effective().options[REGISTERED.name], if registers { "on" } else { "off" });
         }
     }
 

@@ -248,12 +248,13 @@ impl Ring {
         self.complete(send.user_data(SEND), SEND, wait)
     }
 
-    /// As `write`, but the kernel keeps the memory until [`Ring::posts`] tells that it is done with it.
-    pub fn post(&mut self, from: &[u8], wait: bool) -> Result<usize, Errno> {
+    /// As `write`, but the kernel keeps the memory until [`Ring::posts`] tells that it is done with it. `place`: where in the ring's table it is
+    /// registered; the kernel answers `FAULT` where it is not.
+    pub fn post(&mut self, from: &[u8], wait: bool, place: Option<u16>) -> Result<usize, Errno> {
         let flags = libc::MSG_NOSIGNAL | if wait { 0 } else { libc::MSG_DONTWAIT };
         let (len, mark) = (from.len().min(1 << 30) as u32, self.next);
         self.next += 1;
-        let send = opcode::SendZc::new(Fd(self.socket.as_raw_fd()), from.as_ptr(), len).flags(flags);
+        let send = opcode::SendZc::new(Fd(self.socket.as_raw_fd()), from.as_ptr(), len).flags(flags).buf_index(place);
         self.calls.insert(mark, Some(self.posts.made() as u32));
         self.posts.called();
         self.complete(send.zc_flags(REPORT_USAGE).build().user_data(mark), mark, wait)

@@ -57,6 +57,7 @@ static OPTIONS: [OptionSpec; 9] = {
             default: "near",
             help: "side that is the client: it masks what it sends, as the RFC demands",
             answers: &[Answer { part: "", of: |e| said(e, "client") }],
+            steers: false,
             moved: None,
         },
         OptionSpec {
@@ -66,6 +67,7 @@ static OPTIONS: [OptionSpec; 9] = {
             default: "the whole message",
             help: "largest frame; longer messages are sent in fragments",
             answers: &[Answer { part: "", of: |e| said(e, "frame") }],
+            steers: false,
             moved: None,
         },
         OptionSpec {
@@ -75,6 +77,7 @@ static OPTIONS: [OptionSpec; 9] = {
             default: "128KiB",
             help: "most that the library reads at a time",
             answers: &[Answer { part: "", of: |e| said(e, "buffer") }],
+            steers: false,
             moved: None,
         },
         sockbuf,

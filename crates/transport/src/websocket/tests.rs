@@ -75,9 +75,9 @@ fn a_frame_that_breaks_the_rules_or_is_longer_than_what_is_due_ends_the_link_and
         let (far, mut near) = against(REQUEST);
         let mut far = far.unwrap();
         near.write_all(frame).unwrap();
-        let mut block = [0; 5];
-        match (far.recv(&mut block), says) {
-            (Ok(()), None) => assert_eq!(&block, b"hello"),
+        let mut message = [0; 5];
+        match (far.recv(&mut message), says) {
+            (Ok(()), None) => assert_eq!(&message, b"hello"),
             (Err(LinkError::Protocol(e)), Some(says)) => {
                 assert!(e.to_lowercase().contains(says), "{frame:?}: {e}");
             }

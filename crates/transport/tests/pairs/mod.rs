@@ -2,14 +2,14 @@
 #![allow(dead_code, reason = "each test program uses a part")]
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use transport::decorate::Decorators;
 use transport::{
     Acceptor, Address, AnyLink, Connector, Ends, Family, LinkError, Name, Patience, Proof, Transport, Value, Wait, am,
-    http, mptcp, multicast, quic, registry, shm, strata, tcp, tls, udp, uring, websocket,
+    http, mptcp, multicast, quic, registry, sctp, shm, strata, tcp, tls, udp, uring, vsock, websocket,
 };
 
 pub const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -33,6 +33,7 @@ pub fn variants() -> Vec<(Name, Settings)> {
         (websocket::NAME, "frame", Value::from(4096u64)),
         (http::NAME, "version", Value::from("2")),
         (quic::NAME, "packet", Value::from(65_507u64)),
+        (uring::NAME, "registered", true.into()),
     ] {
         if here(kind.transport().unwrap()) {
             all.push((kind, settings().with(option, value)));
@@ -65,11 +66,12 @@ pub fn variants() -> Vec<(Name, Settings)> {
 }
 
 /// Transports that a kernel or this program may be built without; every other one must be had wherever tests run.
-pub const OPTIONAL: [Name; 6] = [mptcp::NAME, uring::NAME, websocket::NAME, http::NAME, quic::NAME, strata::NAME];
+pub const OPTIONAL: [Name; 8] =
+    [mptcp::NAME, sctp::NAME, vsock::NAME, uring::NAME, websocket::NAME, http::NAME, quic::NAME, strata::NAME];
 
 /// Those over IP that take either version of it, as far as they can be had here.
 pub fn over_ip() -> impl Iterator<Item = Name> {
-    [tcp::NAME, mptcp::NAME, tls::NAME, uring::NAME, websocket::NAME, http::NAME, udp::NAME, quic::NAME]
+    [tcp::NAME, mptcp::NAME, sctp::NAME, tls::NAME, uring::NAME, websocket::NAME, http::NAME, udp::NAME, quic::NAME]
         .into_iter()
         .filter(|kind| here(kind.transport().unwrap()))
 }
@@ -86,11 +88,16 @@ pub fn groups_over_v6() -> bool {
     }
 }
 
-/// Whether a transport can be had here; one that can't is skipped with its reason.
+/// Whether a transport can be had here; of one that can't the reason is said, once.
 pub fn here(t: &dyn Transport) -> bool {
     match t.availability().and_then(|()| t.reaches_itself()) {
         Err(e) if OPTIONAL.contains(&t.name()) => {
-            eprintln!("not tried with {}: {e}", t.name());
+            static SAID: Mutex<Vec<Name>> = Mutex::new(Vec::new());
+            let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+            if !said.contains(&t.name()) {
+                said.push(t.name());
+                println!("not run: these tests over {}: {e}", t.name());
+            }
             false
         }
         _ => true,
@@ -149,7 +156,8 @@ pub fn pair(kind: Name, settings: &Settings, patience: &Patience) -> (AnyLink, A
 
 /// A pair of links by way of `acceptor`.
 pub fn meet(acceptor: &mut Acceptor, kind: Name, settings: &Settings, patience: &Patience) -> (AnyLink, AnyLink) {
-    try_meet(acceptor, kind, settings, patience).unwrap()
+    let both = try_meet(acceptor, kind, settings, patience);
+    both.unwrap_or_else(|e| panic!("{}: {e:?}", name(kind, settings)))
 }
 
 fn try_meet(
@@ -220,12 +228,12 @@ pub fn content(len: usize, seed: u64) -> Vec<u8> {
     bytes
 }
 
-/// The part of a block that arrives as it was sent: all, but for the number at the start of a datagram.
-pub fn carried<'a>(kind: Name, settings: &Settings, block: &'a [u8]) -> &'a [u8] {
+/// The part of a message that arrives as it was sent: all, but for the number at the start of a datagram.
+pub fn carried<'a>(kind: Name, settings: &Settings, message: &'a [u8]) -> &'a [u8] {
     if kind == udp::NAME || settings.set.text("mode") == Some("datagram") {
-        &block[transport::udp::number_bytes(block.len())..]
+        &message[transport::udp::number_bytes(message.len())..]
     } else {
-        block
+        message
     }
 }
 
@@ -234,7 +242,7 @@ pub fn name(kind: Name, settings: &Settings) -> String {
     let Settings { set, with } = settings;
     format!(
         "{kind} {:?} {:?} {:?} decorated {}",
-        set.text("mode").or(set.text("version")),
+        set.text("mode").or(set.text("version")).or(set.switch("registered").map(|_| "registered")),
         set.wait(),
         set.family(),
         with.any()

@@ -51,9 +51,10 @@ impl Sums {
         bytes
     }
 
-    /// The two numbers of a block of 16 bytes; zeros of any other.
-    pub fn read(block: &[u8]) -> Sums {
-        let number = |at: usize| block.get(at..at + 8).and_then(|b| b.try_into().ok()).map_or(0.0, f64::from_le_bytes);
+    /// The two numbers of a message of 16 bytes; zeros of any other.
+    pub fn read(message: &[u8]) -> Sums {
+        let number =
+            |at: usize| message.get(at..at + 8).and_then(|b| b.try_into().ok()).map_or(0.0, f64::from_le_bytes);
         Sums { high: number(0), low: number(8) }
     }
 

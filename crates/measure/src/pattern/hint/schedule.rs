@@ -42,8 +42,8 @@ impl PathRun<'_> {
     /// Longest answer that the budget has time for in every round, seconds. It is also at most half of the time without progress after
     /// which a side gives up, since a side that works can't be told from one that is gone.
     fn longest(&self) -> f64 {
-        let blocks = f64::from(rounds(self.plan));
-        let fits = 0.8 * self.plan.budget / (blocks * ALL * (1.0 + BESIDE));
+        let rounds = f64::from(rounds(self.plan));
+        let fits = 0.8 * self.plan.budget / (rounds * ALL * (1.0 + BESIDE));
         fits.min(self.plan.patience / 2.0).min(steps::LONGEST)
     }
 
@@ -100,9 +100,9 @@ impl PathRun<'_> {
     }
 
     /// One round: every unsettled number of subintervals once, in random order, then again what was slower than its next larger.
-    pub(crate) fn hint_block(
+    pub(crate) fn hint_round(
         &mut self,
-        block: u32,
+        round: u32,
         time: f64,
         rng: &mut ChaCha8Rng,
         stop: &AtomicBool,
@@ -111,14 +111,14 @@ impl PathRun<'_> {
         let open = self.points.iter().filter(|(n, p)| **n <= self.ceiling && p.ended.is_none());
         let mut order: Vec<u64> = open.map(|(n, _)| *n).collect();
         order.shuffle(rng);
-        self.open(block, order.len() as u32)?;
-        self.warm_up(block, 1024, f64::INFINITY)?;
+        self.open(round, order.len() as u32)?;
+        self.warm_up(round, 1024, f64::INFINITY)?;
         let spent = |path: &Self| (path.session.now() - begin) as f64 * 1e-9;
         let slice = self.slice(&order, (time - spent(self)) * (1.0 - AGAIN));
         let mut done = Vec::with_capacity(order.len());
         for n in order {
             self.go_on(stop)?;
-            self.trial(n, self.plan.repeats.unwrap_or_else(|| self.within(n, slice * self.weight(n))), block, false)?;
+            self.trial(n, self.plan.repeats.unwrap_or_else(|| self.within(n, slice * self.weight(n))), round, false)?;
             done.push(n);
             if self.plan.trials.is_none() && spent(self) > time * 1.5 && self.spent + spent(self) > self.plan.budget {
                 break;
@@ -128,23 +128,23 @@ impl PathRun<'_> {
         for pair in done.windows(2).rev() {
             let (n, next) = (pair[0], pair[1]);
             let mut again = 0;
-            while again < steps::AGAIN && self.slower(n, next, block) && spent(self) < time * (1.0 + 5.0 * AGAIN) {
+            while again < steps::AGAIN && self.slower(n, next, round) && spent(self) < time * (1.0 + 5.0 * AGAIN) {
                 self.go_on(stop)?;
-                self.trial(n, self.plan.repeats.unwrap_or_else(|| self.within(n, slice)), block, false)?;
+                self.trial(n, self.plan.repeats.unwrap_or_else(|| self.within(n, slice)), round, false)?;
                 again += 1;
             }
         }
-        self.note_taken(block)?;
+        self.note_taken(round)?;
         self.session.rest();
         self.spent += spent(self);
         Ok(())
     }
 
     /// Whether the best trial of `n` in the round took longer than that of `next`.
-    fn slower(&self, n: u64, next: u64, block: u32) -> bool {
+    fn slower(&self, n: u64, next: u64, round: u32) -> bool {
         let best = |n: u64| {
             let trials = self.points.get(&n).map_or(&[][..], |p| &p.trials);
-            let times = trials.iter().rev().take_while(|t| t.block == block).filter(|t| !t.warmup);
+            let times = trials.iter().rev().take_while(|t| t.round == round).filter(|t| !t.warmup);
             times.map(|t| t.report.median).fold(f64::INFINITY, f64::min)
         };
         best(n) > best(next)

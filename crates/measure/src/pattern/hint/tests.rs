@@ -9,7 +9,7 @@ use workload::hint::Precision;
 use super::*;
 use crate::Pattern;
 
-/// What a wire does to the blocks that it takes.
+/// What a wire does to the messages that it takes.
 type Spoil = fn(&mut Sums);
 
 /// One end of a path between two threads.
@@ -30,14 +30,14 @@ impl Link for Wire {
     fn capabilities(&self) -> Capabilities {
         Capabilities::plain()
     }
-    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
-        let mut sums = Sums::read(block);
+    fn send(&mut self, message: &[u8]) -> Result<(), LinkError> {
+        let mut sums = Sums::read(message);
         (self.spoil)(&mut sums);
         self.out.send(sums.bytes().to_vec()).map_err(|_| LinkError::Closed { doing: "sending" })
     }
-    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
+    fn recv(&mut self, message: &mut [u8]) -> Result<(), LinkError> {
         let came = self.into.recv().map_err(|_| LinkError::Closed { doing: "receiving" })?;
-        block.copy_from_slice(&came);
+        message.copy_from_slice(&came);
         Ok(())
     }
     fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
@@ -126,9 +126,9 @@ fn a_process_alone_answers_without_a_link() {
     kernel.reserve(64).unwrap();
     let sums = kernel.run(Team::ALONE, 64);
     assert_eq!(report.bounds, Some((sums.low as u64, sums.high as u64)));
-    let blocks = TrialSpec { pattern: Pattern::PingPong, ..spec(64) };
+    let messages = TrialSpec { pattern: Pattern::PingPong, ..spec(64) };
     assert!(
-        (Pattern::PingPong.facts().alone)(&Monotonic, &blocks, &mut Workspace::new(true))
+        (Pattern::PingPong.facts().alone)(&Monotonic, &messages, &mut Workspace::new(true))
             .unwrap_err()
             .to_string()
             .contains("no path")

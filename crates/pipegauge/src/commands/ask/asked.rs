@@ -238,7 +238,7 @@ impl Asked<'_> {
 
     /// Fails where a message is larger than all that the path carries.
     pub fn carried(&self, size: u64) -> Result<(), Unanswered> {
-        let Some(most) = self.most_block().filter(|most| size > *most) else { return Ok(()) };
+        let Some(most) = self.most_message().filter(|most| size > *most) else { return Ok(()) };
         let messages = size.div_ceil(most.max(1));
         Err(Unanswered::NoSum(format!(
             "{} is no message of this path: it carries at most {most} B in one; ask about {} messages of {most} B",
@@ -342,9 +342,9 @@ impl Asked<'_> {
         self.run.paths[self.index].points.iter().map(of).collect()
     }
 
-    /// What the rates that the run offered did, by the size of messages.
+    /// What the several rates that the run offered did, by the size of messages. One rate tells nothing of others.
     pub fn over_rates(&self) -> Vec<OverRates> {
-        self.found.over_rates()
+        self.found.over_rates().into_iter().filter(|group| group.rows.len() > 1).collect()
     }
 
     /// Whether this is the path of the lowest of these rates.
@@ -387,7 +387,7 @@ impl Asked<'_> {
     }
 
     /// The largest message that its transport carries, bytes; none without a bound.
-    pub fn most_block(&self) -> Option<u64> {
+    pub fn most_message(&self) -> Option<u64> {
         self.run.paths[self.index].opened.capabilities.max_block
     }
 
@@ -412,7 +412,7 @@ impl Asked<'_> {
     pub fn unsaturated(&self) -> Option<u64> {
         let largest = self.curve().iter().map(|c| c.size).max()?;
         let half_power = self.summary().and_then(|s| s.half_power).map(|e| e.value);
-        let whole = self.most_block().is_some_and(|most| largest >= most / 2);
+        let whole = self.most_message().is_some_and(|most| largest >= most / 2);
         (!whole && answer::saturates(self.curve(), half_power) == Some(false)).then_some(largest)
     }
 

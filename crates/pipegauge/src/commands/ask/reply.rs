@@ -12,7 +12,7 @@ const OFFERED: u64 = 1 << 30;
 
 /// Largest message that a command is offered for on this path, bytes.
 fn most(p: &Asked<'_>) -> u64 {
-    p.most_block().map_or(OFFERED, |most| most.min(OFFERED))
+    p.most_message().map_or(OFFERED, |most| most.min(OFFERED))
 }
 
 /// Whether a command is offered for messages of a size.

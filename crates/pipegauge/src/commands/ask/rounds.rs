@@ -21,11 +21,11 @@ pub fn every_round(a: &[CurvePoint], b: &[CurvePoint], size: u64) -> Option<bool
     let above = nearest(a, b, size, false)?;
     let apart = |(p, q): (&CurvePoint, &CurvePoint)| {
         let range = |c: &CurvePoint| {
-            let times = || c.blocks.iter().map(|b| b.1);
+            let times = || c.rounds.iter().map(|b| b.1);
             (times().fold(f64::INFINITY, f64::min), times().fold(f64::NEG_INFINITY, f64::max))
         };
         let ((p_low, p_high), (q_low, q_high)) = (range(p), range(q));
-        let rounds = p.blocks.len().min(q.blocks.len());
+        let rounds = p.rounds.len().min(q.rounds.len());
         let own = (p_high / p_low).max(q_high / q_low);
         let beyond = |high: f64, low: f64| {
             high < low
@@ -64,8 +64,8 @@ mod tests {
     fn rounds_that_do_not_overlap_tell_two_paths_apart_without_an_interval() {
         let curve = |least: f64, most: f64| -> Vec<CurvePoint> {
             let of = |size: u64| {
-                let blocks = (0..6).map(|i| (i, least + (most - least) * f64::from(i) / 5.0)).collect();
-                CurvePoint::of(size, (least + most) / 2.0, blocks)
+                let rounds = (0..6).map(|i| (i, least + (most - least) * f64::from(i) / 5.0)).collect();
+                CurvePoint::of(size, (least + most) / 2.0, rounds)
             };
             [1, 1024].map(of).to_vec()
         };
@@ -75,7 +75,7 @@ mod tests {
         assert_eq!(every_round(&shm, &tcp, 4096), None, "beyond what was measured");
         assert_eq!(every_round(&shm, &curve(3e-6, 9e-6), 1), None, "the ranges overlap");
         let few = |n: usize| -> Vec<CurvePoint> {
-            shm.iter().map(|p| CurvePoint { blocks: p.blocks[..n].to_vec(), ..p.clone() }).collect()
+            shm.iter().map(|p| CurvePoint { rounds: p.rounds[..n].to_vec(), ..p.clone() }).collect()
         };
         assert_eq!(every_round(&few(3), &tcp, 1), Some(true), "three rounds, further apart than their own states");
         assert_eq!(every_round(&few(3), &curve(4e-6, 15e-6), 1), None, "three rounds that lie near are too few");

@@ -188,7 +188,8 @@ pub fn largest(p: &Asked<'_>, seconds: f64) -> Answered {
             let bytes = figure(times(moves, seconds / 8.0), Kind::Bytes);
             format!("; in messages of {} one after another {bytes}{words}", Bytes(at))
         });
-        let all = if p.most_block() == Some(value) { ", the most that the path carries in one," } else { " or larger" };
+        let all =
+            if p.most_message() == Some(value) { ", the most that the path carries in one," } else { " or larger" };
         format!(
             "{}{all} arrives within {}{}, the largest measured{but}{}",
             Bytes(value),

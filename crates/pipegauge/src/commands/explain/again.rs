@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use anyhow::{Result, anyhow, bail};
 use record::{PathRun, RunFile};
-use transport::Ends;
+use transport::{Ends, OptionSpec};
 use units::Bytes;
 
 use super::super::run;
@@ -28,7 +28,7 @@ pub fn flags(asked: &ExplainFlags, run: &RunFile, path: &PathRun, edges: &[model
         return Err(unknown(asked, run));
     }
     let (kind, two_ended) = (path.opened.name(), path.opened.transport.ends() == Ends::Two);
-    if two_ended && asked.peer.is_none() && far_is_away(run, path) {
+    if two_ended && asked.peer.is_empty() && far_is_away(run, path) {
         bail!(
             "{file}: its path {kind} led to another host ({}), and explain connects only to what its own flags name: give --peer \
              HOST:PORT (with --key) or --peer ssh://user@host (with --remote-program), or --dry-run to measure nothing",
@@ -49,6 +49,16 @@ pub fn flags(asked: &ExplainFlags, run: &RunFile, path: &PathRun, edges: &[model
              or --dry-run to measure nothing"
         );
     }
+    let settings = run.run.plan.settings(path.opened.path);
+    if let Ok(transport) = path.opened.transport.transport()
+        && let Some(what) = OptionSpec::steering(transport.options(), settings).next()
+    {
+        bail!(
+            "{file}: its path {kind} has {what}, and explain loads nothing and sends nowhere that a file names: measure it again with `pipegauge run`, \
+             or --dry-run to measure nothing",
+            what = report::words::plain(&what)
+        );
+    }
     let first = edges.iter().map(|e| e.below).min().unwrap_or(1);
     let last = edges.iter().map(|e| e.above).max().unwrap_or(1);
     let most = path.opened.capabilities.max_block.unwrap_or(LARGEST).min(LARGEST);
@@ -59,11 +69,11 @@ pub fn flags(asked: &ExplainFlags, run: &RunFile, path: &PathRun, edges: &[model
     let base = RunFlags::replaying(&run.run.plan, &path.opened, pin(run, path)).map_err(|why| {
         anyhow!("{file}: its plan can't be measured again: it asks for {why}; --dry-run measures nothing")
     })?;
-    let peer = asked.peer.clone().filter(|_| two_ended);
+    let peer = if two_ended { asked.peer.clone() } else { Vec::new() };
     let common = CommonFlags {
         budget: Some(asked.budget.unwrap_or(DEFAULT_BUDGET)),
-        key: asked.key.clone().filter(|_| peer.is_some()),
-        remote_program: asked.remote_program.clone().filter(|_| peer.is_some()),
+        key: asked.key.clone().filter(|_| !peer.is_empty()),
+        remote_program: asked.remote_program.clone().filter(|_| !peer.is_empty()),
         peer,
         quiet: asked.quiet,
         ..base.common

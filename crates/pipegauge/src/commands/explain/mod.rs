@@ -35,6 +35,8 @@ struct Tests {
     control: Option<Shown>,
     /// Each knob with what the path showed once it was moved, or why that could not be measured.
     moved: Vec<(Move, Result<Shown, String>)>,
+    /// What would be moved, where nothing is measured.
+    planned: Vec<Move>,
     /// Knobs that the path does not have, each with why.
     fixed: Vec<String>,
 }
@@ -58,7 +60,9 @@ pub fn explain(flags: &ExplainFlags, json: bool) -> Result<Exit> {
             smooth.push(format!("{}: {}.\n", measured.opened.name(), report::table::none_found(breaks)));
             continue;
         }
-        let tests = if flags.dry_run || stop.load(Ordering::Relaxed) {
+        let tests = if flags.dry_run {
+            planned(flags, &run, measured, breaks)
+        } else if stop.load(Ordering::Relaxed) {
             Tests::default()
         } else {
             test(flags, &run, measured, breaks, &stop, &mut written)?
@@ -89,6 +93,19 @@ pub fn explain(flags: &ExplainFlags, json: bool) -> Result<Exit> {
     crate::exit::printed(printed, exit)
 }
 
+fn edges(breaks: &Breaks) -> Vec<Edge> {
+    breaks.all().iter().flat_map(Break::edges).collect()
+}
+
+/// What would be moved on the path; nothing where it can't be measured again.
+fn planned(asked: &ExplainFlags, run: &RunFile, measured: &PathRun, breaks: &Breaks) -> Tests {
+    if again::flags(asked, run, measured, &edges(breaks)).is_err() {
+        return Tests::default();
+    }
+    let (planned, fixed) = moves::moves(&run.run.plan, measured, &run.run.near.sysctls);
+    Tests { planned, fixed, ..Tests::default() }
+}
+
 /// Measures the path again as it was and, if any break is still there, with each knob moved.
 fn test(
     asked: &ExplainFlags,
@@ -98,8 +115,7 @@ fn test(
     stop: &Arc<AtomicBool>,
     written: &mut Vec<PathBuf>,
 ) -> Result<Tests> {
-    let edges: Vec<Edge> = breaks.all().iter().flat_map(Break::edges).collect();
-    let base = again::flags(asked, run, measured, &edges)?;
+    let base = again::flags(asked, run, measured, &edges(breaks))?;
     let (moves, fixed) = moves::moves(&run.run.plan, measured, &run.run.near.sysctls);
     let name = measured.opened.name();
     let mut once = |what: &str, said: &str, change: &dyn Fn(&mut RunFlags)| -> Result<Shown> {
@@ -127,5 +143,5 @@ fn test(
         let found = once(to.knob.name(), &to.change.clone(), &|flags| to.apply(flags));
         moved.push((to, found.map_err(|e| crate::exit::sentence(&e))));
     }
-    Ok(Tests { control: Some(control), moved, fixed })
+    Ok(Tests { control: Some(control), moved, fixed, ..Tests::default() })
 }

@@ -9,7 +9,7 @@ use units::Bytes;
 
 use crate::flags::RunFlags;
 
-/// Bytes after a page at which unaligned blocks begin: a cache line, so that nothing but the page changes.
+/// Bytes after a page at which unaligned messages begin: a cache line, so that nothing but the page changes.
 const OFF_PAGE: u64 = 64;
 
 /// The page, bytes.
@@ -181,9 +181,10 @@ mod tests {
                 .unwrap();
         static FOUND: std::sync::OnceLock<&'static Module> = std::sync::OnceLock::new();
         let _ = FOUND.set(found);
-        registry::modules_by(|name| {
+        let lookup = |name: &str| {
             (name == "layer").then(|| FOUND.get().map(|m| *m as &dyn transport::Transport).ok_or_else(String::new))
-        });
+        };
+        registry::modules_by(lookup, Vec::new);
         registry::named("layer").unwrap().name()
     }
 

@@ -5,7 +5,7 @@ use record::PathRun;
 use report::table;
 
 use super::{Shown, Tests};
-use crate::document::{Explained, Tested};
+use crate::document::{Explained, Planned, Tested};
 
 /// Whether a break shows in a curve measured again as before.
 pub fn seen_again(found: &Break, control: &Shown) -> bool {
@@ -36,6 +36,7 @@ pub fn judged(measured: &PathRun, found: Break, facts: &[Fact], tests: &Tests) -
         suspects: suspects(&found, facts),
         found,
         again,
+        planned: tests.planned.iter().map(|to| Planned { knob: to.knob, change: to.change.clone() }).collect(),
         tested,
         fixed: tests.fixed.clone(),
         verdict,
@@ -85,6 +86,10 @@ fn words_of(knob: model::Knob) -> &'static str {
     }
 }
 
+fn name_of(knob: model::Knob) -> &'static str {
+    words_of(knob).trim_start_matches("the ")
+}
+
 /// A break's explanation as text.
 pub fn words(e: &Explained) -> String {
     let mut text = format!("{}: {}\n", e.path, table::found_words(&e.found));
@@ -95,14 +100,17 @@ pub fn words(e: &Explained) -> String {
     if let Some(again) = &e.again {
         text.push_str(&format!("  measured again: it {}\n", table::fate(again)));
     }
+    for to in &e.planned {
+        text.push_str(&format!("  would be moved: {}, {}\n", name_of(to.knob), to.change));
+    }
     for t in &e.tested {
         let became = match (&t.fate, &t.error) {
             (Some(fate), _) => format!("it {}", table::fate(fate)),
             (None, error) => format!("not measured: {}", error.as_deref().unwrap_or("unknown why")),
         };
-        text.push_str(&format!("  {}, {}: {became}\n", words_of(t.knob).trim_start_matches("the "), t.change));
+        text.push_str(&format!("  {}, {}: {became}\n", name_of(t.knob), t.change));
     }
-    if !e.tested.is_empty() {
+    if !e.tested.is_empty() || !e.planned.is_empty() {
         for why in &e.fixed {
             text.push_str(&format!("  not moved: {why}\n"));
         }

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{Inside, PLAN, code};
-use crate::config::lab::{LINK, Lab};
+use crate::config::lab::{LINK, Lab, as_sysctl};
 use crate::exit::Exit;
 
 /// Where iproute2 keeps the names of network namespaces.
@@ -69,8 +69,23 @@ fn made(step: &[String]) -> Result<()> {
         return Ok(());
     }
     let said = units::received::clean(&String::from_utf8_lossy(&done.stderr), 300);
+    if let Some((name, value)) = as_sysctl(step) {
+        bail!("--sysctl {name}={value}: {}", not_set(&name, &said));
+    }
     let why = if said.is_empty() { format!("it ended with {}", code(done.status)) } else { said };
     bail!("making the laboratory: `{line}` failed: {why}")
+}
+
+/// Why a setting could not be made in a host. Those that the whole machine has are read-only in a namespace, or not there.
+fn not_set(name: &str, said: &str) -> String {
+    let refused = ["Permission denied", "Read-only", "No such file", "nonexistent", "Directory nonexistent"];
+    match refused.iter().any(|words| said.contains(words)) {
+        true => format!(
+            "{name} is no setting that a host of a laboratory has of its own: it is the whole machine's, or this kernel does not have it \
+             (sysctl {name} outside says which); leave it out, or set it for the machine"
+        ),
+        false => format!("the system refuses the value: {}", said.rsplit(": ").next().unwrap_or(said)),
+    }
 }
 
 /// Waits until a host's link is up by what the kernel says of it: it says so a moment after both ends were set up, and programs that choose an interface as

@@ -24,7 +24,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use crate::config::lab::Lab;
-use crate::exit::Exit;
+use crate::exit::{Exit, no_json};
 use crate::flags::LabFlags;
 use crate::out;
 
@@ -48,9 +48,10 @@ struct Inside {
 }
 
 /// Makes the hosts, runs the command in the first, and ends with its exit code.
-pub fn lab(flags: &LabFlags) -> Result<Exit> {
+pub fn lab(flags: &LabFlags, json: bool) -> Result<Exit> {
     let lab = Lab::resolve(flags)?;
     if flags.dry_run {
+        no_json(json, "lab --dry-run")?;
         out::text(&lab.steps().iter().map(|step| report::words::command(step) + "\n").collect::<String>())?;
         return Ok(Exit::Ok);
     }

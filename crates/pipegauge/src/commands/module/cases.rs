@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use transport::options::Form;
 use transport::{
-    Acceptor, Address, AnyLink, Capabilities, Delivered, Link, LinkError, Order, Patience, Proof, Semantics, Settings,
-    Transport, Value,
+    Acceptor, Address, AnyLink, Capabilities, Delivered, End, Link, LinkError, Order, Patience, Proof, Room, Semantics,
+    Settings, Transport, Value,
 };
 
+use super::guarded::Guarded;
 use super::load;
 
 /// One thing to try.
@@ -27,7 +28,7 @@ pub struct Case {
 }
 
 /// Every case, in the order in which they are tried.
-pub const CASES: [Case; 21] = [
+pub const CASES: [Case; 22] = [
     Case {
         name: "sizes",
         what: "messages of 1 B to 16 MiB arrive as they were sent, both ways",
@@ -39,6 +40,12 @@ pub const CASES: [Case; 21] = [
         what: "messages may begin at any byte of memory, and nothing is written beside them",
         applies: always,
         try_it: memory,
+    },
+    Case {
+        name: "lent",
+        what: "messages go out of and into memory that the link makes for them, which lies where it is asked to",
+        applies: always,
+        try_it: lent,
     },
     Case {
         name: "whole",
@@ -276,19 +283,21 @@ fn sizes(module: &'static dyn Transport) -> Result<()> {
     both(
         || {
             for &size in &all {
-                let (out, mut back) = (content(size, 1), vec![0; size]);
+                let (out, mut back) = (content(size, 1), Guarded::new(size));
                 near.send(&out).with_context(|| format!("send() of {size} bytes"))?;
                 near.flush()?;
-                near.recv(&mut back).with_context(|| format!("recv() of {size} bytes"))?;
+                near.recv(back.room()).with_context(|| format!("recv() of {size} bytes"))?;
+                let back = back.written(&format!("recv() of {size} bytes"))?;
                 ensure!(back == content(size, 2), "a message of {size} bytes came back with other content");
             }
             Ok(())
         },
         || {
             for &size in &all {
-                let mut block = vec![0; size];
-                far.recv(&mut block).with_context(|| format!("recv() of {size} bytes"))?;
-                ensure!(block == content(size, 1), "a message of {size} bytes arrived with other content");
+                let mut message = Guarded::new(size);
+                far.recv(message.room()).with_context(|| format!("recv() of {size} bytes"))?;
+                let message = message.written(&format!("recv() of {size} bytes"))?;
+                ensure!(message == content(size, 1), "a message of {size} bytes arrived with other content");
                 far.send(&content(size, 2)).with_context(|| format!("send() of {size} bytes"))?;
                 far.flush()?;
             }
@@ -301,25 +310,53 @@ fn memory(module: &'static dyn Transport) -> Result<()> {
     let (mut near, mut far) = pair(module, &Settings::default(), long())?;
     let len = 5000.min(most(&near));
     for offset in [0, 1, 2, 3, 4, 7, 8, 63, 64] {
-        let (mut out, mut into) = (vec![0; len + offset], vec![CANARY; offset + len + BESIDE]);
+        let (mut out, mut into) = (vec![0; len + offset], Guarded::at(offset, len));
         out[offset..].copy_from_slice(&content(len, offset as u64));
-        both(
-            || Ok(near.send(&out[offset..]).and_then(|()| near.flush())?),
-            || Ok(far.recv(&mut into[offset..offset + len])?),
-        )?;
+        both(|| Ok(near.send(&out[offset..]).and_then(|()| near.flush())?), || Ok(far.recv(into.room())?))?;
         ensure!(
-            into[offset..offset + len] == out[offset..],
+            into.written("recv()")? == &out[offset..],
             "a message at an offset of {offset} bytes arrived with other content"
         );
-        ensure!(into[..offset].iter().all(|b| *b == CANARY), "recv() wrote before the memory that it was given");
-        ensure!(into[offset + len..].iter().all(|b| *b == CANARY), "recv() wrote behind the memory that it was given");
     }
     Ok(())
 }
 
-/// What lies beside the memory of a receive, and how much of it.
-const CANARY: u8 = 0xA5;
-const BESIDE: usize = 64;
+/// Where the module makes no memory, it is the process's.
+fn lent(module: &'static dyn Transport) -> Result<()> {
+    let (near, far) = pair(module, &Settings::default(), long())?;
+    let most = most(&near).min(100_000);
+    let (mut near, mut far) = (End::new(near), End::new(far));
+    // Each place takes memory anew and gives the last one back.
+    for (len, align, offset) in [(1, 1, 0), (most, 64, 0), (5000, 4096, 4095), (5000, 64, 3), (most, 4096, 0)] {
+        let room = Room { len: len.min(most), reserve: len.min(most), align, offset };
+        let (near, out, back) = near.lend(&room, &room).context("take()")?;
+        let (far, answer, into) = far.lend(&room, &room).context("take()")?;
+        for memory in [&*out, back, answer, into] {
+            let at = memory.as_ptr().addr();
+            ensure!(
+                at % align == offset % align,
+                "memory at {at:#x} is not {offset} bytes after a multiple of {align}"
+            );
+        }
+        for (memory, number) in [(&mut *out, 1), (back, 2), (answer, 3), (into, 4)] {
+            memory[..room.len].copy_from_slice(&content(room.len, number));
+        }
+        ensure!(out[..room.len] == content(room.len, 1), "memory that was taken twice is the same memory");
+        both(
+            || {
+                near.send(&out[..room.len]).and_then(|()| near.flush())?;
+                Ok(near.recv(&mut back[..room.len])?)
+            },
+            || {
+                far.recv(&mut into[..room.len])?;
+                Ok(far.send(&answer[..room.len]).and_then(|()| far.flush())?)
+            },
+        )?;
+        let right = into[..room.len] == content(room.len, 1) && back[..room.len] == content(room.len, 3);
+        ensure!(right, "a message of {} bytes arrived in memory of the link with other content", room.len);
+    }
+    Ok(())
+}
 
 fn whole(module: &'static dyn Transport) -> Result<()> {
     for (sent, wanted) in [(100, 50), (100, 200)] {
@@ -327,16 +364,16 @@ fn whole(module: &'static dyn Transport) -> Result<()> {
             continue;
         }
         let (mut near, mut far) = pair(module, &Settings::default(), SHORT * 4)?;
-        let mut into = vec![CANARY; wanted + BESIDE];
+        let mut into = Guarded::new(wanted);
         let mut came = Ok(());
         both(
             || Ok(near.send(&content(sent, 1)).and_then(|()| near.flush())?),
             || {
-                came = far.recv(&mut into[..wanted]);
+                came = far.recv(into.room());
                 Ok(())
             },
         )?;
-        ensure!(into[wanted..].iter().all(|b| *b == CANARY), "recv() of {wanted} bytes wrote more than that");
+        into.written(&format!("recv() of {wanted} bytes"))?;
         said(
             &format!("recv() of {wanted} bytes where a message of {sent} came"),
             came,
@@ -357,9 +394,9 @@ fn order(module: &'static dyn Transport) -> Result<()> {
         },
         || {
             for i in 0..3000 {
-                let mut block = vec![0; len(i)];
-                far.recv(&mut block).with_context(|| format!("recv() of message {i}"))?;
-                ensure!(block == content(len(i), i), "message {i} is another, or has other content");
+                let mut message = vec![0; len(i)];
+                far.recv(&mut message).with_context(|| format!("recv() of message {i}"))?;
+                ensure!(message == content(len(i), i), "message {i} is another, or has other content");
             }
             Ok(())
         },
@@ -371,10 +408,10 @@ fn exchange(module: &'static dyn Transport) -> Result<()> {
     let large = (8 << 20).min(most(&near));
     for (there, back) in [(large, large), (large, 9.min(large)), (1, large)] {
         let half = |link: &mut AnyLink, out: (usize, u64), into: (usize, u64)| -> Result<()> {
-            let mut block = vec![0; into.0];
-            link.exchange(&content(out.0, out.1), &mut block)
+            let mut message = Guarded::new(into.0);
+            link.exchange(&content(out.0, out.1), message.room())
                 .with_context(|| format!("exchange() of {} bytes with {}", out.0, into.0))?;
-            ensure!(block == content(into.0, into.1), "exchange() received other content");
+            ensure!(message.written("exchange()")? == content(into.0, into.1), "exchange() received other content");
             Ok(())
         };
         both(|| half(&mut near, (there, 1), (back, 2)), || half(&mut far, (back, 2), (there, 1)))?;
@@ -402,30 +439,24 @@ fn close(module: &'static dyn Transport) -> Result<()> {
     drop(far);
     said(
         "recv() after the peer closed",
-        near.recv(&mut room()[..10]),
+        near.recv(Guarded::new(10).room()),
         |e| matches!(e, LinkError::Closed { .. }),
         "PIPEGAUGE_CLOSED",
     )
 }
 
 fn death(module: &'static dyn Transport) -> Result<()> {
-    let came = after_its_end(module, |link| link.recv(&mut room()[..10]))?;
+    let came = after_its_end(module, |link| link.recv(Guarded::new(10).room()))?;
     said("recv() after the peer's process ended", came, |e| matches!(e, LinkError::Closed { .. }), "PIPEGAUGE_CLOSED")
 }
 
 fn leaving(module: &'static dyn Transport) -> Result<()> {
     let came = after_its_end(module, |link| {
-        let block = content((64 << 10).min(most(link)), 1);
+        let message = content((64 << 10).min(most(link)), 1);
         // More than any buffer between them takes.
-        (0..MANY).try_for_each(|_| link.send(&block).and_then(|()| link.flush()))
+        (0..MANY).try_for_each(|_| link.send(&message).and_then(|()| link.flush()))
     })?;
     said("send() after the peer's process ended", came, |e| matches!(e, LinkError::Closed { .. }), "PIPEGAUGE_CLOSED")
-}
-
-/// Memory for a few bytes, with more behind them: that a module writes there is found by the case of memory, and would change what this
-/// program does here.
-fn room() -> Box<[u8; 128]> {
-    Box::new([0; 128])
 }
 
 /// Sends of 64 KiB that fill whatever is between two processes.
@@ -465,20 +496,24 @@ fn links(module: &'static dyn Transport) -> Result<()> {
         both(
             || {
                 for i in 0..200 {
-                    let mut back = vec![0; size];
+                    let mut back = Guarded::new(size);
                     near.send(&content(size, link + i))?;
                     near.flush()?;
-                    near.recv(&mut back)?;
-                    ensure!(back == content(size, link + i), "what came back over one of two links is not its own");
+                    near.recv(back.room())?;
+                    ensure!(
+                        back.written("recv()")? == content(size, link + i),
+                        "what came back over one of two links is not its own"
+                    );
                 }
                 Ok(())
             },
             || {
                 for i in 0..200 {
-                    let mut block = vec![0; size];
-                    far.recv(&mut block)?;
-                    ensure!(block == content(size, link + i), "what arrived over one of two links is not its own");
-                    far.send(&block)?;
+                    let mut message = Guarded::new(size);
+                    far.recv(message.room())?;
+                    let message = message.written("recv()")?;
+                    ensure!(message == content(size, link + i), "what arrived over one of two links is not its own");
+                    far.send(message)?;
                     far.flush()?;
                 }
                 Ok(())
@@ -515,7 +550,7 @@ fn in_time(what: &str, since: Instant, given: Duration) -> Result<()> {
 fn patience(module: &'static dyn Transport) -> Result<()> {
     let (mut near, _far) = pair(module, &Settings::default(), SHORT)?;
     let since = Instant::now();
-    let came = near.recv(&mut room()[..10]);
+    let came = near.recv(Guarded::new(10).room());
     in_time("recv() with nothing to receive", since, SHORT)?;
     ensure!(since.elapsed() >= SHORT / 2, "recv() gave up after {:?}, and was to wait {SHORT:?}", since.elapsed());
     said("recv() with nothing to receive", came, |e| matches!(e, LinkError::Stalled { .. }), "PIPEGAUGE_STALLED")
@@ -525,7 +560,7 @@ fn stop(module: &'static dyn Transport) -> Result<()> {
     let (patience, stop) = patience_of(long());
     let mut acceptor = module.listen(&Settings::default(), HOME, &patience)?;
     let (mut near, _far) = joined(module, &Settings::default(), &mut acceptor, &patience)?;
-    stopping(&stop, "recv() while it is to stop", || near.recv(&mut room()[..10]))
+    stopping(&stop, "recv() while it is to stop", || near.recv(Guarded::new(10).room()))
 }
 
 /// Raises the flag while `waits` waits.
@@ -597,7 +632,7 @@ fn again(module: &'static dyn Transport) -> Result<()> {
     for i in 0..100 {
         let (mut near, mut far) =
             pair(module, &Settings::default(), long()).with_context(|| format!("connection {i}"))?;
-        both(|| Ok(near.send(&[1; 8]).and_then(|()| near.flush())?), || Ok(far.recv(&mut room()[..8])?))?;
+        both(|| Ok(near.send(&[1; 8]).and_then(|()| near.flush())?), || Ok(far.recv(Guarded::new(8).room())?))?;
     }
     // A library may close in a thread of its own: what is closed late is closed, what leaks stays.
     let began = Instant::now();
@@ -615,7 +650,7 @@ fn settings(module: &'static dyn Transport) -> Result<()> {
             Form::Switch => vec![true.into(), false.into()],
             Form::Bytes(least, most) => vec![least.into(), most.into()],
             Form::Seconds(low, high) => vec![low.into(), high.into()],
-            Form::Whole => vec![0u64.into(), u64::MAX.into()],
+            Form::Whole { least, most, .. } => vec![least.into(), most.into()],
             Form::Share => vec![0.0.into(), 1.0.into()],
             Form::Rate => vec![1e3.into(), 1e12.into()],
             Form::OneOf(words) => words.iter().map(|word| (*word).into()).collect(),
@@ -627,10 +662,11 @@ fn settings(module: &'static dyn Transport) -> Result<()> {
             // Sides of the value before may have stopped each other.
             FAILED.store(false, Ordering::Relaxed);
             match pair(module, &set, long()) {
-                Ok((mut near, mut far)) => {
-                    both(|| Ok(near.send(&[1; 8]).and_then(|()| near.flush())?), || Ok(far.recv(&mut room()[..8])?))
-                        .with_context(|| words.clone())?
-                }
+                Ok((mut near, mut far)) => both(
+                    || Ok(near.send(&[1; 8]).and_then(|()| near.flush())?),
+                    || Ok(far.recv(Guarded::new(8).room())?),
+                )
+                .with_context(|| words.clone())?,
                 Err(e) => {
                     let waited = matches!(e.downcast_ref(), Some(LinkError::Stalled { .. }));
                     ensure!(!waited, "{words} is neither used nor refused: {e:#}");
@@ -653,10 +689,10 @@ fn put(module: &'static dyn Transport) -> Result<()> {
             for (at, size) in [(0, 1), (1, 4095), (4096, 50_000), (len - 7, 7)] {
                 link.put(at, &content(size, at as u64))?;
                 link.fence()?;
-                let mut back = vec![0; size];
-                link.get(at, &mut back)?;
+                let mut back = Guarded::new(size);
+                link.get(at, back.room())?;
                 ensure!(
-                    back == content(size, at as u64),
+                    back.written("get()")? == content(size, at as u64),
                     "get() of {size} bytes at {at} gives another content than was put"
                 );
             }
@@ -667,9 +703,12 @@ fn put(module: &'static dyn Transport) -> Result<()> {
             link.reserve(len)?;
             link.expose(len)?;
             ensure!(link.withdraw(long())?, "withdraw() did not see the peer leave");
-            let mut seen = vec![0; 50_000];
-            link.read(4096, &mut seen)?;
-            ensure!(seen == content(50_000, 4096), "what was put is not in the memory that is exposed");
+            let mut seen = Guarded::new(50_000);
+            link.read(4096, seen.room())?;
+            ensure!(
+                seen.written("read()")? == content(50_000, 4096),
+                "what was put is not in the memory that is exposed"
+            );
             Ok(())
         },
     )
@@ -695,10 +734,10 @@ fn post(module: &'static dyn Transport) -> Result<()> {
             Ok(())
         },
         || {
-            for message in &messages {
-                let mut block = vec![0; message.len()];
-                far.recv(&mut block)?;
-                ensure!(&block == message, "a post arrived with other content");
+            for sent in &messages {
+                let mut message = Guarded::new(sent.len());
+                far.recv(message.room())?;
+                ensure!(message.written("recv()")? == sent, "a post arrived with other content");
             }
             Ok(())
         },
@@ -748,30 +787,40 @@ fn together(module: &'static dyn Transport) -> Result<()> {
         for (turn, size) in (0u64..).zip([8, 16, 4096, 65_536, 100_000, 1 << 20]).filter(|(_, size)| *size <= most) {
             let of = |from: u64, to: u64| content(size, turn * 100 + from * 10 + to);
             link.barrier()?;
-            let mut block = if rank == 0 { of(0, 0) } else { vec![0; size] };
-            link.broadcast(&mut block)?;
-            ensure!(block == of(0, 0), "broadcast() of {size} bytes: rank {rank} got other content");
+            let mut message = Guarded::new(size);
+            if rank == 0 {
+                message.room().copy_from_slice(&of(0, 0));
+            }
+            link.broadcast(message.room())?;
+            ensure!(
+                message.written("broadcast()")? == of(0, 0),
+                "broadcast() of {size} bytes: rank {rank} got other content"
+            );
             let (mut sums, mut all, mut into) =
-                (vec![0; size], vec![0; size * count as usize], vec![0; size * count as usize]);
-            link.allreduce(&of(rank, 0), &mut sums)?;
-            let word = |block: &[u8], at: usize| block[at..at + 8].try_into().map_or(0, u64::from_ne_bytes);
+                (Guarded::new(size), Guarded::new(size * count as usize), Guarded::new(size * count as usize));
+            link.allreduce(&of(rank, 0), sums.room())?;
+            let sums = sums.written("allreduce()")?;
+            let word = |message: &[u8], at: usize| message[at..at + 8].try_into().map_or(0, u64::from_ne_bytes);
             for at in (0..size).step_by(8) {
                 let right = (0..count).fold(0u64, |sum, from| sum.wrapping_add(word(&of(from, 0)[..], at)));
                 ensure!(
-                    word(&sums, at) == right,
+                    word(sums, at) == right,
                     "allreduce() of {size} bytes: rank {rank} got a wrong sum at byte {at}"
                 );
                 if size > 4096 && at >= 4096 {
                     break;
                 }
             }
-            link.allgather(&of(rank, 0), &mut all)?;
+            link.allgather(&of(rank, 0), all.room())?;
             let right: Vec<u8> = (0..count).flat_map(|from| of(from, 0)).collect();
-            ensure!(all == right, "allgather() of {size} bytes: rank {rank} got other content");
+            ensure!(all.written("allgather()")? == right, "allgather() of {size} bytes: rank {rank} got other content");
             let out: Vec<u8> = (0..count).flat_map(|to| of(rank, to)).collect();
-            link.all_to_all(&out, &mut into)?;
+            link.all_to_all(&out, into.room())?;
             let right: Vec<u8> = (0..count).flat_map(|from| of(from, rank)).collect();
-            ensure!(into == right, "all_to_all() of {size} bytes: rank {rank} got other content");
+            ensure!(
+                into.written("all_to_all()")? == right,
+                "all_to_all() of {size} bytes: rank {rank} got other content"
+            );
         }
         link.barrier()?;
         Ok(())
@@ -815,34 +864,33 @@ fn casts(module: &'static dyn Transport) -> Result<()> {
                 ensure!(told == number + 1, "cast {told} of this member is its cast {}", number + 1);
             }
             link.flush()?;
-            let mut block = vec![0; size];
+            let mut message = Guarded::new(size);
             for _ in 0..rounds as usize * senders {
-                let Delivered { from, number } = link.deliver(&mut block)?;
+                let Delivered { from, number } = link.deliver(message.room())?;
                 let last =
                     came.get_mut(from as usize).with_context(|| format!("a cast is said to be of member {from}"))?;
                 ensure!(number == *last + 1, "of member {from} cast {number} came behind {last}");
                 *last = number;
                 ensure!(
-                    block == content(size, u64::from(number - 1) * 10 + u64::from(from)),
+                    message.written("deliver()")? == content(size, u64::from(number - 1) * 10 + u64::from(from)),
                     "cast {number} of member {from}, {size} bytes: member {rank} got other content"
                 );
                 whose.push(from);
             }
             due += rounds;
         }
-        let mut block = [0; 16];
+        let mut message = Guarded::new(16);
         if rank == 0 {
             for _ in 1..count {
-                let from = link.answered(&mut block)?;
-                ensure!(block[..] == content(16, u64::from(from)), "an answer of member {from} has other content");
-                link.answer(from, &block)?;
+                let from = link.answered(message.room())?;
+                let message = message.written("answered()")?;
+                ensure!(message == content(16, u64::from(from)), "an answer of member {from} has other content");
+                link.answer(from, message)?;
             }
         } else {
             link.answer(0, &content(16, rank))?;
-            ensure!(
-                link.answered(&mut block)? == 0 && block[..] == content(16, rank),
-                "rank 0 answered something else"
-            );
+            let from = link.answered(message.room())?;
+            ensure!(from == 0 && message.written("answered()")? == content(16, rank), "rank 0 answered something else");
         }
         link.hears_itself(false);
         let order = if link.order() == Order::Total { whose } else { Vec::new() };

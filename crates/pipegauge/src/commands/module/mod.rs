@@ -4,6 +4,7 @@ mod apart;
 mod cases;
 mod check;
 pub mod describe;
+mod guarded;
 mod new;
 
 use std::path::Path;
@@ -13,14 +14,17 @@ use anyhow::Result;
 use transport::module;
 use transport::{Transport, registry};
 
-use crate::exit::Exit;
+use crate::exit::{Exit, no_json};
 use crate::flags::{ModuleFlags, ModuleTask};
 
 /// Does what was asked of a module.
 pub fn module(flags: &ModuleFlags, json: bool) -> Result<Exit> {
     match &flags.what {
         ModuleTask::Check { file, patience } => check::check(file, Duration::from_secs((*patience).into()), json),
-        ModuleTask::New { name, rust, directory } => new::new(name, *rust, directory),
+        ModuleTask::New { name, rust, directory } => {
+            no_json(json, "module new")?;
+            new::new(name, *rust, directory)
+        }
         ModuleTask::Try { file, case, address, patience } => {
             apart::ends_with_its_watcher();
             cases::run(case, file, address.as_deref(), *patience).map(|()| Exit::Ok)
@@ -34,18 +38,28 @@ pub fn module(flags: &ModuleFlags, json: bool) -> Result<Exit> {
 
 /// Has this process find modules, and know them by what another process tells: for the command.
 pub fn by_description() {
-    registry::modules_by(|name| {
-        let file = module::file_of(&module::places(), name)?;
-        Some(describe::described(&file).map(|module| module as &'static dyn Transport))
-    });
+    registry::modules_by(
+        |name| {
+            let file = module::file_of(&module::places(), name)?;
+            Some(describe::described(&file).map(|module| module as &'static dyn Transport))
+        },
+        names,
+    );
 }
 
 /// Has this process find modules and load them: for processes that measure.
 pub fn by_loading() {
-    registry::modules_by(|name| {
-        let file = module::file_of(&module::places(), name)?;
-        Some(load(&file))
-    });
+    registry::modules_by(
+        |name| {
+            let file = module::file_of(&module::places(), name)?;
+            Some(load(&file))
+        },
+        names,
+    );
+}
+
+fn names() -> Vec<String> {
+    module::found_in(&module::places()).into_iter().map(|found| found.name).collect()
 }
 
 fn load(file: &Path) -> Result<&'static dyn Transport, String> {

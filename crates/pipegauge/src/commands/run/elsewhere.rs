@@ -9,7 +9,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use measure::driver::RunError;
 use measure::event::{Plan, Run};
 use measure::{Event, Outcome, TrialReport};
-use rendezvous::{Far, Lead, Waits, ssh_host};
+use rendezvous::{Far, Key, Lead, SshHost, Waits, ssh_host};
 use transport::{Ends, registry};
 
 use super::Listeners;
@@ -81,12 +81,15 @@ fn place(far: &Far, plans: &[&Plan], stop: &AtomicBool) -> Result<(Place, Option
         Far::Listening { host, port, key } => {
             (Place::Listening { host: host.clone(), port: *port, key: key.to_string() }, None)
         }
-        Far::Ssh { target, program, at } => {
-            let host = at.clone().map_or_else(|| ssh_host(target), Ok)?;
-            let waits = Waits::start(target, program, plans, stop)
-                .with_context(|| format!("starting the far side on {target}"))?;
-            let processes = waits.endpoints().into_iter().map(|(port, key)| (port, key.to_string())).collect();
-            (Place::Waiting { host, processes }, Some(waits))
+        Far::Ssh { hosts, program } => {
+            let named = |host: &SshHost| host.at.clone().map_or_else(|| ssh_host(&host.target), Ok);
+            let names: Vec<String> = hosts.iter().map(named).collect::<Result<_, _>>()?;
+            let targets: Vec<&str> = hosts.iter().map(|host| host.target.as_str()).collect();
+            let waits = Waits::start(hosts, program, plans, stop)
+                .with_context(|| format!("starting the far side on {}", targets.join(" and ")))?;
+            let of = |(host, port, key): (usize, u16, Key)| (names[host].clone(), port, key.to_string());
+            let processes = waits.endpoints().into_iter().map(of).collect();
+            (Place::Waiting { hosts: hosts.len(), processes }, Some(waits))
         }
         Far::Waiting { .. } => bail!("the far side was started for another process; this is a bug in pipegauge"),
     })
@@ -168,7 +171,7 @@ impl Running<'_> {
         let path = match event {
             Event::Run(_) | Event::Earlier(_) => return Err("a run within a run, or one before it".to_owned()),
             Event::Path(opened) => opened.path,
-            Event::Block(block) => block.path,
+            Event::Round(round) => round.path,
             Event::Trial(trial) | Event::Sustained(trial) => trial.path,
             Event::Taken(taken) => taken.path,
             Event::Point(point) => point.path,

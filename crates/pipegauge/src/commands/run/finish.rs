@@ -8,6 +8,7 @@ use measure::event::Plan;
 use record::{Analysis, RunFile};
 use report::{Graph, table, terminal, words};
 
+use super::apart;
 use super::listen::Listeners;
 use crate::commands::files;
 use crate::commands::show::GRAPH_HEIGHT;
@@ -30,7 +31,7 @@ pub fn finish(
     let error = match (&unwritten, &outcome.error) {
         (Some(e), _) => Some(e.to_string()),
         (None, _) if interrupted => Some("interrupted".to_owned()),
-        (None, Some(e)) => Some(e.to_string()),
+        (None, Some(e)) => Some(apart::advised(e.to_string(), &config.plan)),
         (None, None) => empty.clone(),
     };
     // A run that was cut short is no repeat of a whole one.
@@ -90,8 +91,8 @@ pub fn without_points(run: &RunFile, plan: &Plan) -> Option<String> {
 /// Where and how it was measured, graph and summary table. What stands behind the figures (`table::details`) is in `show` and the report.
 fn picture(run: &Analysis<'_>) -> String {
     let mut text = format!("{}\n", report::text::hanging("", &words::run_line(run), 2, out::prose()));
-    // What has no size has no curve over sizes.
-    if run.run.plan.pattern.facts().sized {
+    // What has no size has no curve over sizes, and one rate of one size none at all.
+    if run.run.plan.pattern.facts().sized && !run.has_one_rate() {
         let graph = Graph::most_telling(&[run.run()]);
         text.push_str(&terminal::graph(run, graph, out::width(), GRAPH_HEIGHT, out::colour()));
         text.push('\n');

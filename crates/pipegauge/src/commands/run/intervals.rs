@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use measure::Event;
-use measure::event::{BlockTaken, Plan, Trial};
+use measure::event::{Plan, RoundTaken, Trial};
 use report::table;
 
 use super::Front;
@@ -54,7 +54,7 @@ impl Intervals {
         }
     }
 
-    fn waiting(&mut self, taken: Option<&BlockTaken>) {
+    fn waiting(&mut self, taken: Option<&RoundTaken>) {
         let others = taken.map(|t| t.taken.processes + t.taken.steal);
         for trial in std::mem::take(&mut self.waiting) {
             let start = match self.start {
@@ -74,7 +74,7 @@ impl Front for Intervals {
     fn take_event(&mut self, event: &Event) {
         match event {
             Event::Trial(trial) if !trial.warmup => {
-                if self.waiting.last().is_some_and(|last| last.block != trial.block) {
+                if self.waiting.last().is_some_and(|last| last.round != trial.round) {
                     self.waiting(None);
                 }
                 self.waiting.push(trial.clone());

@@ -1,6 +1,7 @@
 //! `pipegauge run`: sessions are opened, the driver measures, listeners keep and show what happens. `pipegauge live` is the
 //! same with another front.
 
+mod apart;
 mod elsewhere;
 mod finish;
 mod front;

@@ -83,7 +83,7 @@ impl Past {
             let points = path.points.iter().map(|p| (p.size, p.figures.median));
             let Some(kept) = EarlierRun::new(run.run.started.clone(), points) else { continue };
             let seconds = run.end.as_ref().map_or(0.0, |e| e.at);
-            let rounds = path.points.iter().map(|p| p.figures.blocks).max().unwrap_or(0);
+            let rounds = path.points.iter().map(|p| p.figures.rounds).max().unwrap_or(0);
             let kept = Kept { run: kept, seconds, rounds };
             if !kept.counts() {
                 continue;

@@ -33,7 +33,7 @@ impl Front for Side {
     fn take_event(&mut self, event: &Event) {
         let mut event = event.clone();
         match &mut event {
-            Event::Block(b) => b.path += self.beyond,
+            Event::Round(b) => b.path += self.beyond,
             Event::Trial(t) | Event::Sustained(t) => t.path += self.beyond,
             _ => return,
         }
@@ -92,13 +92,13 @@ impl Front for Progress {
         let name = |path: u32| self.names.get(path as usize).map_or("?", String::as_str);
         match (&self.show, event) {
             (Show::Nothing, _) => {}
-            (Show::Bar(bar), Event::Block(b)) => self.draw(bar, &format!("{}, round {}", name(b.path), b.block)),
+            (Show::Bar(bar), Event::Round(b)) => self.draw(bar, &format!("{}, round {}", name(b.path), b.round)),
             (Show::Bar(bar), Event::Trial(t)) => {
                 let size = (self.pattern.facts().size.brief)(t.size);
-                self.draw(bar, &format!("{}, round {}, {size}", name(t.path), t.block));
+                self.draw(bar, &format!("{}, round {}, {size}", name(t.path), t.round));
             }
-            (Show::Lines, Event::Block(b)) => {
-                let what = if b.block == 0 { "survey".to_owned() } else { format!("round {}", b.block) };
+            (Show::Lines, Event::Round(b)) => {
+                let what = if b.round == 0 { "survey".to_owned() } else { format!("round {}", b.round) };
                 let (name, at) = (name(b.path), Seconds(b.at));
                 out::tell(&format!("{name}: {what}, {} trials, at {at}", b.planned));
             }

@@ -27,8 +27,8 @@ pub struct Task {
 pub enum Place {
     /// On the near host, reached at this address where that is not the host itself.
     Here { at: Option<String> },
-    /// Processes that the command started, and which wait: the host as the near host knows it, port and key of each.
-    Waiting { host: String, processes: Vec<(u16, String)> },
+    /// Processes that the command started in turn on so many hosts, and which wait: of each its host as the near host knows it, its port and its key.
+    Waiting { hosts: usize, processes: Vec<(String, u16, String)> },
     /// `pipegauge serve`.
     Listening { host: String, port: u16, key: String },
 }
@@ -38,9 +38,9 @@ impl Place {
     pub fn far(self) -> Result<Far, rendezvous::KeyError> {
         Ok(match self {
             Self::Here { at } => Far::Local { program: Far::own(), at },
-            Self::Waiting { host, processes } => {
-                let read = |(port, key): (u16, String)| Ok((port, key.parse()?));
-                Far::Waiting { host, processes: processes.into_iter().map(read).collect::<Result<_, _>>()? }
+            Self::Waiting { hosts, processes } => {
+                let read = |(host, port, key): (String, u16, String)| Ok((host, port, key.parse()?));
+                Far::Waiting { hosts, processes: processes.into_iter().map(read).collect::<Result<_, _>>()? }
             }
             Self::Listening { host, port, key } => Far::Listening { host, port, key: key.parse()? },
         })

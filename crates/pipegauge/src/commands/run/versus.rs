@@ -11,10 +11,12 @@ use measure::{Event, Outcome};
 use record::{Analysis, RunFile};
 use report::table;
 
+use super::apart;
 use super::finish::{page, without_points};
 use super::progress::Progress;
 use super::{Listeners, begin, command, elsewhere, header, sessions};
 use crate::commands::compare;
+use crate::config::RunConfig;
 use crate::config::sides::Sides;
 use crate::document::CompareDocument;
 use crate::exit::{Exit, printed};
@@ -80,7 +82,7 @@ fn finish(
     json: bool,
 ) -> Result<Exit> {
     let runs = listeners.each_mut().map(Listeners::results);
-    let error = ended(&mut listeners, outcomes, interrupted);
+    let error = ended(sides, &mut listeners, outcomes, interrupted);
     let empty = || {
         let sides = runs.iter().zip(&sides.configs).zip(["first", "second"]);
         sides.filter_map(|((run, config), side)| Some((side, without_points(run.as_ref()?, &config.plan)?))).next()
@@ -129,16 +131,16 @@ fn finish(
 }
 
 /// What ended the run early: a file that can't be written, a person, or the side that failed.
-fn ended(listeners: &mut [Listeners; 2], outcomes: &[Outcome], interrupted: bool) -> Option<String> {
+fn ended(sides: &Sides, listeners: &mut [Listeners; 2], outcomes: &[Outcome], interrupted: bool) -> Option<String> {
     if let Some(failure) = listeners.iter_mut().find_map(Listeners::failure) {
         return Some(failure.to_string());
     }
     if interrupted {
         return Some("interrupted".to_owned());
     }
-    let own = |(o, side): (&Outcome, &str)| match &o.error {
+    let own = |((o, config), side): ((&Outcome, &RunConfig), &str)| match &o.error {
         None | Some(RunError::OtherSide(_)) => None,
-        Some(e) => Some(format!("{side} side: {e}")),
+        Some(e) => Some(format!("{side} side: {}", apart::advised(e.to_string(), &config.plan))),
     };
-    outcomes.iter().zip(["first", "second"]).find_map(own)
+    outcomes.iter().zip(&sides.configs).zip(["first", "second"]).find_map(own)
 }

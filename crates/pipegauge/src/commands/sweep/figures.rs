@@ -35,8 +35,8 @@ pub fn read(plan: &SweepPlan, store: &Store) -> Result<Sweep> {
             let time = run.paths[0].points.first().map(|point| (point.time, summary.latency_size));
             times.extend(time.filter(|time| !times.contains(time)));
             for point in analysis.curve(0) {
-                let blocks = point.blocks.iter().map(|(block, t)| (round * APART + block % APART, *t)).collect();
-                curves.entry(point.size).or_default().push(CurvePoint { blocks, ..point.clone() });
+                let rounds = point.rounds.iter().map(|(number, t)| (round * APART + number % APART, *t)).collect();
+                curves.entry(point.size).or_default().push(CurvePoint { rounds, ..point.clone() });
             }
         }
         dropouts.extend(together(curves).dips.into_iter().map(|dip| Dropout { cell, dip }));
@@ -65,7 +65,7 @@ fn together(curves: BTreeMap<u64, Vec<CurvePoint>>) -> Breaks {
     let most = curves.values().map(Vec::len).max().unwrap_or(0);
     let points = curves.into_iter().filter(|(_, points)| 2 * points.len() >= most).map(|(size, points)| {
         let medians: Vec<f64> = points.iter().map(|point| point.seconds).collect();
-        CurvePoint::of(size, stats::median(&medians), points.into_iter().flat_map(|point| point.blocks).collect())
+        CurvePoint::of(size, stats::median(&medians), points.into_iter().flat_map(|point| point.rounds).collect())
     });
     Breaks::of(&points.collect::<Vec<_>>())
 }

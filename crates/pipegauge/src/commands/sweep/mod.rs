@@ -18,7 +18,7 @@ use super::files;
 use crate::config::names;
 use crate::config::sweep::SweepPlan;
 use crate::document::SweepDocument;
-use crate::exit::Exit;
+use crate::exit::{Exit, no_json};
 use crate::flags::SweepFlags;
 use crate::out;
 use crate::signals::Stop;
@@ -48,6 +48,7 @@ pub fn sweep(flags: &SweepFlags, json: bool) -> Result<Exit> {
     };
     let (cells, refused) = measure::cells(&plan, &store)?;
     if flags.dry_run {
+        no_json(json, "sweep --dry-run")?;
         return planned(&plan, &cells, &refused);
     }
     // Only now, so that a sweep that can't be measured leaves no folder.
@@ -76,17 +77,18 @@ fn planned(plan: &SweepPlan, cells: &[crate::config::sweep::Cell], refused: &[(S
         Seconds(time)
     );
     cells.iter().for_each(|cell| text.push_str(&format!("  {}\n", cell.name())));
-    text.push_str(&left_out(refused));
+    text.push_str(&left_out("Can't be measured", refused));
     out::text(&report::words::plain(&text))?;
-    Ok(Exit::Ok)
+    // As the sweep itself would end.
+    Ok(if refused.is_empty() { Exit::Ok } else { Exit::Short })
 }
 
-fn left_out(missing: &[(String, String)]) -> String {
+fn left_out(title: &str, missing: &[(String, String)]) -> String {
     if missing.is_empty() {
         return String::new();
     }
     let lines: String = missing.iter().map(|(cell, why)| format!("  {cell}: {why}\n")).collect();
-    format!("\nNot measured:\n{lines}")
+    format!("\n{title}:\n{lines}")
 }
 
 /// Shows what the folder has, draws it, and says how it ended.
@@ -113,7 +115,7 @@ fn shown(
         out::json(&SweepDocument::new(store.folder(), &sweep, missing, map.as_deref(), &page))
     } else {
         let mut text = sweep.text();
-        text.push_str(&left_out(missing));
+        text.push_str(&left_out("Not measured", missing));
         text.push_str(&format!("\nRuns: {}\nPage: {}\n", store.folder().display(), page.display()));
         text.extend(map.as_ref().map(|file| format!("Heat map: {}\n", file.display())));
         out::text(&report::text::folded(&report::words::plain(&text), out::prose())).map_err(Into::into)

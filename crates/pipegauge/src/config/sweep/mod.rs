@@ -13,6 +13,8 @@ mod axis;
 mod cell;
 mod file;
 
+use std::borrow::Cow;
+
 use anyhow::{Result, bail};
 use model::sweep::Design;
 use rand::SeedableRng;
@@ -27,7 +29,8 @@ pub use axis::{Axis, DEFAULT};
 pub use cell::Cell;
 pub use file::PlanFile;
 
-use crate::flags::SweepFlags;
+use super::paths::of_a_kind;
+use crate::flags::{MOST_CONNECTIONS, SweepFlags};
 
 /// The schema of a plan that this program writes.
 pub const SCHEMA: &str = "pipegauge-sweep-plan/1";
@@ -40,6 +43,8 @@ const MOST_CELLS: usize = 10_000;
 /// Flags of `run` that start a command or reach another host.
 const STEERING: [&str; 7] =
     ["--near", "--peer", "--peer-address", "--near-under", "--peer-under", "--remote-program", "--key"];
+/// Flags of `run` that say how many connections or processes there are at once.
+const CROWDS: [&str; 4] = ["--flows", "--pairs", "--members", "--load"];
 /// Longest budget of a cell in a round, seconds: a year.
 const MOST_BUDGET: f64 = 365.0 * 24.0 * 3600.0;
 /// Most rounds.
@@ -127,10 +132,10 @@ impl SweepPlan {
             bail!("a cell's --budget is at most {}, one year", Seconds(MOST_BUDGET));
         }
         if let Some(path) = self.paths().find(|path| path.starts_with('-')) {
-            bail!("'{}' is no transport but a flag", report::words::plain(path));
+            bail!("'{}' is no transport but a flag", report::words::plain(&path));
         }
         // A module's options are known once it was looked up. Where one can't be had, the cells say why, and a folder is shown all the same.
-        let found: Vec<bool> = self.paths().map(|path| registry::named(name_of(path)).is_ok()).collect();
+        let found: Vec<bool> = self.paths().map(|path| registry::named(name_of(&path)).is_ok()).collect();
         let known = found.iter().all(|found| *found);
         for (at, axis) in self.axes.iter().enumerate() {
             axis.differs()?;
@@ -156,26 +161,60 @@ impl SweepPlan {
         }
     }
 
-    /// Its paths as they are typed.
-    fn paths(&self) -> impl Iterator<Item = &String> {
+    /// Its paths as they are run.
+    fn paths(&self) -> impl Iterator<Item = Cow<'_, str>> {
         self.axes
             .iter()
             .filter(|axis| axis.name == axis::TRANSPORT)
             .flat_map(|axis| &axis.levels)
             .chain(&self.transport)
+            .map(|path| of_a_kind(path))
     }
 
-    /// What in it starts a command or reaches another host: nobody typed it where the plan was read.
+    /// What in it starts or loads something, or reaches another host: nobody typed it where the plan was read.
     pub fn steers(&self) -> Option<String> {
         let levels =
             |axis: &Axis| axis.levels.iter().map(|level| format!("--{}={level}", axis.name)).collect::<Vec<_>>();
         let commands =
             self.paths().filter(|path| registry::named(name_of(path)).is_ok_and(|t| t.ends() == Ends::Echoed));
-        let commands = commands.cloned();
+        let commands = commands.map(Cow::into_owned);
+        // An option may be in a path's text, or an axis of its own.
+        let has = |path: &str, option: &str| {
+            let all = registry::named(name_of(path)).map(|t| t.options()).unwrap_or_default();
+            all.iter().any(|o| o.steers && o.name == option)
+        };
+        let typed = |path: &str| {
+            let options = path.split_once(':').map_or("", |(_, options)| options).split(',');
+            options.filter_map(|o| o.split_once('=')).any(|(option, _)| has(path, option.trim()))
+        };
+        let by_axis = |path: Cow<'_, str>| {
+            self.axes
+                .iter()
+                .find(|axis| has(&path, &axis.name))
+                .map(|axis| format!("{path}:{}", levels(axis).join(" ")))
+        };
+        let options =
+            self.paths().filter(|path| typed(path)).map(Cow::into_owned).chain(self.paths().filter_map(by_axis));
         let words = self.flags.iter().cloned().chain(self.axes.iter().flat_map(levels));
         let steering =
             words.filter(|word| STEERING.iter().any(|flag| word == flag || word.starts_with(&format!("{flag}="))));
-        commands.chain(steering).next().map(|what| report::words::plain(&what))
+        commands.chain(options).chain(steering).chain(self.crowd()).next().map(|what| report::words::plain(&what))
+    }
+
+    /// More connections or processes at once than a file may ask for, as they are typed.
+    fn crowd(&self) -> Option<String> {
+        let above = |text: &str| text.trim().parse::<u64>().is_ok_and(|n| n > u64::from(MOST_CONNECTIONS));
+        let many = |flag: &str, text: &str| text.split(',').any(above).then(|| format!("{flag}={text}"));
+        let typed = |flag: &&str| {
+            let own = self.flags.iter().zip(self.flags.iter().skip(1)).find(|(word, _)| word == flag);
+            let joined = self.flags.iter().filter_map(|word| word.strip_prefix(*flag)?.strip_prefix('='));
+            own.map(|(_, text)| text.as_str()).into_iter().chain(joined).find_map(|text| many(flag, text))
+        };
+        let by_axis = |flag: &&str| {
+            let axis = self.axes.iter().find(|axis| axis.name == flag.trim_start_matches('-'))?;
+            axis.levels.iter().find_map(|level| many(flag, level))
+        };
+        CROWDS.iter().find_map(|flag| typed(flag).or_else(|| by_axis(flag)))
     }
 
     /// Its axes as the model has them.

@@ -14,7 +14,7 @@ pub(super) fn joined(
     (mut near, reported): Came,
     shape: Shape,
     can: &Capabilities,
-    &When { elapsed, between, ahead, ref near_ahead }: &When,
+    &When { elapsed, between, ref ahead, ref near_ahead }: &When,
 ) -> Result<TrialReport, (Option<usize>, SessionError)> {
     // Members of a group that has no time for all iterations end it together, so that each did what the near one did.
     let shorter = TrialSpec {
@@ -46,8 +46,10 @@ pub(super) fn joined(
         credible::credible(&report, &its, can, elapsed).map_err(|why| incredible(i, why))?;
         let mut course = courses.first().map(|course| course.course().unwrap_or_default());
         credible::credible_course(course.as_ref(), &report, &its).map_err(|why| incredible(i, why))?;
-        if spec.timed_at_both() {
-            let ahead = ahead.ok_or_else(|| incredible(i, "moments of no one clock".to_owned()))?;
+        // Processes of one host have one clock, and their courses are compared as they are.
+        if spec.timed_at_both() || ahead.len() > 1 {
+            let its = ahead.get(i % ahead.len().max(1)).copied().flatten();
+            let ahead = its.ok_or_else(|| incredible(i, "moments of no one clock".to_owned()))?;
             let here = course.map(|course| by_this_clock(course, ahead, between)).transpose();
             course = here.map_err(|why| incredible(i, why))?;
         }
@@ -106,7 +108,7 @@ mod tests {
         let spec = TrialSpec { flows: 2, warmup: 1, ..TrialSpec::plain(Pattern::Stream, 1000, 10) };
         let sent = TrialReport { repeats: 10, seconds: 1e-5, ..TrialReport::default() };
         let shape = Shape { topology, one: topology.one(), of: 2 };
-        let when = When { elapsed: CAN, between: (0, 1 << 60), ahead: Some(Ahead::NOT), near_ahead: Vec::new() };
+        let when = When { elapsed: CAN, between: (0, 1 << 60), ahead: vec![Some(Ahead::NOT)], near_ahead: Vec::new() };
         joined(&spec, (vec![sent.clone(), sent], reported), shape, &Capabilities::plain(), &when)
             .map_err(|(far, e)| format!("{far:?} {e}"))
     }
@@ -157,7 +159,7 @@ mod tests {
             let when = When {
                 elapsed: CAN,
                 between: (at, at + 10_000_000),
-                ahead: None,
+                ahead: vec![None],
                 near_ahead: vec![told(0), told(ahead)],
             };
             let shape = Shape { topology: Topology::FanOut, one: "member", of: 2 };
@@ -168,6 +170,28 @@ mod tests {
         assert_eq!(flows.each.iter().map(|flow| flow.iterations).collect::<Vec<_>>(), [5.0, 10.0]);
         let said = of(0).unwrap_err();
         assert!(said.starts_with("member 2 of 2: the near process reports what can't be"), "{said}");
+    }
+
+    /// Pairs whose far processes are on two hosts, of which the second's clock is an hour ahead.
+    #[test]
+    fn far_processes_of_several_hosts_are_compared_by_each_hosts_clock() {
+        let spec = TrialSpec { flows: 3, warmup: 1, ..TrialSpec::plain(Pattern::Stream, 1000, 10) };
+        let (at, hour) = (5_000_000_000u64, 3_600_000_000_000u64);
+        let of = |ahead: Vec<Option<Ahead>>| {
+            let far = vec![received(at + 1_000, 200), received(at + hour + 2_000, 100), received(at + 1_000, 200)];
+            let sent = TrialReport { repeats: 10, seconds: 1e-5, ..TrialReport::default() };
+            let shape = Shape { topology: Topology::Pairs, one: "pair", of: 3 };
+            let between = (at, at + 10_000_000);
+            let when = When { elapsed: CAN, between, ahead, near_ahead: Vec::new() };
+            joined(&spec, (vec![sent.clone(), sent.clone(), sent], far), shape, &Capabilities::plain(), &when)
+                .map_err(|(far, e)| format!("{far:?} {e}"))
+        };
+        let told = |ahead| Some(Ahead::told(at, at + ahead, at));
+        let flows = of(vec![told(0), told(hour)]).unwrap().flows.unwrap();
+        assert!((flows.seconds / 1e-6 - 1.0).abs() < 1e-9 && (flows.span / 2e-6 - 1.0).abs() < 1e-9, "{flows:?}");
+        assert_eq!(flows.each.iter().map(|flow| flow.iterations).collect::<Vec<_>>(), [5.0, 10.0, 5.0]);
+        assert!(of(vec![told(0), told(0)]).unwrap_err().starts_with("Some(1)"), "moments outside the trial");
+        assert!(of(vec![told(0), None]).unwrap_err().starts_with("Some(1)"), "what its processes say can't be");
     }
 
     #[test]

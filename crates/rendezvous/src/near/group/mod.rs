@@ -47,6 +47,8 @@ pub(crate) struct GroupSession {
     /// Where far processes come from, and those beyond the first where they stay.
     reach: Reach,
     others: Vec<Rc<RefCell<Meeting>>>,
+    /// How many hosts far processes take in turn.
+    far_hosts: usize,
     /// This program, for its members, and where they run if that is not here.
     program: PathBuf,
     elsewhere: Option<Elsewhere>,
@@ -76,6 +78,7 @@ impl GroupSession {
             stop,
             reach,
             others,
+            far_hosts: 1,
             program,
             elsewhere: None,
             reported: Reported::default(),
@@ -90,6 +93,11 @@ impl GroupSession {
     /// The same with near processes on other hosts.
     pub(crate) fn spread_over(self, elsewhere: Option<Elsewhere>) -> Self {
         Self { elsewhere, ..self }
+    }
+
+    /// The same with far processes that take so many hosts in turn.
+    pub(crate) fn far_over(self, far_hosts: usize) -> Self {
+        Self { far_hosts, ..self }
     }
 
     /// The same with ranks that other sides of the run have, too.
@@ -190,14 +198,14 @@ impl GroupSession {
         let clocks = self.elsewhere.is_some();
         let mut processes =
             Processes { members: &mut open.members, fars, patience, reliable, clocks, ahead: Vec::new() };
+        let hosts = self.far_hosts;
         let report = match processes.run(spec) {
-            Ok(came) => joined(spec, came, shape, &self.capabilities, &processes.when(asked, began)).inspect_err(
-                |(far, why)| {
+            Ok(came) => joined(spec, came, shape, &self.capabilities, &processes.when(asked, began, hosts))
+                .inspect_err(|(far, why)| {
                     if let (Some(far), SessionError::Control(why)) = (far, why) {
                         processes.fars[*far].control.incredible(why);
                     }
-                },
-            ),
+                }),
             Err(findings) => Err((None, shape.cause(findings))),
         };
         match report {
@@ -217,7 +225,7 @@ impl Session for GroupSession {
         self.capabilities.clone()
     }
 
-    fn open(&mut self, _block: u32) -> Result<Party, SessionError> {
+    fn open(&mut self, _round: u32) -> Result<Party, SessionError> {
         // The last round's processes end before the next ones start: two would share a CPU.
         self.leave_open();
         if self.stopped() {
@@ -234,6 +242,7 @@ impl Session for GroupSession {
             flows: flows(&open.effective, &open.cpus, self.plan.both),
             members: self.members(&open),
             load: None,
+            cpus: self.kept_to(&open),
         };
         self.open = Some(open);
         Ok(party)

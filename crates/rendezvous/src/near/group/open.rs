@@ -110,7 +110,9 @@ impl GroupSession {
             let environment = self.reported.far.len() <= i;
             let met = meeting::met_here(starting, &terms(i, listens_at, environment));
             let met = met.map_err(|e| named(Who::Far(i), launched(&mut seats, e)))?;
-            self.reported.far.extend(met.inherited());
+            // What a wrapper or a launcher left it, only the process itself sees.
+            let apart = seats.is_some() || !self.plan.peer_under.is_empty();
+            self.reported.far.extend(if apart { met.environment.clone() } else { met.inherited() });
             fars.push(Rc::new(RefCell::new(met)));
         }
         if let Reach::Shared(first) = &self.reach {

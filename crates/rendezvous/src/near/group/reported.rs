@@ -52,4 +52,20 @@ impl GroupSession {
         });
         near.chain(far).collect()
     }
+
+    /// CPUs that the first process of each side may run on, where both are of this host.
+    pub(super) fn kept_to(&self, open: &Open) -> (Vec<u32>, Vec<u32>) {
+        if self.elsewhere.is_some() {
+            // CPUs of another host have the same numbers.
+            return Default::default();
+        }
+        let found = |cpu: Option<u32>, seen: Option<&Environment>| match cpu {
+            Some(cpu) => vec![cpu],
+            None => seen.map_or_else(Vec::new, |seen| seen.cpus.clone()),
+        };
+        (
+            found(open.cpus.0.first().copied(), self.reported.near.first()),
+            found(open.cpus.1.first().copied().flatten(), self.reported.far.first()),
+        )
+    }
 }

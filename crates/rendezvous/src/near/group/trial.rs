@@ -33,12 +33,12 @@ pub(super) struct Processes<'a> {
     pub ahead: Vec<Ahead>,
 }
 
-/// When a trial ran: how long it took until all had answered, from when to when that was by this side's clock, and how far the far sides' clock is ahead;
-/// none where what they say of it can't be.
+/// When a trial ran: how long it took until all had answered, from when to when that was by this side's clock, and how far clocks of other hosts are ahead.
 pub(super) struct When {
     pub elapsed: Duration,
     pub between: (u64, u64),
-    pub ahead: Option<Ahead>,
+    /// Of each host that far processes take in turn; none where what they say of its clock can't be.
+    pub ahead: Vec<Option<Ahead>>,
     /// How far the near processes' clocks are ahead; empty where they have this side's.
     pub near_ahead: Vec<Ahead>,
 }
@@ -57,10 +57,13 @@ struct Answers {
 }
 
 impl Processes<'_> {
-    /// When a trial ran that was asked for at these two clocks' `asked` and `began`, and how the far sides' clock compares with this one's.
-    pub(super) fn when(&self, asked: Instant, began: u64) -> When {
-        let ahead = self.fars.iter().map(|far| Some(far.control.ahead()));
-        let ahead = ahead.reduce(|all, one| all?.and(one?)).flatten();
+    /// When a trial ran that was asked for at these two clocks' `asked` and `began`, and how the clocks of so many far hosts compare with this one's.
+    pub(super) fn when(&self, asked: Instant, began: u64, hosts: usize) -> When {
+        let of_host = |host| {
+            let ahead = self.fars.iter().skip(host).step_by(hosts.max(1)).map(|far| Some(far.control.ahead()));
+            ahead.reduce(|all, one| all?.and(one?)).flatten()
+        };
+        let ahead = (0..hosts.max(1)).map(of_host).collect();
         When { elapsed: asked.elapsed(), between: (began, Monotonic.now()), ahead, near_ahead: self.ahead.clone() }
     }
 

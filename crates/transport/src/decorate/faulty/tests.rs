@@ -13,7 +13,7 @@ fn faulty(fault: &str) -> (Faulty<Notebook, Virtual>, Virtual) {
     (Faulty::with_clock(Notebook::default(), &fault, &Patience::default(), clock.clone()), clock)
 }
 
-fn block(number: u64) -> Vec<u8> {
+fn message(number: u64) -> Vec<u8> {
     vec![number as u8; 64]
 }
 
@@ -22,7 +22,7 @@ fn shares_come_true_and_the_seed_decides_which() {
     let fates = |fault: &str| {
         let (mut link, clock) = faulty(fault);
         for i in 0..20_000 {
-            link.send(&block(i)).unwrap();
+            link.send(&message(i)).unwrap();
         }
         (link.counts(), link.inner.sent, clock.now())
     };
@@ -42,14 +42,14 @@ fn shares_come_true_and_the_seed_decides_which() {
 }
 
 #[test]
-fn a_corrupted_block_leaves_the_callers_memory_alone() {
+fn a_corrupted_message_leaves_the_callers_memory_alone() {
     let (mut link, _) = faulty("corrupt=100%");
-    let mine = block(1);
+    let mine = message(1);
     link.inner.inbox.push_back(vec![9; 4]);
     link.send(&mine).unwrap();
     link.exchange(&mine, &mut [0; 4]).unwrap();
     link.send(&[]).unwrap();
-    assert_eq!(mine, block(1));
+    assert_eq!(mine, message(1));
     assert!(link.inner.sent[..2].iter().all(|sent| *sent != mine));
     assert!(link.inner.sent[2].is_empty());
 }
@@ -59,7 +59,7 @@ fn a_dropped_half_of_an_exchange_still_receives() {
     let (mut link, _) = faulty("drop=100%");
     link.inner.inbox.push_back(vec![9; 4]);
     let mut into = [0; 4];
-    link.exchange(&block(1), &mut into).unwrap();
+    link.exchange(&message(1), &mut into).unwrap();
     assert_eq!((into, link.inner.sent.len()), ([9; 4], 0));
 }
 
@@ -68,10 +68,10 @@ fn a_cut_sends_half_and_ends_the_link() {
     let (near, mut far) = Plain::pair();
     let fault = "cut=2".parse().unwrap();
     let mut near = Faulty::new(near, &fault, &Patience::default());
-    near.send(&block(0)).unwrap();
-    near.send(&block(1)).unwrap();
-    assert!(matches!(near.send(&block(2)), Err(LinkError::Cut { message: 2 })));
-    assert!(matches!(near.send(&block(3)), Err(LinkError::Cut { message: 2 })));
+    near.send(&message(0)).unwrap();
+    near.send(&message(1)).unwrap();
+    assert!(matches!(near.send(&message(2)), Err(LinkError::Cut { message: 2 })));
+    assert!(matches!(near.send(&message(3)), Err(LinkError::Cut { message: 2 })));
     assert!(matches!(near.recv(&mut [0]), Err(LinkError::Cut { message: 2 })));
     near.close().unwrap();
     let mut into = [0; 64 + 64 + 32];
@@ -81,17 +81,17 @@ fn a_cut_sends_half_and_ends_the_link() {
 }
 
 #[test]
-fn a_stall_comes_once_before_its_block_whichever_way_that_goes() {
+fn a_stall_comes_once_before_its_message_whichever_way_that_goes() {
     let (mut link, clock) = faulty("stall=2s@3");
     let mut times = Vec::new();
     for i in 0..6 {
-        link.send(&block(i)).unwrap();
+        link.send(&message(i)).unwrap();
         times.push(clock.now());
     }
     assert_eq!(times, [0, 0, 0, 2_000_000_000, 2_000_000_000, 2_000_000_000]);
     let (mut link, clock) = faulty("stall=2s@1");
     for i in 0..3 {
-        link.inner.inbox.push_back(block(i));
+        link.inner.inbox.push_back(message(i));
         link.recv(&mut [0; 64]).unwrap();
     }
     assert_eq!((clock.now(), link.counts().stalled), (2_000_000_000, 1));
@@ -103,7 +103,7 @@ fn a_stall_ends_when_the_side_is_asked_to_stop() {
     let patience = Patience::new(Duration::from_secs(10), stop.clone());
     let fault = "stall=3600s@1".parse().unwrap();
     let mut link = Faulty::new(Notebook::default(), &fault, &patience);
-    link.send(&block(0)).unwrap();
+    link.send(&message(0)).unwrap();
     stop.store(true, Ordering::Relaxed);
-    assert!(matches!(link.send(&block(1)), Err(LinkError::Interrupted)));
+    assert!(matches!(link.send(&message(1)), Err(LinkError::Interrupted)));
 }

@@ -18,7 +18,7 @@ fn shaped(shape: &str, role: FarRole) -> (Shaped<TheoryLink, Virtual>, Virtual) 
 const SLOW: &str = "rate=8Mbit/s,latency=5ms";
 
 #[test]
-fn a_round_trip_takes_both_latencies_and_both_blocks_at_the_rate() {
+fn a_round_trip_takes_both_latencies_and_both_messages_at_the_rate() {
     let (mut link, clock) = shaped(SLOW, FarRole::Echo);
     let mut into = [0; 1000];
     for round in 1..=3_u8 {
@@ -57,7 +57,7 @@ fn the_cost_of_the_link_within_does_not_come_on_top_of_the_rate() {
 }
 
 #[test]
-fn blocks_under_way_overlap() {
+fn messages_under_way_overlap() {
     let (mut link, clock) = shaped(SLOW, FarRole::Echo);
     let mut into = [0; 1000];
     (0..20).for_each(|_| link.send(&[0; 1000]).unwrap());
@@ -95,10 +95,10 @@ fn rate_or_latency_alone_leaves_the_other_as_it_is() {
 #[test]
 fn what_is_held_is_bounded() {
     let (mut link, clock) = shaped("latency=1s", FarRole::Sink);
-    let block = vec![0; 16 << 20];
-    (0..4).for_each(|_| link.send(&block).unwrap());
+    let message = vec![0; 16 << 20];
+    (0..4).for_each(|_| link.send(&message).unwrap());
     assert_eq!((clock.now(), link.held_bytes), (0, HELD_MOST));
-    link.send(&block).unwrap();
+    link.send(&message).unwrap();
     assert!(clock.now() >= 2_000_000_000 && link.held_bytes == HELD_MOST);
     link.close().unwrap();
     assert_eq!((link.held_bytes, link.held.len()), (0, 0));
@@ -116,9 +116,9 @@ fn a_wait_for_nothing_ends_in_time() {
 fn a_real_stream_without_polling_works_and_is_never_faster_than_the_shape() {
     let (near, mut far) = Plain::pair();
     let echo = std::thread::spawn(move || {
-        let mut block = [0; 100];
-        while far.recv(&mut block).is_ok() {
-            far.send(&block).unwrap();
+        let mut message = [0; 100];
+        while far.recv(&mut message).is_ok() {
+            far.send(&message).unwrap();
         }
     });
     let mut near = Shaped::new(near, &"rate=8Mbit/s,latency=1ms".parse().unwrap(), &Patience::default());

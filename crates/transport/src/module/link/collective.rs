@@ -6,7 +6,7 @@ use super::{MISSING, ModuleLink};
 use crate::{Collective, LinkError, WORD};
 
 impl ModuleLink {
-    /// Whether a block for each member has this length.
+    /// Whether a message for each member has this length.
     fn for_each(&self, len: usize, all: usize) -> Result<(), LinkError> {
         let members = self.members() as usize;
         match len.checked_mul(members) == Some(all) {
@@ -26,9 +26,9 @@ impl Collective for ModuleLink {
     fn barrier(&mut self) -> Result<(), LinkError> {
         through!(self, collective.barrier, "waiting at a barrier", 0, Duration::ZERO, ())
     }
-    fn broadcast(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
-        let len = block.len();
-        through!(self, collective.broadcast, "broadcasting", len, Duration::ZERO, (block.as_mut_ptr().cast(), len))
+    fn broadcast(&mut self, message: &mut [u8]) -> Result<(), LinkError> {
+        let len = message.len();
+        through!(self, collective.broadcast, "broadcasting", len, Duration::ZERO, (message.as_mut_ptr().cast(), len))
     }
     fn allreduce(&mut self, mine: &[u8], sums: &mut [u8]) -> Result<(), LinkError> {
         let len = mine.len();

@@ -43,20 +43,20 @@ impl Group for ModuleLink {
         };
         ask().is_ok() && hears != 0
     }
-    fn cast(&mut self, block: &[u8]) -> Result<u32, LinkError> {
-        self.queue(block)?;
+    fn cast(&mut self, message: &[u8]) -> Result<u32, LinkError> {
+        self.queue(message)?;
         crate::Link::flush(self)?;
         Ok(self.seat.as_ref().map_or(0, |seat| seat.casts))
     }
-    fn queue(&mut self, block: &[u8]) -> Result<u32, LinkError> {
-        through!(self, group.cast, "casting", block.len(), Duration::ZERO, (block.as_ptr().cast(), block.len()))?;
+    fn queue(&mut self, message: &[u8]) -> Result<u32, LinkError> {
+        through!(self, group.cast, "casting", message.len(), Duration::ZERO, (message.as_ptr().cast(), message.len()))?;
         let Some(seat) = &mut self.seat else { return Err(MISSING) };
         seat.casts = seat.casts.wrapping_add(1);
         Ok(seat.casts)
     }
-    fn deliver(&mut self, block: &mut [u8]) -> Result<Delivered, LinkError> {
+    fn deliver(&mut self, message: &mut [u8]) -> Result<Delivered, LinkError> {
         let (mut from, mut number) = (0, 0);
-        let (into, len) = (block.as_mut_ptr().cast(), block.len());
+        let (into, len) = (message.as_mut_ptr().cast(), message.len());
         through!(
             self,
             group.deliver,
@@ -67,14 +67,21 @@ impl Group for ModuleLink {
         )?;
         Ok(Delivered { from, number })
     }
-    fn answer(&mut self, to: u32, block: &[u8]) -> Result<(), LinkError> {
+    fn answer(&mut self, to: u32, message: &[u8]) -> Result<(), LinkError> {
         if to >= self.members() || (to == 0) == (self.rank() == 0) {
             return Err(LinkError::Unsupported("answer a member that it has not met, or itself"));
         }
-        through!(self, group.answer, "answering", block.len(), Duration::ZERO, (to, block.as_ptr().cast(), block.len()))
+        through!(
+            self,
+            group.answer,
+            "answering",
+            message.len(),
+            Duration::ZERO,
+            (to, message.as_ptr().cast(), message.len())
+        )
     }
-    fn answered(&mut self, block: &mut [u8]) -> Result<u32, LinkError> {
-        let (mut from, into, len) = (0, block.as_mut_ptr().cast(), block.len());
+    fn answered(&mut self, message: &mut [u8]) -> Result<u32, LinkError> {
+        let (mut from, into, len) = (0, message.as_mut_ptr().cast(), message.len());
         through!(self, group.answered, "waiting for an answer", len, Duration::ZERO, (into, len, &raw mut from))?;
         Ok(from)
     }

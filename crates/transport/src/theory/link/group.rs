@@ -29,9 +29,9 @@ impl Members {
         self.each.iter_mut().for_each(|far| far.begin(role));
     }
 
-    /// Leaves the first `blocks` out of what each saw.
-    pub fn skip(&mut self, blocks: u64) {
-        self.each.iter_mut().for_each(|far| far.skip(blocks));
+    /// Leaves the first `messages` out of what each saw.
+    pub fn skip(&mut self, messages: u64) {
+        self.each.iter_mut().for_each(|far| far.skip(messages));
     }
 
     /// Forgets what is under way.
@@ -56,11 +56,11 @@ impl Group for TheoryLink {
         0
     }
 
-    fn cast(&mut self, block: &[u8]) -> Result<u32, LinkError> {
+    fn cast(&mut self, message: &[u8]) -> Result<u32, LinkError> {
         self.usable("casting")?;
         self.sync();
         self.members.casts = self.members.casts.wrapping_add(1);
-        let (bytes, number) = (block.len() as u64, self.members.casts);
+        let (bytes, number) = (message.len() as u64, self.members.casts);
         let first = self.out.carry(&self.theory, &mut self.dice, self.now, bytes);
         let mut answers = Vec::with_capacity(self.members.each.len());
         for (rank, far) in (1..).zip(&mut self.members.each) {
@@ -91,18 +91,18 @@ impl Group for TheoryLink {
         Err(NEAR)
     }
 
-    fn answered(&mut self, block: &mut [u8]) -> Result<u32, LinkError> {
+    fn answered(&mut self, message: &mut [u8]) -> Result<u32, LinkError> {
         self.usable("waiting for answers")?;
         self.sync();
         let Some((at, rank, bytes, number)) = self.members.answers.pop_front() else {
             return Err(self.nothing_comes());
         };
         self.move_to(at);
-        if bytes != block.len() as u64 {
-            let wanted = block.len();
+        if bytes != message.len() as u64 {
+            let wanted = message.len();
             return Err(LinkError::Protocol(format!("an answer of {bytes} bytes came where {wanted} were expected")));
         }
-        block.iter_mut().zip(number.to_le_bytes()).for_each(|(to, from)| *to = from);
+        message.iter_mut().zip(number.to_le_bytes()).for_each(|(to, from)| *to = from);
         Ok(rank)
     }
 }

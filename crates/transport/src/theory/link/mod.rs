@@ -81,7 +81,7 @@ impl TheoryLink {
     pub fn new(theory: &Theory, loss_timeout: f64) -> Self {
         Self {
             asked: theory.clone(),
-            theory: theory.with_blocks_at_pages(true),
+            theory: theory.with_messages_at_pages(true),
             clock: Virtual::default(),
             now: 0.0,
             out: Line::default(),
@@ -110,16 +110,16 @@ impl TheoryLink {
         self.forget();
     }
 
-    /// Leaves the next `blocks` out of what the far side reports: a trial's warm-up. Call it after `set_role`.
-    pub fn skip(&mut self, blocks: u64) {
-        self.far.skip(blocks);
-        self.members.skip(blocks);
+    /// Leaves the next `messages` out of what the far side reports: a trial's warm-up. Call it after `set_role`.
+    pub fn skip(&mut self, messages: u64) {
+        self.far.skip(messages);
+        self.members.skip(messages);
     }
 
-    /// Makes a fresh connection; `block` alone, with the seed, decides the noise that it shares. The role stays; what
+    /// Makes a fresh connection; `round` alone, with the seed, decides the noise that it shares. The role stays; what
     /// was under way is gone. Takes no time.
-    pub fn connect(&mut self, block: u64) {
-        self.dice.connect(block);
+    pub fn connect(&mut self, round: u64) {
+        self.dice.connect(round);
         self.forget();
         self.open = true;
     }
@@ -192,13 +192,13 @@ impl TheoryLink {
 
     /// Puts a message on its way: when its last byte will have left.
     #[inline]
-    pub(super) fn carry(&mut self, block: &[u8]) -> Result<f64, LinkError> {
+    pub(super) fn carry(&mut self, message: &[u8]) -> Result<f64, LinkError> {
         self.usable("sending")?;
         self.sync();
-        let bytes = block.len() as u64;
+        let bytes = message.len() as u64;
         let passage = self.out.carry(&self.theory, &mut self.dice, self.now, bytes);
         let reaction = self.far.arrive(&passage, bytes);
-        self.react(reaction, block);
+        self.react(reaction, message);
         Ok(passage.sent)
     }
 
@@ -210,7 +210,7 @@ impl TheoryLink {
     }
 
     #[inline]
-    fn react(&mut self, reaction: Reaction, block: &[u8]) {
+    fn react(&mut self, reaction: Reaction, message: &[u8]) {
         match reaction {
             Reaction::None => {}
             Reaction::Missing => self.answers.miss(),
@@ -219,7 +219,7 @@ impl TheoryLink {
                 if back.lost {
                     self.answers.miss();
                 } else {
-                    self.answers.push(Answer { at: back.last, bytes, echo }, block);
+                    self.answers.push(Answer { at: back.last, bytes, echo }, message);
                 }
             }
         }
@@ -257,7 +257,7 @@ impl Link for TheoryLink {
     fn buffer(&mut self, asked: &Asked) -> Result<Buffer, LinkError> {
         let memory = asked.ordinary()?;
         let at_pages = (memory.as_ptr() as usize).is_multiple_of(PAGE);
-        self.theory = self.asked.with_blocks_at_pages(at_pages);
+        self.theory = self.asked.with_messages_at_pages(at_pages);
         self.out.known_no_more();
         self.back.known_no_more();
         Ok(memory)
@@ -280,19 +280,19 @@ impl Link for TheoryLink {
     }
 
     #[inline]
-    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
-        let sent = self.carry(block)?;
+    fn send(&mut self, message: &[u8]) -> Result<(), LinkError> {
+        let sent = self.carry(message)?;
         self.move_to(sent);
         Ok(())
     }
 
     #[inline]
-    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
+    fn recv(&mut self, message: &mut [u8]) -> Result<(), LinkError> {
         self.usable("receiving")?;
         self.sync();
-        let Some(answer) = self.answers.pop(block) else { return Err(self.nothing_comes()) };
+        let Some(answer) = self.answers.pop(message) else { return Err(self.nothing_comes()) };
         self.move_to(answer.at);
-        let wanted = block.len() as u64;
+        let wanted = message.len() as u64;
         if answer.bytes == wanted {
             Ok(())
         } else {

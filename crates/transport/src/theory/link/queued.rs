@@ -24,8 +24,8 @@ impl Posts {
 }
 
 impl Queued for TheoryLink {
-    fn post(&mut self, block: &[u8]) -> Result<(), LinkError> {
-        let sent = self.carry(block)?;
+    fn post(&mut self, message: &[u8]) -> Result<(), LinkError> {
+        let sent = self.carry(message)?;
         self.posts.leave.push_back(sent);
         self.posts.posted += 1;
         Ok(())

@@ -3,9 +3,10 @@
 //! A put goes there as a message does, and a fence waits until a packet without payload has come back from where the last put arrived. A get is a
 //! packet without payload there, and the bytes back. The far side does nothing.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
-use super::TheoryLink;
+use super::{Theory, TheoryLink};
 use crate::{LinkError, OneSided};
 
 /// What the modelled far side exposes.
@@ -55,6 +56,14 @@ impl Exposed {
     }
 }
 
+/// The model where no receiver is asked before a message is sent: memory is exposed already.
+fn unasked(theory: &Theory) -> Cow<'_, Theory> {
+    match theory.eager {
+        None => Cow::Borrowed(theory),
+        Some(_) => Cow::Owned(Theory { eager: None, ..theory.clone() }),
+    }
+}
+
 impl OneSided for TheoryLink {
     fn reserve(&mut self, len: usize) -> Result<(), LinkError> {
         self.expose(len)
@@ -92,7 +101,7 @@ impl OneSided for TheoryLink {
         self.usable("putting")?;
         self.exposed.within(at, from.len())?;
         self.sync();
-        let passage = self.out.carry(&self.theory, &mut self.dice, self.now, from.len() as u64);
+        let passage = self.out.carry(&unasked(&self.theory), &mut self.dice, self.now, from.len() as u64);
         if passage.lost {
             self.exposed.lost = true;
         } else {
@@ -108,7 +117,7 @@ impl OneSided for TheoryLink {
         self.exposed.within(at, into.len())?;
         self.sync();
         let there = self.out.carry(&self.theory, &mut self.dice, self.now, 0);
-        let back = self.back.carry(&self.theory, &mut self.dice, there.last, into.len() as u64);
+        let back = self.back.carry(&unasked(&self.theory), &mut self.dice, there.last, into.len() as u64);
         self.arrives(there.lost || back.lost, back.last)?;
         self.exposed.read(at, into)
     }

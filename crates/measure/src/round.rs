@@ -61,16 +61,16 @@ const FEWEST_ROUNDS: [f64; 2] = [5.0, 9.0];
 const STEP: u64 = 10;
 const PART: u64 = 4;
 
-/// The round `block` of all `sides`, where `planned` were planned: fewer and longer ones where opening them would take most of the time.
-pub(crate) fn round(sides: &[PathRun<'_>], block: u32, planned: u32) -> Round {
+/// The round of this `number` of all `sides`, where `planned` were planned: fewer and longer ones where opening them would take most of the time.
+pub(crate) fn next(sides: &[PathRun<'_>], number: u32, planned: u32) -> Round {
     let left = sides.iter().map(PathRun::left).fold(f64::INFINITY, f64::min);
     let over = sides.iter().map(|side| side.overhead).fold(0.0, f64::max);
     let fit = |seconds: f64| left / seconds.max(f64::MIN_POSITIVE);
     let opening = opening(sides);
-    let fewest = (FEWEST_ROUNDS[usize::from(sides.len() > 1)] - f64::from(block.saturating_sub(1))).max(1.0);
+    let fewest = (FEWEST_ROUNDS[usize::from(sides.len() > 1)] - f64::from(number.saturating_sub(1))).max(1.0);
     let most = fit((OPENINGS * opening).max(opening + TRIALS * over)).max(fewest.min(fit(LEAST_OPENINGS * opening)));
-    let still = f64::from((planned + 1).saturating_sub(block)).min(most.floor()).max(1.0);
-    Round { time: left / still, rounds: block.saturating_sub(1) + still as u32, still }
+    let still = f64::from((planned + 1).saturating_sub(number)).min(most.floor()).max(1.0);
+    Round { time: left / still, rounds: number.saturating_sub(1) + still as u32, still }
 }
 
 /// Seconds that a round takes to open on the slowest side.
@@ -217,25 +217,25 @@ fn due(sides: &mut [PathRun<'_>], sizes: &[u64], costs: &[f64], shares: &[f64], 
 
 /// Ends the points that all `sides` know well enough, and updates how uncertain the others are. Sides end a point together: a round of one
 /// side only has no neighbour to compare it with. An error comes with the number of its side.
-pub(crate) fn settle(sides: &mut [PathRun<'_>], block: u32) -> Result<(), (usize, RunError)> {
+pub(crate) fn settle(sides: &mut [PathRun<'_>], round: u32) -> Result<(), (usize, RunError)> {
     let told: Vec<(Common, Vec<u64>)> = sides.iter_mut().map(PathRun::known).collect();
     for (number, (side, (common, known))) in sides.iter_mut().zip(&told).enumerate() {
         for size in known.iter().filter(|size| told.iter().all(|(_, known)| known.contains(size))) {
             side.end_point(*size, Why::Precision, common).map_err(|e| (number, e))?;
         }
     }
-    let done = sides.iter().any(|side| !side.wants_more(block));
+    let done = sides.iter().any(|side| !side.wants_more(round));
     sides.iter_mut().for_each(|side| side.done = done);
     Ok(())
 }
 
 impl PathRun<'_> {
     /// One round: every size of `order`, within `time` seconds.
-    pub fn block(&mut self, block: u32, time: f64, order: &[u64], stop: &AtomicBool) -> Result<(), RunError> {
+    pub fn round(&mut self, round: u32, time: f64, order: &[u64], stop: &AtomicBool) -> Result<(), RunError> {
         let begin = self.session.now();
-        self.open(block, order.len() as u32)?;
+        self.open(round, order.len() as u32)?;
         if !self.plan.scheduled() {
-            self.warm_up(block, MIDDLING, time)?;
+            self.warm_up(round, MIDDLING, time)?;
         }
         let used = (self.session.now() - begin) as f64 * 1e-9;
         self.opened(used);
@@ -249,14 +249,14 @@ impl PathRun<'_> {
                 continue;
             }
             let n = self.repeats(size, slice * self.weight(size));
-            let n = self.tried(size, n, block)?;
-            self.trial(size, n, block, false)?;
+            let n = self.tried(size, n, round)?;
+            self.trial(size, n, round, false)?;
             let spent = (self.session.now() - begin) as f64 * 1e-9;
             if self.plan.trials.is_none() && spent > time * 1.5 && self.spent + spent > self.plan.budget {
                 break;
             }
         }
-        self.note_taken(block)?;
+        self.note_taken(round)?;
         self.unload();
         self.spent += (self.session.now() - begin) as f64 * 1e-9;
         Ok(())
@@ -265,7 +265,7 @@ impl PathRun<'_> {
     /// Iterations for a first long trial of a size: `repeats`, or fewer where longer and longer warm-ups find that they would take far longer
     /// than the typical iteration tells. Where other programs hold the CPUs, a side that spins waits for the other to get one, now and
     /// then for as long as ten thousand round trips: trials of milliseconds may all fall between two waits.
-    fn tried(&mut self, size: u64, mut repeats: u64, block: u32) -> Result<u64, RunError> {
+    fn tried(&mut self, size: u64, mut repeats: u64, round: u32) -> Result<u64, RunError> {
         let plan = self.plan;
         let asked = plan.repeats.is_some() || plan.rate.is_some() || plan.offered.is_some();
         let takes = repeats as f64 * self.estimate(size);
@@ -280,7 +280,7 @@ impl PathRun<'_> {
             if known > repeats / PART {
                 return Ok(repeats);
             }
-            self.trial(size, known, block, true)?;
+            self.trial(size, known, round, true)?;
             let Some(last) = self.points.get(&size).and_then(|p| p.trials.last()) else { return Ok(repeats) };
             let each = last.report.seconds.max(last.report.far.seconds) / last.report.repeats.max(1) as f64;
             repeats = repeats.min((LONGER * takes / each.max(f64::MIN_POSITIVE)) as u64).max(self.fewest(size));
@@ -348,8 +348,8 @@ impl PathRun<'_> {
             let narrow = settled::known(&f, self.plan.precision);
             let Some(p) = self.points.get_mut(&size) else { continue };
             p.width = width;
-            p.known_from = if narrow { Some(p.known_from.unwrap_or(f.blocks)) } else { None };
-            if self.plan.trials.is_none() && p.known_from.is_some_and(|from| f.blocks > from) {
+            p.known_from = if narrow { Some(p.known_from.unwrap_or(f.rounds)) } else { None };
+            if self.plan.trials.is_none() && p.known_from.is_some_and(|from| f.rounds > from) {
                 known.push(size);
             }
         }
@@ -357,10 +357,10 @@ impl PathRun<'_> {
     }
 
     /// Whether another round is worth its time.
-    fn wants_more(&self, block: u32) -> bool {
+    fn wants_more(&self, round: u32) -> bool {
         let open = self.points.values().any(|p| p.ended.is_none());
         match self.plan.trials {
-            Some(n) => block < n,
+            Some(n) => round < n,
             // Less time than this does not make a round: it would visit few sizes.
             None => {
                 open && self.left() > (0.4 * self.plan.budget / f64::from(rounds(self.plan))).max(2.0 * self.opening)
