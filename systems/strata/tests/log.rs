@@ -21,7 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 fn options(bind: SocketAddr, contacts: &[SocketAddr]) -> Options {
     let suspect = PATIENCE * 2;
-    let config = Config { suspect, ..Config::default() };
+    // Who leaves before the others know for certain takes their majority along.
+    let config = Config { suspect, drain: PATIENCE / 2, ..Config::default() };
     Options { bind, contacts: contacts.to_vec(), config, patience: PATIENCE, ..log::options() }
 }
 

@@ -12,6 +12,7 @@ const GOT: u8 = 2;
 const PIECE: u8 = 3;
 const TAKEN: u8 = 4;
 const LEAVING: u8 = 5;
+const HEARD: u8 = 6;
 
 /// A state: its token, the latest primary view that it has passed through, and the size of its last view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub(super) enum Note {
     Taken(u64, u64),
     /// The sender is about to leave.
     Leaving,
+    /// In that view the sender knows for certain that who receives this leaves.
+    Heard(u64),
 }
 
 impl Note {
@@ -76,6 +79,10 @@ impl Note {
                 to.count(*count);
             }
             Self::Leaving => to.u8(LEAVING),
+            Self::Heard(view) => {
+                to.u8(HEARD);
+                to.u64(*view);
+            }
         }
         to.0.into()
     }
@@ -101,6 +108,7 @@ impl Note {
             }
             TAKEN => Self::Taken(from.u64()?, from.count()?),
             LEAVING => Self::Leaving,
+            HEARD => Self::Heard(from.u64()?),
             _ => return Err(Short),
         })
     }
@@ -125,6 +133,7 @@ mod tests {
             Note::Piece(7, 300, 301, body.clone()),
             Note::Taken(7, 2),
             Note::Leaving,
+            Note::Heard(7),
         ] {
             let bytes = note.bytes();
             assert_eq!(Note::read(&bytes), Ok(note.clone()));

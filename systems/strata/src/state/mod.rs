@@ -12,7 +12,7 @@
 //! What is cast while somebody waits for the state waits with it there. So that this has a bound, each member casts no more than so many bytes ([`Transfer::refuses`]) in a view before all of it have said that they have the state.
 //!
 //! A view is *primary* where it has more than half of those who had the state in the last primary view, or half with the oldest of them (dynamic-linear voting: Jajodia and Mutchler, ACM TODS 1990). A view whose hellos came only as it ended may have been primary
-//! for others: until one is again for certain, a primary view has a majority of it, too (Yeger-Lotem, Keidar and Dolev, PODC 1997). Who received the state votes from then on, by a cast that says so; who leaves votes no more, likewise: else those who stay would need a majority that counts it. It says so in each view until all members of one have been told for certain, and leaves then. Where that is told as a view ends, it counts only if no more than one left so,
+//! for others: until one is again for certain, a primary view has a majority of it, too (Yeger-Lotem, Keidar and Dolev, PODC 1997). Who received the state votes from then on, by a cast that says so; who leaves votes no more, likewise: else those who stay would need a majority that counts it. It says so in each view until all members of one have been told for certain and have answered that, and leaves then. Where that is told as a view ends, it counts only if no more than one left so,
 //! since two may not know of each other. That there is at most one
 //! line of primary views rests on SAFE and a total order; without SAFE two views may be primary at once, of whose states one is lost when they merge.
 

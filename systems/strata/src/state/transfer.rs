@@ -1,6 +1,6 @@
 //! The state machine. What it does is said in the module above.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -93,8 +93,8 @@ pub struct Transfer {
     going: BTreeMap<Endpoint, bool>,
     /// This member is about to leave.
     leaves: bool,
-    /// All of this view have been told so, after its hellos.
-    told: bool,
+    /// Who of this view knows so for certain, after its hellos.
+    heard: BTreeSet<Endpoint>,
     /// It is certain who voted in this view before any of those said so.
     sure: bool,
     mutant: Option<Mutant>,
@@ -129,7 +129,7 @@ impl Transfer {
             met: false,
             going: BTreeMap::new(),
             leaves: false,
-            told: false,
+            heard: BTreeSet::new(),
             sure: false,
             mutant: None,
         }
@@ -228,7 +228,7 @@ impl Transfer {
         used
     }
 
-    /// This member is about to leave: the others need no majority that counts it. The member leaves once [`Transfer::may_leave`]: before, they may not know.
+    /// This member is about to leave: the others need no majority that counts it. The member leaves once [`Transfer::may_leave`]: before, they may not know for certain.
     pub fn leave(&mut self) {
         if !std::mem::replace(&mut self.leaves, true) {
             self.cast(&Note::Leaving);
@@ -240,9 +240,9 @@ impl Transfer {
         self.leaves
     }
 
-    /// Whether it has told this view that it leaves.
+    /// Whether all of this view know for certain that it leaves, and have said so. That it is certain here is not enough: who hears of the view without this member before that has its doubts, and perhaps no majority.
     pub fn may_leave(&self) -> bool {
-        self.told
+        self.leaves && self.view.as_ref().is_some_and(|v| v.members.iter().all(|m| self.heard.contains(m)))
     }
 
     fn tag(&self) -> u64 {
@@ -257,7 +257,7 @@ impl Transfer {
     pub fn view(&mut self, view: Arc<View>) {
         self.forget_who_left(&view);
         self.end_view();
-        self.told = false;
+        self.heard.clear();
         self.met |= view.members.len() > 1;
         self.view = Some(view);
         self.brake.begins();
@@ -326,6 +326,9 @@ impl Transfer {
             (Note::Got(view), true) if view == tag => self.votes(from, false, firm),
             (Note::Leaving, true) => self.votes(from, true, firm),
             (Note::Piece(view, ..), false) if view == tag => self.piece(from, &delivery.body),
+            (Note::Heard(view), false) if view == tag => {
+                self.heard.insert(from);
+            }
             (Note::Taken(view, count), false) if view == tag => {
                 self.outgoing.retain_mut(|o| o.to != from || !o.taken(count));
                 self.pump();
@@ -446,7 +449,13 @@ impl Transfer {
             self.brake.has(who);
         }
         let resolved = !matches!(self.stage, Stage::Gathering { .. });
-        self.told |= leaves && firm && resolved && who == self.me;
+        if leaves && firm && resolved {
+            if who == self.me {
+                self.heard.insert(who);
+            } else {
+                self.says.push_back(Say::Send(who, Note::Heard(self.tag()).bytes()));
+            }
+        }
         match &mut self.stage {
             Stage::Gathering { votes, .. } => votes.push((who, leaves, firm)),
             _ if self.view.as_ref().is_some_and(|v| v.id == self.known.primary) => {
@@ -613,6 +622,26 @@ mod tests {
             let body = body.clone();
             few.all[at].delivered(Delivery { from, cast: true, transitional: true, number: 0, body });
         }
+    }
+
+    #[test]
+    fn nobody_leaves_before_those_who_stay_are_certain_of_it() {
+        let mut few = Few::two();
+        few.all[0].leave();
+        let Some(Say::Cast(body)) = few.all[0].say() else { panic!("it says nothing") };
+        let from = few.all[0].me;
+        let leaving = |transitional| Delivery { from, cast: true, transitional, number: 0, body: body.clone() };
+        few.all[0].delivered(leaving(false));
+        assert!(!few.all[0].may_leave(), "for the other the view may end before it is certain");
+        few.all[1].delivered(leaving(true));
+        few.run(&[0, 1], false);
+        assert!(!few.all[0].may_leave());
+        few.all[1].delivered(leaving(false));
+        few.run(&[0, 1], false);
+        assert!(few.all[0].may_leave());
+        few.view(&[1]);
+        few.run(&[1], false);
+        assert!(few.primary[1]);
     }
 
     /// Three vote, and two of them leave at one moment. All are parted; the two come together again.
