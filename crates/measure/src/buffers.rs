@@ -72,8 +72,9 @@ impl Layout {
         if !spec.check {
             return self;
         }
-        let need = self.need + u128::from(GUARD);
-        Self { need, room: to_grow(need, self.count), guard: GUARD, ..self }
+        // Beside the room to grow: a size that is a power of two would take twice its memory else.
+        let (need, room) = (self.need + u128::from(GUARD), self.room + u128::from(GUARD));
+        Self { need, room, guard: GUARD, ..self }
     }
 
     /// Memory for them that begins `offset` bytes from the trial's alignment.
@@ -137,6 +138,15 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn looking_at_contents_takes_no_more_than_the_guard() {
+        for size in [64 << 10, 16 << 20, (16 << 20) + 1] {
+            let spec = TrialSpec { size, response: size, ..spec() };
+            let checked = TrialSpec { check: true, ..spec.clone() };
+            assert_eq!(reserved(&checked) - reserved(&spec), 2 * u128::from(GUARD), "{size}");
         }
     }
 

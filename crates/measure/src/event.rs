@@ -266,6 +266,11 @@ impl Plan {
         self.flows(path).saturating_mul(if self.both { 2 } else { 1 })
     }
 
+    /// Those and the connections that load the path.
+    pub fn at_once(&self, path: u32) -> u32 {
+        self.connections(path).saturating_add(self.load(path).map_or(0, Load::connections))
+    }
+
     /// Flows of the path of this number, each way where both sides send; 1 where there is no such path.
     pub fn flows(&self, path: u32) -> u32 {
         self.paths.get(path as usize).map_or(1, |path| path.flows)

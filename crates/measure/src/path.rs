@@ -18,6 +18,7 @@ use crate::pattern::Facts;
 use crate::session::Party;
 use crate::settled::settled;
 use crate::teller::{RunError, Teller};
+use crate::topology::MemberOpened;
 use crate::{Load, Session, SessionError, TrialSpec, bucket, figures, judge, support, sustained};
 
 /// What takes longer than this is long, seconds: such an iteration is a trial of its own, and the first such trial of a size is worked up to.
@@ -616,21 +617,54 @@ fn yields(kind: Name, options: &[OptionSpec], settings: &Settings) -> Option<Str
     (takes && settings.text(wait.name) != Some(YIELDS)).then(|| format!("{kind}:{}={YIELDS}", wait.name))
 }
 
-/// Members of a group and the CPUs that they have, where those are fewer.
+/// Members of a group on one host and the CPUs that they have there, where those are fewer: of the host on which most share one.
 fn crowd(party: &Party) -> Option<(usize, usize)> {
-    let members = party.members.len();
-    let kept: BTreeSet<u32> = party.members.iter().flat_map(|member| member.cpus.iter().copied()).collect();
-    let free = party.members.iter().any(|member| member.cpus.is_empty());
-    // Those that keep to none may run on all that there are.
-    let cpus = if free { party.far.as_ref()?.cpus.len() } else { kept.len() };
-    (0 < cpus && cpus < members).then_some((members, cpus))
+    let mut hosts: BTreeMap<&str, Vec<&MemberOpened>> = BTreeMap::new();
+    for member in &party.members {
+        hosts.entry(&member.host).or_default().push(member);
+    }
+    let far = party.far.as_ref()?;
+    let crowds = hosts.into_values().filter_map(|members| {
+        let kept: BTreeSet<u32> = members.iter().flat_map(|member| member.cpus.iter().copied()).collect();
+        // Those that keep to none may run on all that there are; what one sees that differs from its side's first it tells.
+        let free = members.iter().any(|member| member.cpus.is_empty());
+        let seen = members.iter().find_map(|member| member.environment.as_deref()).unwrap_or(far);
+        let cpus = if free { seen.cpus.len() } else { kept.len() };
+        (0 < cpus && cpus < members.len()).then_some((members.len(), cpus))
+    });
+    crowds.max_by(|(m, c), (n, d)| (m * d).cmp(&(n * c)))
 }
 
 #[cfg(test)]
 mod tests {
+    use host::Environment;
     use transport::options;
 
     use super::*;
+
+    #[test]
+    fn members_of_several_hosts_share_the_cpus_of_their_own_host() {
+        let seen = |cpus: u32| Environment { cpus: (0..cpus).collect(), ..Environment::default() };
+        let member = |host: &str, cpus: &[u32]| MemberOpened {
+            host: host.to_owned(),
+            cpus: cpus.to_vec(),
+            environment: (host == "c").then(|| Box::new(seen(1))),
+            ..MemberOpened::default()
+        };
+        let of = |members: &[(&str, &[u32])]| {
+            let members = members.iter().map(|(host, cpus)| member(host, cpus)).collect();
+            crowd(&Party { far: Some(seen(2)), members, ..Party::default() })
+        };
+        assert_eq!(of(&[("a", &[]), ("b", &[]), ("b", &[])]), None);
+        assert_eq!(of(&[("a", &[0]), ("b", &[0]), ("c", &[0])]), None, "a CPU each, of one number");
+        assert_eq!(of(&[("b", &[]), ("b", &[]), ("b", &[]), ("c", &[])]), Some((3, 2)));
+        assert_eq!(
+            of(&[("b", &[]), ("b", &[]), ("b", &[]), ("c", &[]), ("c", &[])]),
+            Some((2, 1)),
+            "the greater crowd"
+        );
+        assert_eq!(of(&[("b", &[0]), ("b", &[0])]), Some((2, 1)));
+    }
 
     #[test]
     fn members_that_share_cpus_are_told_to_yield_only_where_their_path_can_and_does_not() {

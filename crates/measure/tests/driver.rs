@@ -348,7 +348,7 @@ fn a_curve_stays_within_its_budget_and_visits_every_size_in_every_round() {
     let points = points(&events);
     assert!(points.len() >= 124, "{} points", points.len());
     for p in &points {
-        assert!(p.figures.rounds >= 6, "{} B was visited by {} messages", p.size, p.figures.rounds);
+        assert!(p.figures.rounds >= 6, "{} B was visited by {} rounds", p.size, p.figures.rounds);
         assert!((p.figures.median / line(p.size) - 1.0).abs() < 0.05, "{} B: {}", p.size, p.figures.median);
     }
 }

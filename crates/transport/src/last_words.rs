@@ -30,7 +30,7 @@ impl LastWords {
     pub fn text(&self) -> String {
         // It may still be on its way; somebody else may hold the other end open for longer.
         let began = Instant::now();
-        while self.listener.as_ref().is_some_and(|l| !l.is_finished()) && began.elapsed() < Duration::from_millis(200) {
+        while self.listener.as_ref().is_some_and(|l| !l.is_finished()) && began.elapsed() < Duration::from_secs(1) {
             std::thread::sleep(Duration::from_millis(2));
         }
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);

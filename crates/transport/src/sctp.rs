@@ -79,6 +79,9 @@ impl OverIp for Sctps {
             Errno::PROTONOSUPPORT | Errno::SOCKTNOSUPPORT => Some(
                 "this kernel has no SCTP: it takes CONFIG_IP_SCTP; where that is a module, 'modprobe sctp' loads it",
             ),
+            Errno::PERM | Errno::ACCESS => {
+                Some("this process may make none, as in a container whose filter forbids it: allow protocol 132 there")
+            }
             _ => None,
         }
     }
@@ -165,9 +168,10 @@ mod tests {
         for e in [Errno::PROTONOSUPPORT, Errno::SOCKTNOSUPPORT] {
             assert!(Sctps::lacks(e).unwrap().contains("CONFIG_IP_SCTP"));
         }
+        assert!(Sctps::lacks(Errno::PERM).unwrap().contains("a container"));
         match TRANSPORT.availability() {
             Ok(()) => {}
-            Err(e) => assert!(e.to_string().contains("an sctp socket (this kernel has no SCTP: it takes"), "{e}"),
+            Err(e) => assert!(e.to_string().contains("an sctp socket"), "{e}"),
         }
     }
 

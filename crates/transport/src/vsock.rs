@@ -195,15 +195,21 @@ fn effective(socket: &Socket) -> Effective {
 }
 
 fn socket() -> Result<OwnedFd, LinkError> {
-    rustix::net::socket_with(AddressFamily::VSOCK, SocketType::STREAM, SocketFlags::CLOEXEC, None).map_err(|e| {
-        let doing = match e {
-            Errno::AFNOSUPPORT => {
-                "making a vsock socket (this kernel has none: it takes CONFIG_VSOCKETS; where that is a module, 'modprobe vsock' loads it)"
-            }
-            _ => "making a vsock socket",
-        };
-        LinkError::io(doing, e)
-    })
+    rustix::net::socket_with(AddressFamily::VSOCK, SocketType::STREAM, SocketFlags::CLOEXEC, None)
+        .map_err(|e| LinkError::io(none_made(e), e))
+}
+
+/// What was tried, and what to do where a socket can't be made.
+fn none_made(e: Errno) -> &'static str {
+    match e {
+        Errno::AFNOSUPPORT => {
+            "making a vsock socket (this kernel has none: it takes CONFIG_VSOCKETS; where that is a module, 'modprobe vsock' loads it)"
+        }
+        Errno::PERM | Errno::ACCESS => {
+            "making a vsock socket (this process may make none, as in a container whose filter forbids it: allow address family 40 there)"
+        }
+        _ => "making a vsock socket",
+    }
 }
 
 /// What refuses the address of this machine itself, in words that say what to do.
@@ -359,8 +365,10 @@ mod tests {
             let listens = TRANSPORT.listen(&Settings::default(), "127.0.0.1:0".parse().unwrap(), &Patience::default());
             assert_eq!(listens.err().map(|e| e.to_string()), said);
         }
+        assert!(none_made(Errno::AFNOSUPPORT).contains("CONFIG_VSOCKETS"));
+        assert!(none_made(Errno::PERM).contains("a container"));
         if let Err(e) = TRANSPORT.availability() {
-            assert!(e.to_string().contains("CONFIG_VSOCKETS"), "{e}");
+            assert!(e.to_string().contains("a vsock socket"), "{e}");
         }
     }
 

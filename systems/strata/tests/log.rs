@@ -142,6 +142,16 @@ fn those_who_stay_go_on_after_the_founder_has_left() {
     b.end();
 }
 
+#[test]
+fn a_line_that_is_too_long_is_left_out_and_the_next_one_is_not() {
+    let path = std::env::temp_dir().join(format!("strata-log-{}-long", std::process::id()));
+    let input = [&b"one\n"[..], &[b'x'; 3 << 20], b"\ntwo\nthe last has no end"].concat();
+    let bind = "127.0.0.1:0".parse().unwrap();
+    log::serve(options(bind, &[]), &path, Cursor::new(input)).unwrap();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "one\ntwo\nthe last has no end\n");
+    std::fs::remove_file(&path).unwrap();
+}
+
 const AS_MEMBER: &str = "STRATA_TEST_LOG";
 
 #[test]

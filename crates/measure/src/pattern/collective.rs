@@ -175,6 +175,8 @@ impl<'a, L: Collective, C: Clock> Member<'a, L, C> {
             }
         }
         self.meter.end(done);
+        let last = (warmup + done).saturating_sub(1);
+        self.wrong = self.wrong.or_else(|| Some((last, into.spilled()?)));
         Ok(self.meter.cost())
     }
 }

@@ -176,6 +176,9 @@ impl<'a, L: Group> Member<'a, L> {
                 Err(e) => return Err(e),
             }
         }
+        if self.spec.check && self.wrong.is_none() {
+            self.wrong = into.spilled().map(|at| (all.saturating_sub(1), at));
+        }
         let lost = self.came[..self.senders].iter().any(|of| of.lost > first);
         Ok(if lost { missing } else { Waited::Whole })
     }

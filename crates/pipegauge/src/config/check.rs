@@ -204,9 +204,13 @@ fn carries(path: &PathPlan, plan: &Plan, flags: &RunFlags, far: &Far) -> Result<
         };
         bail!("{name} works only between processes of one host; leave out --peer, or {other}");
     }
+    let here = matches!(far, Far::Local { .. }) && flags.common.near.is_empty();
+    if path.transport == transport::vsock::NAME && !can.local_only && here {
+        bail!("{name} reaches another machine, and the far side is on this one; name that machine with --peer");
+    }
     if plan.pattern == Pattern::OneSender && !matches!(far, Far::Local { .. }) {
         bail!(
-            "{name}: in the pattern {} each member reads the clock of one host; leave out --peer, or time rounds of all members at one (--pattern {})",
+            "{name}: in the pattern {} each member reads the clock of one host; leave out --peer, or --one-sender: rounds of all members are timed at one (of `run`: --pattern {})",
             plan.pattern.name(),
             Pattern::Group.name()
         );

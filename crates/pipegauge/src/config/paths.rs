@@ -1,7 +1,5 @@
 //! The paths of a run: `NAME[:option=value,...]` each, and the flags that set options of all.
 
-use std::borrow::Cow;
-
 use anyhow::{Result, anyhow, bail};
 use measure::event::PathPlan;
 use measure::{Load, LoadDirection, Pattern, Topology};
@@ -10,7 +8,7 @@ use transport::{Name, OptionSpec, Settings, Transport, Value, registry};
 use units::Bytes;
 
 use super::{load, rates};
-use crate::flags::RunFlags;
+use crate::flags::{RunFlags, of_a_kind};
 
 /// Members of a group where nobody says how many.
 const MEMBERS: u32 = 3;
@@ -124,7 +122,12 @@ fn direction(flags: &RunFlags) -> LoadDirection {
 fn path(text: &str, shared: &[Flagged], flags: &RunFlags) -> Result<(PathPlan, bool)> {
     let text = &*of_a_kind(text);
     let (name, options) = text.split_once(':').map_or((text, None), |(name, options)| (name, Some(options)));
-    let transport = registry::named(name)?;
+    let transport = registry::named(name).map_err(|e| match (name, options.and_then(|o| o.split(',').next())) {
+        ("mpi", Some(other)) if registry::named(other).is_ok() => anyhow!(
+            "{text}: {other} is no MPI; name an implementation (mpi:openmpi), and what its messages go over as its option (openmpi:over=tcp)"
+        ),
+        _ => e.into(),
+    })?;
     let (mut settings, mut label, mut joined) = (Settings::default(), None, None);
     let (mut loads, mut way, mut size) = (None, None, None);
     let items = options.map_or(Vec::new(), |options| items(transport, options));
@@ -175,16 +178,6 @@ fn path(text: &str, shared: &[Flagged], flags: &RunFlags) -> Result<(PathPlan, b
         Load { flows, direction: way.unwrap_or(direction(flags)), size }
     });
     Ok((PathPlan { load, ..path }, joined.is_some()))
-}
-
-/// `mpi:openmpi,mode=synchronous` is openmpi, as MPI is no transport but what several are of.
-pub fn of_a_kind(text: &str) -> Cow<'_, str> {
-    let Some(rest) = text.strip_prefix("mpi:").filter(|_| registry::named("mpi").is_err()) else { return text.into() };
-    match rest.split_once(',') {
-        _ if rest.split(',').next().is_none_or(|name| name.is_empty() || name.contains(['=', ':'])) => text.into(),
-        Some((name, options)) => format!("{name}:{options}").into(),
-        None => rest.into(),
-    }
 }
 
 /// The options of a path, each as it was typed. Where the transport has one that takes the rest, that is what follows the last option
@@ -524,6 +517,8 @@ mod tests {
             ("nosuch:a=b", "no transport is named 'nosuch'"),
             ("mpi:nosuch", "no transport is named 'nosuch'"),
             ("mpi:mode=synchronous", "no transport is named 'mpi'"),
+            ("mpi:tcp", "tcp is no MPI"),
+            ("mpi:shm,wait=spin", "shm is no MPI"),
             ("tcp:label=a/b", "a label is of"),
             ("tcp:label=7", "give the label a letter"),
             ("tcp:label=udp", "what another path is called"),

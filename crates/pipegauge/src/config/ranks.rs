@@ -12,8 +12,7 @@ use measure::event::{PathPlan, Plan};
 use rendezvous::{Place, Shown};
 use transport::{Transport, registry};
 
-use super::paths::of_a_kind;
-use crate::flags::RunFlags;
+use crate::flags::{RunFlags, of_a_kind};
 
 /// Whether this command is one run, so that ranks that are there can be those of its path.
 static ONCE: AtomicBool = AtomicBool::new(false);

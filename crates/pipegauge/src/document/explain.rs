@@ -50,7 +50,7 @@ pub struct Explained {
     pub planned: Vec<Planned>,
     /// What became of it with each knob moved.
     pub tested: Vec<Tested>,
-    /// Knobs that this path does not have, each with why.
+    /// Knobs that this path does not have, each with why; or why none can be moved.
     pub fixed: Vec<String>,
     /// What follows, in words.
     pub verdict: String,

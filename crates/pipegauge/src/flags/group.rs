@@ -23,7 +23,7 @@ pub struct GroupFlags {
     /// (FRAG*10); may come several times: each is a path of its own
     #[arg(long, value_name = "LAYERS", value_parser = stack, help_heading = "Group")]
     pub stack: Vec<String>,
-    /// Members, all of them processes of this host; of several numbers (2,3,4) each is a path of its own [default: 3]
+    /// Members, each a process: of this host, or but the first of the hosts of --peer in turn; of several numbers (2,3,4) each is a path of its own [default: 3]
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..=i64::from(measure::flows::MOST + 1)),
           help_heading = "Group")]
     pub members: Vec<u32>,

@@ -38,8 +38,7 @@ impl RunFlags {
                 ));
             }
         }
-        let loading = load.as_ref().map_or(0, |load| load.connections());
-        let connections = plan.connections(path.path).saturating_add(loading);
+        let connections = plan.at_once(path.path);
         if connections > MOST_CONNECTIONS {
             return Err(format!(
                 "{connections} connections at once, above the {MOST_CONNECTIONS} that a file may ask for"

@@ -8,7 +8,7 @@ use measure::{Cache, LoadDirection, Pattern, Topology};
 use transport::{Capabilities, Settings, registry};
 
 use super::value;
-use super::{CommonFlags, HintWork, PatternFlag};
+use super::{CommonFlags, HintWork, PatternFlag, of_a_kind};
 
 /// Measure one or more paths.
 #[derive(Debug, Clone, Default, Args)]
@@ -168,8 +168,11 @@ impl RunFlags {
 
     /// What each path that is named can do where nothing is set.
     fn capabilities(&self) -> impl Iterator<Item = Capabilities> {
-        let names = self.transports.iter().map(|text| text.split(':').next().unwrap_or_default());
-        names.filter_map(|name| Some(registry::named(name).ok()?.capabilities(&Settings::default())))
+        let named = self.transports.iter().map(|text| {
+            let text = of_a_kind(text);
+            registry::named(text.split(':').next().unwrap_or_default())
+        });
+        named.filter_map(|transport| Some(transport.ok()?.capabilities(&Settings::default())))
     }
 
     /// Whether the far side sends, as was asked for or as a fan-out has it.

@@ -171,11 +171,15 @@ fn a_strangers_file_and_folder_start_no_command() {
     let library = r#""name":"preload","levels":["default","/tmp/evil.so"]"#;
     for (axis, transport, flags) in [
         (align, "exec:touch ran; cat", "[]"),
-        (align, "mpi:exec,touch ran; cat", "[]"),
         (align, "tcp", r#"["--near-under","touch ran"]"#),
         (align, "tcp", r#"["--peer=ssh://evil"]"#),
         (align, "tcp", r#"["--pairs","128"]"#),
         (r#""name":"flows","levels":["1","128"]"#, "tcp", "[]"),
+        (align, "tcp:flows=128", "[]"),
+        (align, "tcp:pairs=128", "[]"),
+        (align, "tcp", r#"["--flows","17","--both","--pattern","stream"]"#),
+        (r#""name":"nodelay","levels":["on","off,preload=/tmp/evil.so"]"#, "tcp", "[]"),
+        (r#""name":"nodelay","levels":["on","off,flows=128"]"#, "tcp", "[]"),
         (align, "tcp:nodelay=off,preload=/tmp/evil.so", "[]"),
         (library, "tcp", "[]"),
         (align, "multicast:interface=eth0,ttl=64", r#"["--pattern","stream"]"#),

@@ -69,12 +69,16 @@ impl Key {
         if topology.has_members() {
             add("plan.flows", topology.counted(run.plan.flows(path.path)));
         }
-        // Near processes on other hosts than the command's.
-        let elsewhere = path.members.iter().filter(|one| one.role == Role::Near && one.environment.is_some());
-        let mut hosts: Vec<&str> = elsewhere.map(|one| &*one.host).filter(|host| **host != run.near.hostname).collect();
-        hosts.dedup();
-        if !hosts.is_empty() {
-            add("near.members", hosts.join(", "));
+        // Processes on other hosts than the first of their side.
+        let far = path.far.as_ref().map_or("", |far| &far.hostname);
+        for (name, role, first) in [("near.members", Role::Near, &*run.near.hostname), ("far.members", Role::Far, far)]
+        {
+            let elsewhere = path.members.iter().filter(|one| one.role == role && one.environment.is_some());
+            let mut hosts: Vec<&str> = elsewhere.map(|one| &*one.host).filter(|host| *host != first).collect();
+            hosts.dedup();
+            if !hosts.is_empty() {
+                add(name, hosts.join(", "));
+            }
         }
         if let Some(load) = run.plan.load(path.path) {
             add("plan.load", load.words());

@@ -4,6 +4,7 @@ use std::process::Command;
 
 use measure::Pattern;
 use measure::earlier::EarlierRun;
+use measure::topology::{MemberOpened, Role};
 use tempfile::TempDir;
 
 use super::*;
@@ -37,6 +38,26 @@ fn a_run_that_was_kept_is_found_by_the_next() {
     assert_eq!(listing.paths[0].spread().unwrap().degrees, 1.0);
     let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(folder.path()), mode(&folder.path().join(key().file()))), (0o700, 0o600));
+}
+
+#[test]
+fn each_host_that_takes_part_tells_runs_apart() {
+    let of = |role: Role, hosts: &[&str]| {
+        let mut path = sample::opened(0, transport::tcp::NAME);
+        path.members.extend(hosts.iter().map(|host| MemberOpened {
+            role,
+            host: (*host).to_owned(),
+            environment: Some(Box::default()),
+            ..MemberOpened::default()
+        }));
+        Key::of(&sample::run(Pattern::PingPong), &path)
+    };
+    for role in [Role::Near, Role::Far] {
+        let keys = [of(role, &[]), of(role, &["b"]), of(role, &["c"]), of(role, &["b", "c"])];
+        assert!((0..4).all(|i| keys[..i].iter().all(|other| *other != keys[i])), "{role:?}");
+    }
+    assert_eq!(of(Role::Far, &["far"]), key(), "the first of its side");
+    assert_ne!(of(Role::Near, &["b"]), of(Role::Far, &["b"]));
 }
 
 #[test]

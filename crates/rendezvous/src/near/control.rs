@@ -30,6 +30,9 @@ const GRACE: u32 = 20;
 
 /// Datagrams in a row that a trial waits for before it gives up, and one more.
 const LOSSES: f64 = 11.0;
+/// How much longer than for any other answer a process of this host is waited for that looks at its host: the kernel tells of a network interface
+/// when whoever makes or ends interfaces lets it.
+const LOOK: Duration = Duration::from_secs(60);
 
 /// What the far side reports of a trial.
 pub(crate) struct Reported {
@@ -147,7 +150,8 @@ impl Control {
         environment: bool,
     ) -> Result<(Option<Environment>, Option<u32>), MeetError> {
         self.ask(&Ask::Hello { pin, rank, environment })?;
-        match self.answer("asking the far side who it is", SLACK)? {
+        let look = if self.talk.channel.peer == Peer::Here { LOOK } else { Duration::ZERO };
+        match self.answer("asking the far side who it is", SLACK + look)? {
             Answer::Hello { pinned: Some(cpu), .. } if f64::from(cpu) >= host::MOST_CPUS => {
                 Err(self.incredible(&format!("it is pinned to CPU {cpu}")))
             }

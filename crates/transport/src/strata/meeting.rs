@@ -172,10 +172,15 @@ fn socket_at(ip: IpAddr) -> Result<OwnedFd, LinkError> {
     Ok(own)
 }
 
-/// The near member's address: as asked, or the one from which this host reaches the first door that is not within it.
+/// The near member's address: as asked where it is this host's, or the one from which this host reaches the first door that is not within it.
 fn near_address(settings: &Settings, doors: &[SocketAddr]) -> Result<IpAddr, LinkError> {
     if let Some(ip) = settings.text("bind").and_then(|text| text.parse().ok()) {
-        return Ok(ip);
+        match socket_at(ip) {
+            Ok(_) => return Ok(ip),
+            // That of another member's host.
+            Err(_) if doors.iter().any(|door| door.ip() == ip) => {}
+            Err(e) => return Err(e),
+        }
     }
     let Some(door) = doors.iter().find(|door| !door.ip().is_loopback()) else {
         return Ok(Ipv4Addr::LOCALHOST.into());

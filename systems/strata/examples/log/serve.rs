@@ -1,9 +1,9 @@
 //! The loop between input, group and file.
 
-use std::io::BufRead;
+use std::io::{self, BufRead, Read};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use strata::Refused;
 use strata::state::Change;
@@ -12,8 +12,8 @@ use strata::udp::{Failed, News, Options, Replica};
 use super::entries::Entries;
 use super::file::LogFile;
 
-/// How long a member that can't go on waits for the others to let it go: longer than twice `Config::drain`, after which it goes in any case.
-const PATIENCE: Duration = Duration::from_secs(12);
+/// Longest line that is taken, bytes.
+const LONGEST: u64 = 1 << 20;
 
 /// Keeps the log until the input has ended and what it gave is in the log.
 ///
@@ -29,9 +29,7 @@ pub fn serve(options: Options, path: &Path, input: impl BufRead + Send + 'static
         if entries.waiting() > 0 {
             eprintln!("{} lines from here may not be in the group's log", entries.waiting());
         }
-        replica.leave();
-        let until = Instant::now() + PATIENCE;
-        while Instant::now() < until && !matches!(replica.poll(Duration::from_millis(10))?, Some(News::Left)) {}
+        replica.leave_and_wait()?;
     }
     kept
 }
@@ -86,7 +84,7 @@ fn keep(
                 }
                 News::State(Change::State(state)) => entries.state(&state).map_err(|_| Failed::Io {
                     what: "reading the group's log, so that this member left the group".to_owned(),
-                    source: std::io::Error::other("it is none of this log: does the group do something else?"),
+                    source: io::Error::other("it is none of this log: does the group do something else?"),
                 })?,
                 News::State(Change::Message(m)) => entries.message(m.from, &m.body, !m.transitional),
                 News::State(Change::Counted) | News::Trace(_) => {}
@@ -102,14 +100,30 @@ fn keep(
 }
 
 /// Lines, read by a thread: reading blocks, and the group must be answered.
-fn lines(input: impl BufRead + Send + 'static) -> Receiver<Vec<u8>> {
+fn lines(mut input: impl BufRead + Send + 'static) -> Receiver<Vec<u8>> {
     let (to, lines) = sync_channel(64);
     std::thread::spawn(move || {
-        for line in input.split(b'\n').map_while(Result::ok) {
+        while let Ok(Some(line)) = line(&mut input) {
             if to.send(line).is_err() {
                 return;
             }
         }
     });
     lines
+}
+
+/// The next line that is no longer than one may be; none where the input has ended.
+fn line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
+    loop {
+        let mut line = Vec::new();
+        // With its end, and no more of one that is too long.
+        if input.by_ref().take(LONGEST + 1).read_until(b'\n', &mut line)? == 0 {
+            return Ok(None);
+        }
+        if line.pop_if(|end| *end == b'\n').is_some() || line.len() as u64 <= LONGEST {
+            return Ok(Some(line));
+        }
+        input.skip_until(b'\n')?;
+        eprintln!("not in the log: a line of more than {LONGEST} bytes");
+    }
 }

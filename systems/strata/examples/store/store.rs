@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use strata::state::Change;
 use strata::udp::{Failed, News, Options, Replica};
@@ -19,9 +19,6 @@ pub const STACK: &str = "FC:MERGE:TOTAL:SAFE:STABLE:MBRSHIP:FRAG:NAK:COM:udp";
 pub fn options() -> Options {
     Options { stack: STACK.to_owned(), ..Options::default() }
 }
-
-/// How long a replica that can't go on waits for the others to let it go: longer than twice `Config::drain`, after which it goes in any case.
-const PATIENCE: Duration = Duration::from_secs(12);
 
 /// How reads are answered.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -101,9 +98,7 @@ pub fn serve(
     let mut replica = Replica::join(options)?;
     let served = answer(&mut replica, reads, input, output);
     if served.is_err() {
-        replica.leave();
-        let until = Instant::now() + PATIENCE;
-        while Instant::now() < until && !matches!(replica.poll(Duration::from_millis(10))?, Some(News::Left)) {}
+        replica.leave_and_wait()?;
     }
     served
 }

@@ -408,8 +408,9 @@ impl Transfer {
             self.known.advance(view.id, voters, firm);
             self.sure = firm;
         }
+        // What came in between is no more certain than the view's voters are.
         for (who, leaves, is_firm) in votes {
-            self.votes(who, leaves, is_firm);
+            self.votes(who, leaves, is_firm && firm);
         }
         let primary = granted && firm;
         if !holders.contains(&self.me) {
@@ -674,6 +675,41 @@ mod tests {
             few.run(&[0, 1, 2], false);
         };
         assert_eq!(parted(first), [true, false]);
+    }
+
+    /// Of five, three are in the next view. One of them says that it leaves, for certain, before the view's hellos have come, the last of which comes
+    /// only as the view ends, and not to all.
+    #[test]
+    fn who_leaves_for_certain_in_a_view_in_doubt_leaves_the_doubt() {
+        let mut few = Few::new(5);
+        for joined in 1..=5 {
+            let who: Vec<usize> = (0..joined).collect();
+            few.view(&who);
+            few.run(&who, false);
+        }
+        few.view(&[0, 1, 2]);
+        let said = |few: &mut Few, at: usize| {
+            let Some(Say::Cast(body)) = few.all[at].say() else { panic!("it says nothing") };
+            (few.all[at].me, body)
+        };
+        let hellos = [0, 1, 2].map(|at| said(&mut few, at));
+        few.all[0].leave();
+        let leaving = said(&mut few, 0);
+        let mut told = |(from, body): &(Endpoint, Bytes), to: &[usize], transitional: bool| {
+            for at in to {
+                let body = body.clone();
+                few.all[*at].delivered(Delivery { from: *from, cast: true, transitional, number: 0, body });
+            }
+        };
+        told(&hellos[2], &[0, 1, 2], false);
+        told(&hellos[0], &[0, 1, 2], false);
+        told(&leaving, &[0, 1, 2], false);
+        told(&hellos[1], &[0, 1], true);
+        for who in [&[1][..], &[2, 3, 4]] {
+            few.view(who);
+            few.run(who, false);
+        }
+        assert_eq!((few.primary[1], few.primary[2]), (false, true));
     }
 
     #[test]

@@ -114,6 +114,18 @@ impl Replica {
         self.leave_once_told();
     }
 
+    /// As [`Replica::leave`], for a member that can't go on: waits until it has left, and no longer than that takes. What else comes meanwhile is
+    /// dropped.
+    ///
+    /// # Errors
+    /// As [`Replica::poll`].
+    pub fn leave_and_wait(&mut self) -> Result<(), Failed> {
+        self.leave();
+        let (began, most) = (Instant::now(), self.drain.saturating_mul(2).saturating_add(Duration::from_secs(2)));
+        while began.elapsed() < most && !matches!(self.poll(Duration::from_millis(10))?, Some(News::Left)) {}
+        Ok(())
+    }
+
     fn leave_once_told(&mut self) {
         if self.leaving.is_some_and(|until| self.transfer.may_leave() || Instant::now() >= until) {
             self.leaving = None;

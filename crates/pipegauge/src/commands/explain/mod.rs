@@ -97,10 +97,11 @@ fn edges(breaks: &Breaks) -> Vec<Edge> {
     breaks.all().iter().flat_map(Break::edges).collect()
 }
 
-/// What would be moved on the path; nothing where it can't be measured again.
+/// What would be moved on the path, or why it can't be measured again.
 fn planned(asked: &ExplainFlags, run: &RunFile, measured: &PathRun, breaks: &Breaks) -> Tests {
-    if again::flags(asked, run, measured, &edges(breaks)).is_err() {
-        return Tests::default();
+    if let Err(why) = again::flags(asked, run, measured, &edges(breaks)) {
+        let why = format!("every knob ({})", crate::exit::sentence(&why));
+        return Tests { fixed: vec![why], ..Tests::default() };
     }
     let (planned, fixed) = moves::moves(&run.run.plan, measured, &run.run.near.sysctls);
     Tests { planned, fixed, ..Tests::default() }

@@ -110,7 +110,7 @@ pub fn words(e: &Explained) -> String {
         };
         text.push_str(&format!("  {}, {}: {became}\n", name_of(t.knob), t.change));
     }
-    if !e.tested.is_empty() || !e.planned.is_empty() {
+    if !e.tested.is_empty() || e.again.is_none() {
         for why in &e.fixed {
             text.push_str(&format!("  not moved: {why}\n"));
         }

@@ -12,19 +12,24 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::elsewhere;
 use super::store::Store;
 use crate::commands::run;
+use crate::config::RunConfig;
 use crate::config::sweep::{Cell, SweepPlan};
 use crate::out;
 
 /// Why a cell was not measured, by its name.
 pub type Missing = Vec<(String, String)>;
 
-/// The cells that can be measured, and those that can't with why. Everything is looked through before anything is measured.
-pub fn cells(plan: &SweepPlan, store: &Store) -> Result<(Vec<Cell>, Missing)> {
+/// The cells that can be measured, and those that can't with why. Everything is looked through before anything is measured, and one that it may
+/// not do ends the sweep.
+pub fn cells(plan: &SweepPlan, store: &Store, may: impl Fn(&RunConfig) -> Result<()>) -> Result<(Vec<Cell>, Missing)> {
     let (mut cells, mut refused) = (Vec::new(), Missing::new());
     for number in 0..plan.design().cells().unwrap_or(0) {
         let cell = plan.cell(number);
         match cell.config(&store.file(number, 0)) {
-            Ok(_) => cells.push(cell),
+            Ok(config) => {
+                may(&config)?;
+                cells.push(cell);
+            }
             Err(e) => refused.push((cell.name(), crate::exit::sentence(&e))),
         }
     }

@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use report::sweep::Sweep;
 use units::Seconds;
 
 use super::files;
-use crate::config::names;
-use crate::config::sweep::SweepPlan;
+use crate::config::sweep::{SweepPlan, steering};
+use crate::config::{RunConfig, names};
 use crate::document::SweepDocument;
 use crate::exit::{Exit, no_json};
 use crate::flags::SweepFlags;
@@ -33,11 +33,8 @@ pub fn sweep(flags: &SweepFlags, json: bool) -> Result<Exit> {
     let (store, plan) = match &flags.resume {
         Some(folder) => {
             let (store, plan) = Store::open(folder)?;
-            if let Some(what) = plan.steers().filter(|_| !flags.trust) {
-                bail!(
-                    "{}: its plan names {what}, and a folder may be a stranger's: look at its sweep.json, and add --trust",
-                    folder.display()
-                );
+            if let Some(what) = steering::by_flag(&plan).filter(|_| !flags.trust) {
+                return Err(strangers(folder, &what));
             }
             (store.lock()?, plan)
         }
@@ -46,7 +43,11 @@ pub fn sweep(flags: &SweepFlags, json: bool) -> Result<Exit> {
             (Store::nowhere(flags.output.clone().unwrap_or_else(|| names::sweep(SystemTime::now()))), plan)
         }
     };
-    let (cells, refused) = measure::cells(&plan, &store)?;
+    let may = |cell: &RunConfig| match (&flags.resume, steering::by_run(&cell.plan)) {
+        (Some(folder), Some(what)) if !flags.trust => Err(strangers(folder, &what)),
+        _ => Ok(()),
+    };
+    let (cells, refused) = measure::cells(&plan, &store, may)?;
     if flags.dry_run {
         no_json(json, "sweep --dry-run")?;
         return planned(&plan, &cells, &refused);
@@ -64,6 +65,14 @@ pub fn sweep(flags: &SweepFlags, json: bool) -> Result<Exit> {
         ));
     }
     shown(flags, &store, &plan, &missing, stopped, json)
+}
+
+/// What only `--trust` lets the plan of a folder do.
+fn strangers(folder: &Path, what: &str) -> anyhow::Error {
+    let (folder, what) = (folder.display(), report::words::plain(what));
+    anyhow!(
+        "{folder}: its plan names {what}, and a folder may be a stranger's: look at its sweep.json, and add --trust"
+    )
 }
 
 /// What would be measured.

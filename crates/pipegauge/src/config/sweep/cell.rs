@@ -10,7 +10,7 @@ use super::axis::{Means, is_the_sweeps};
 use super::{DEFAULT, SweepPlan, apart};
 use crate::config::lab::Lab;
 use crate::config::{RunConfig, paths};
-use crate::flags::{Cli, Command, RunFlags};
+use crate::flags::{Cli, Command, RunFlags, of_a_kind};
 
 /// One combination of levels.
 #[derive(Debug, Clone)]
@@ -46,6 +46,7 @@ impl Cell {
         let all: Vec<_> = plan.axes.iter().zip(&levels).map(level).collect();
         let (paths, set): (Vec<_>, Vec<_>) = all.into_iter().partition(|(axis, _)| axis.name == super::axis::TRANSPORT);
         let path = paths.into_iter().next().map(|(_, level)| level).or(plan.transport.clone()).unwrap_or_default();
+        let path = of_a_kind(&path).into_owned();
         Self { number, path, set, flags: plan.flags.clone(), budget: plan.budget, lab: plan.lab }
     }
 

@@ -7,11 +7,13 @@
 //! | [`axis`] | what an axis's name stands for, and its levels as they are typed |
 //! | [`cell`] | a cell as the command line of a run |
 //! | [`file`] | a plan in TOML |
+//! | [`steering`] | what only its user may have a sweep do |
 
 mod apart;
 mod axis;
 mod cell;
 mod file;
+pub mod steering;
 
 use std::borrow::Cow;
 
@@ -22,15 +24,14 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use transport::{Ends, registry};
+use transport::registry;
 use units::Seconds;
 
 pub use axis::{Axis, DEFAULT};
 pub use cell::Cell;
 pub use file::PlanFile;
 
-use super::paths::of_a_kind;
-use crate::flags::{MOST_CONNECTIONS, SweepFlags};
+use crate::flags::{SweepFlags, of_a_kind};
 
 /// The schema of a plan that this program writes.
 pub const SCHEMA: &str = "pipegauge-sweep-plan/1";
@@ -40,11 +41,6 @@ const ROUNDS: u32 = 6;
 const BUDGET: f64 = 2.0;
 /// Most cells: each is a run, and more would take days.
 const MOST_CELLS: usize = 10_000;
-/// Flags of `run` that start a command or reach another host.
-const STEERING: [&str; 7] =
-    ["--near", "--peer", "--peer-address", "--near-under", "--peer-under", "--remote-program", "--key"];
-/// Flags of `run` that say how many connections or processes there are at once.
-const CROWDS: [&str; 4] = ["--flows", "--pairs", "--members", "--load"];
 /// Longest budget of a cell in a round, seconds: a year.
 const MOST_BUDGET: f64 = 365.0 * 24.0 * 3600.0;
 /// Most rounds.
@@ -169,52 +165,6 @@ impl SweepPlan {
             .flat_map(|axis| &axis.levels)
             .chain(&self.transport)
             .map(|path| of_a_kind(path))
-    }
-
-    /// What in it starts or loads something, or reaches another host: nobody typed it where the plan was read.
-    pub fn steers(&self) -> Option<String> {
-        let levels =
-            |axis: &Axis| axis.levels.iter().map(|level| format!("--{}={level}", axis.name)).collect::<Vec<_>>();
-        let commands =
-            self.paths().filter(|path| registry::named(name_of(path)).is_ok_and(|t| t.ends() == Ends::Echoed));
-        let commands = commands.map(Cow::into_owned);
-        // An option may be in a path's text, or an axis of its own.
-        let has = |path: &str, option: &str| {
-            let all = registry::named(name_of(path)).map(|t| t.options()).unwrap_or_default();
-            all.iter().any(|o| o.steers && o.name == option)
-        };
-        let typed = |path: &str| {
-            let options = path.split_once(':').map_or("", |(_, options)| options).split(',');
-            options.filter_map(|o| o.split_once('=')).any(|(option, _)| has(path, option.trim()))
-        };
-        let by_axis = |path: Cow<'_, str>| {
-            self.axes
-                .iter()
-                .find(|axis| has(&path, &axis.name))
-                .map(|axis| format!("{path}:{}", levels(axis).join(" ")))
-        };
-        let options =
-            self.paths().filter(|path| typed(path)).map(Cow::into_owned).chain(self.paths().filter_map(by_axis));
-        let words = self.flags.iter().cloned().chain(self.axes.iter().flat_map(levels));
-        let steering =
-            words.filter(|word| STEERING.iter().any(|flag| word == flag || word.starts_with(&format!("{flag}="))));
-        commands.chain(options).chain(steering).chain(self.crowd()).next().map(|what| report::words::plain(&what))
-    }
-
-    /// More connections or processes at once than a file may ask for, as they are typed.
-    fn crowd(&self) -> Option<String> {
-        let above = |text: &str| text.trim().parse::<u64>().is_ok_and(|n| n > u64::from(MOST_CONNECTIONS));
-        let many = |flag: &str, text: &str| text.split(',').any(above).then(|| format!("{flag}={text}"));
-        let typed = |flag: &&str| {
-            let own = self.flags.iter().zip(self.flags.iter().skip(1)).find(|(word, _)| word == flag);
-            let joined = self.flags.iter().filter_map(|word| word.strip_prefix(*flag)?.strip_prefix('='));
-            own.map(|(_, text)| text.as_str()).into_iter().chain(joined).find_map(|text| many(flag, text))
-        };
-        let by_axis = |flag: &&str| {
-            let axis = self.axes.iter().find(|axis| axis.name == flag.trim_start_matches('-'))?;
-            axis.levels.iter().find_map(|level| many(flag, level))
-        };
-        CROWDS.iter().find_map(|flag| typed(flag).or_else(|| by_axis(flag)))
     }
 
     /// Its axes as the model has them.

@@ -20,12 +20,13 @@ impl Mbrship {
     /// the silent.
     pub(super) fn begin(&mut self, silent: &[Endpoint], cx: &mut Cx<impl Near>) {
         let brought = self.lead.take().map_or(Vec::new(), |lead| lead.participants);
-        let number = self.highest.max(self.promised.map_or(0, |p| p.number)) + 1;
-        let attempt = ViewId { number, leader: cx.me };
+        let mut highest = self.highest.max(self.promised.map_or(0, |p| p.number));
         let mut participants: Vec<_> = self.members().iter().filter(|m| !self.suspects.contains(m)).copied().collect();
         // Who asked before that has asked elsewhere since, or is gone.
         let late = cx.config.retry * JOINS;
         for (view, _) in self.joiners.values().filter(|(_, asked)| cx.now.since(*asked) <= late) {
+            // Known to all who take part from this attempt on: a number that one member alone goes by cuts it off from the others.
+            highest = highest.max(view.id.number);
             for member in &view.members {
                 if !participants.contains(member) && !self.suspects.contains(member) {
                     participants.push(*member);
@@ -41,6 +42,7 @@ impl Mbrship {
         }
         participants.truncate(MEMBERS);
         self.joiners.clear();
+        let attempt = ViewId { number: highest + 1, leader: cx.me };
         self.lead = Some(Lead::new(attempt, participants.clone()));
         self.got_flush(cx.me, attempt, &participants, cx);
         let me = cx.me;

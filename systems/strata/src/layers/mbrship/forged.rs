@@ -71,6 +71,22 @@ fn a_number_that_no_group_comes_to_keeps_nobody_out() {
     }
 }
 
+/// Numbers that groups may come to, each as far beyond the last as is believed: one member alone would go by them.
+#[test]
+fn steps_of_numbers_cut_nobody_off() {
+    let mut group = group(3, 2);
+    let number = group.members[0].view().unwrap().id.number;
+    for step in 1..=4u16 {
+        let stranger = Endpoint { addr: ([10, 0, 0, 1], 90 + step).into(), born: 5 };
+        let far = ViewId { number: number + u64::from(step) * (super::AHEAD / 2), leader: stranger };
+        forge(&mut group, 0, stranger, &Control::MergeAsk(View { id: far, members: vec![stranger] }));
+        forge(&mut group, 0, stranger, &Control::Refuse(far, far));
+    }
+    ask(&mut group, 2);
+    group.run(3000);
+    assert_eq!([0, 1, 2].map(|at| group.size(at)), [3; 3]);
+}
+
 /// A member asks, comes in and crashes, and another life comes in at its address. What the first had asked comes a second time, late.
 #[test]
 fn what_a_life_asked_that_another_has_replaced_moves_nobody() {

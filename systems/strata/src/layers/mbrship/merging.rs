@@ -53,7 +53,6 @@ impl Mbrship {
         if own.members.iter().any(|m| other(&m)) && self.former.contains(&from) {
             return;
         }
-        self.highest = self.highest.max(view.id.number);
         // Who leads another view has left this one, or never was here.
         if own.members.contains(&from) && !view.members.contains(&cx.me) {
             self.suspects.insert(from);

@@ -193,13 +193,14 @@ impl Mbrship {
     }
 
     fn control(&mut self, from: Endpoint, control: Control, cx: &mut Cx<impl Near>) {
-        let number = match &control {
-            Control::Flush(attempt, _) => attempt.number,
-            Control::Refuse(_, higher) => higher.number,
-            Control::MergeAsk(view) => view.id.number,
-            _ => 0,
+        // What lifts the number of this member's next attempt must leave that one near enough for the others.
+        let (number, ahead) = match &control {
+            Control::Flush(attempt, _) => (attempt.number, AHEAD),
+            Control::Refuse(_, higher) => (higher.number, AHEAD / 2),
+            Control::MergeAsk(view) => (view.id.number, AHEAD / 2),
+            _ => (0, AHEAD),
         };
-        if number > self.highest.saturating_add(AHEAD) {
+        if number > self.highest.saturating_add(ahead) {
             return;
         }
         if self.exiting {
@@ -224,8 +225,8 @@ impl Mbrship {
                 }
             }
             Control::Refuse(attempt, higher) => {
-                self.highest = self.highest.max(higher.number);
-                if self.lead.as_ref().is_some_and(|l| l.attempt == attempt) {
+                if self.lead.as_ref().is_some_and(|l| l.attempt == attempt && l.participants.contains(&from)) {
+                    self.highest = self.highest.max(higher.number);
                     // The higher attempt asks for us, or its leader is gone and our deadline comes.
                     self.lead = None;
                 }
