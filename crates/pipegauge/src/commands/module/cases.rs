@@ -166,7 +166,7 @@ fn always(_: &Capabilities) -> bool {
     true
 }
 
-/// Runs a case on a file, with a patience in the place of [`LONG`] where there is one.
+/// Runs a case on a file, with a patience in the place of the usual one where there is one.
 pub fn run(case: &str, file: &std::path::Path, address: Option<&str>, patience: Option<f64>) -> Result<()> {
     if let Some(patience) = patience.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
         // Nobody asked before.

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use transport::{Acceptor, AnyLink, LinkError, Patience, Proof, Settings, Transport};
+use transport::{Acceptor, AnyLink, Link, LinkError, Patience, Proof, Settings, Transport};
 
 /// Patience that no case is to use up, where the check says none.
 pub(super) const LONG: Duration = Duration::from_secs(10);

@@ -6,7 +6,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use transport::{Address, AnyLink, LinkError, Settings, Transport};
+use transport::{Address, AnyLink, Link, LinkError, Settings, Transport};
 
 use super::super::guarded::Guarded;
 use super::common::{HOME, PROOF, content, in_time, joined, long, most, pair, patience_of, said, short};

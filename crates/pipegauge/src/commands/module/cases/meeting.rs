@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use transport::options::Form;
-use transport::{Address, AnyLink, LinkError, Patience, Proof, Settings, Transport, Value};
+use transport::{Address, AnyLink, Link, LinkError, Patience, Proof, Settings, Transport, Value};
 
 use super::super::guarded::Guarded;
 use super::common::{FAILED, HOME, PROOF, both, content, in_time, joined, long, most, pair, patience_of, short};

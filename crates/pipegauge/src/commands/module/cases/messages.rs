@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use transport::{AnyLink, End, LinkError, Room, Settings, Transport};
+use transport::{AnyLink, End, Link, LinkError, Room, Settings, Transport};
 
 use super::super::guarded::Guarded;
 use super::common::{both, content, long, most, most_of, pair, said, short};

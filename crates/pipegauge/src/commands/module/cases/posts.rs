@@ -1,7 +1,7 @@
 //! What a link may have besides: one-sided access, posts.
 
 use anyhow::{Context, Result, ensure};
-use transport::{Settings, Transport};
+use transport::{Link, Settings, Transport};
 
 use super::super::guarded::Guarded;
 use super::common::{both, content, long, pair};
