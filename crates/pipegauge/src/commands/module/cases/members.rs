@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use transport::{AnyLink, Delivered, LinkError, Order, Patience, Proof, Settings, Transport};
+use transport::{AnyLink, Delivered, Link, LinkError, Order, Patience, Proof, Settings, Transport};
 
 use super::super::guarded::Guarded;
 use super::common::{FAILED, HOME, PROOF, content, long, most};
