@@ -21,7 +21,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// does not see the flag.
 const DEAF: u32 = 10;
 
-/// Ticks after the end of the connection by which nothing is to be under way any more.
+/// Ticks after the end of the connection, but for those of a module's call, by which nothing is to be under way any more.
 const LATE: u32 = 50;
 
 /// When to raise the flag.
@@ -203,7 +203,8 @@ fn watch(socket: &OwnedFd, wake: &OwnedFd, shared: &Shared, rules: &Rules) {
         };
         // Counted in ticks, not by the clock: while this process is stopped, no tick passes.
         let patience = TICK * shared.patience.load(Ordering::Relaxed);
-        let hangs = calls.look(&transport::module::pending(), others_cpu(), patience);
+        let pending = transport::module::pending();
+        let hangs = calls.look(&pending, others_cpu(), patience);
         if let Some(words) = hangs
             && !std::mem::replace(&mut hung, true)
         {
@@ -222,7 +223,7 @@ fn watch(socket: &OwnedFd, wake: &OwnedFd, shared: &Shared, rules: &Rules) {
         unread = count(unread, epoch, waits);
         halted = count(halted, epoch, armed && shared.halt.load(Ordering::Relaxed));
         if halted.1 == DEAF {
-            if let Some(call) = transport::module::pending().first() {
+            if let Some(call) = pending.first() {
                 rules.say(&format!("the module's {} does not come back, and was asked to", call.what));
             }
             let _ = shutdown(socket, Shutdown::Both);
@@ -231,8 +232,9 @@ fn watch(socket: &OwnedFd, wake: &OwnedFd, shared: &Shared, rules: &Rules) {
             }
         }
         ended |= gone;
-        late += u32::from(ended);
-        // Whoever attends to a connection that has ended returns, and ends this watch with that; a module's call keeps it from that.
+        // Whoever attends to a connection that has ended returns, and ends this watch with that. A module's call keeps it from that for as long as a
+        // call may take, closing on a busy machine, too.
+        late += u32::from(ended && pending.is_empty());
         if late == LATE
             && let Some(last_resort) = rules.last_resort
         {
