@@ -73,12 +73,12 @@ fn a_number_that_no_group_comes_to_keeps_nobody_out() {
 
 /// Numbers that groups may come to, each as far beyond the last as is believed: one member alone would go by them.
 #[test]
-fn steps_of_numbers_cut_nobody_off() {
+fn steps_of_numbers_cut_no_member_off() {
     let mut group = group(3, 2);
     let number = group.members[0].view().unwrap().id.number;
     for step in 1..=4u16 {
         let stranger = Endpoint { addr: ([10, 0, 0, 1], 90 + step).into(), born: 5 };
-        let far = ViewId { number: number + u64::from(step) * (super::AHEAD / 2), leader: stranger };
+        let far = ViewId { number: number + u64::from(step) * (super::AHEAD / 4), leader: stranger };
         forge(&mut group, 0, stranger, &Control::MergeAsk(View { id: far, members: vec![stranger] }));
         forge(&mut group, 0, stranger, &Control::Refuse(far, far));
     }

@@ -196,8 +196,8 @@ impl Mbrship {
         // What lifts the number of this member's next attempt must leave that one near enough for the others.
         let (number, ahead) = match &control {
             Control::Flush(attempt, _) => (attempt.number, AHEAD),
-            Control::Refuse(_, higher) => (higher.number, AHEAD / 2),
-            Control::MergeAsk(view) => (view.id.number, AHEAD / 2),
+            Control::Refuse(_, higher) => (higher.number, AHEAD / 4),
+            Control::MergeAsk(view) => (view.id.number, AHEAD / 4),
             _ => (0, AHEAD),
         };
         if number > self.highest.saturating_add(ahead) {
