@@ -82,6 +82,8 @@ fn steps_of_numbers_cut_no_member_off() {
         forge(&mut group, 0, stranger, &Control::MergeAsk(View { id: far, members: vec![stranger] }));
         forge(&mut group, 0, stranger, &Control::Refuse(far, far));
     }
+    group.run(3000);
+    assert_eq!([0, 1].map(|at| group.size(at)), [2; 2], "the strangers are silent");
     ask(&mut group, 2);
     group.run(3000);
     assert_eq!([0, 1, 2].map(|at| group.size(at)), [3; 3]);
