@@ -13,7 +13,7 @@ use crate::section::{Stretch, Uncancelled};
 use crate::slot::{ACCEPTED, ACTIVE, KERNEL, Slot};
 use crate::table::{self, Why};
 use crate::tcp::Ends;
-use crate::{meet, ready, recycle, report, sandbox, settings, tcp, watch};
+use crate::{guests, meet, ready, recycle, report, sandbox, settings, tcp, watch};
 
 /// Calls after which the sides stop looking for each other.
 const LAST: u32 = 1 << 16;
@@ -27,8 +27,15 @@ pub fn note_process() {
     PROCESS.store(unsafe { libc::getpid() }, Ordering::Relaxed);
 }
 
-/// Whether this is the process that was noted: not a child that shares its memory (`vfork`, `clone`).
+/// Whether this is the process that was noted, or one that shares its memory and its descriptors while it waits: not a child that shares its memory alone.
 pub fn in_process() -> bool {
+    // SAFETY: asks for a number.
+    let process = unsafe { libc::getpid() };
+    process == PROCESS.load(Ordering::Relaxed) || guests::is_kin(process)
+}
+
+/// Whether this is the process that was noted.
+pub fn own_process() -> bool {
     // SAFETY: asks for a number.
     unsafe { libc::getpid() == PROCESS.load(Ordering::Relaxed) }
 }
@@ -141,6 +148,9 @@ fn advance(fd: i32, slot: &Slot, ops: u32) {
         if !looks(slot, ops) {
             return;
         }
+        if settings::user_is_off() {
+            return give_up(slot, Why::User);
+        }
         let Some(share) = Share::take() else { return give_up(slot, Why::Memory) };
         let met = if slot.me() == ACCEPTED {
             tcp::local_ends(fd).and_then(|ends| meet::offer(&ends, None))
@@ -162,6 +172,9 @@ fn advance(fd: i32, slot: &Slot, ops: u32) {
 
 /// Whether the connection can be fast at all, or why not; the connecting side can be found from then on.
 pub fn begin(fd: i32, slot: &Slot) -> Result<(), Why> {
+    if settings::user_is_off() {
+        return Err(Why::User);
+    }
     let ends = tcp::local_ends(fd).ok_or(Why::Unfit)?;
     if !allowed(&ends) {
         return Err(Why::Port);

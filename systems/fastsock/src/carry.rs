@@ -176,21 +176,6 @@ impl Carried {
             failed
         }
     }
-
-    /// The same for a call after which nothing of this library's runs.
-    ///
-    /// # Safety
-    /// As [`Self::announced`].
-    pub unsafe fn announce(self) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            if let Some(list) = self.environment(environ) {
-                environ = list.start();
-                std::mem::forget(list);
-            }
-        }
-        std::mem::forget(self);
-    }
 }
 
 /// A file with the bytes left.

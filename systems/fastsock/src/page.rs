@@ -23,6 +23,17 @@ pub struct Out {
     pub read: u64,
     /// The peer's `leaving` when it was last asked.
     pub left: u32,
+    /// What goes over TCP before anything else.
+    pub again: Option<Again>,
+}
+
+/// What the peer asked for once more, and the kernel has had no room for yet.
+pub struct Again {
+    /// Where it begins in the ring.
+    pub source: Source,
+    pub bytes: usize,
+    /// The program has ended the direction: that is told once all is gone.
+    pub ends: bool,
 }
 
 /// What the receiving direction needs. Under its lock.
@@ -59,6 +70,8 @@ pub struct Page {
     pub interest: [AtomicU32; 2],
     /// Not 0: sets of epoll that hold the connection have the program's own words.
     pub plain_words: AtomicU32,
+    /// Not 0 as long as there is something in [`Out::again`].
+    pub owed: AtomicU32,
     /// Not 0 once the peer broke the rules, or a process died within a lock.
     pub broken: AtomicU32,
 }
@@ -134,7 +147,7 @@ pub fn new() -> Option<NonNull<Page>> {
         return None;
     }
     let page = NonNull::new(start.cast::<Page>())?;
-    let out = Out { sink: Sink::new(false), tcp: 0, phase: 0, unasked: 0, read: 0, left: 0 };
+    let out = Out { sink: Sink::new(false), tcp: 0, phase: 0, unasked: 0, read: 0, left: 0, again: None };
     let inward = In { source: Source::new(), tcp: 0, phase: 0, moved_at: None, asked: false, ended: false };
     // SAFETY: fresh memory of this size, aligned to a page; each part is written before it is used.
     unsafe {
@@ -144,6 +157,7 @@ pub fn new() -> Option<NonNull<Page>> {
             shared: AtomicU32::new(0),
             interest: [const { AtomicU32::new(0) }; 2],
             plain_words: AtomicU32::new(0),
+            owed: AtomicU32::new(0),
             broken: AtomicU32::new(0),
         });
         let page = page.as_ref();

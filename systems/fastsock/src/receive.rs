@@ -422,6 +422,17 @@ pub fn settle(slot: &Slot) {
     });
 }
 
+/// Whether the kernel brings all that is still to come, as this side and its peer are on TCP, or will be.
+pub fn by_kernel(slot: &Slot) -> bool {
+    let Some((page, memory)) = slot.parts().filter(|_| slot.active()) else { return true };
+    let way = &control(memory).ways[1 - slot.me()];
+    let all = page.inward.with(|inward| {
+        let mut none = || inward.source.all(way).is_ok_and(|there| there == 0) && back::quiet(&way.busy.0);
+        inward.phase == TCP_AGAIN || (inward.phase == FAST && none())
+    });
+    all == Some(true)
+}
+
 /// Asks the peer to send over TCP what is left in the ring, for a program that knows of none. To be asked before this side goes back to TCP, after which
 /// the peer waits in the kernel, where it hears nothing. False if the peer can't: it sends over TCP already, or has closed its end.
 pub fn ask_back(fd: c_int, slot: &Slot) -> bool {

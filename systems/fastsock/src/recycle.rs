@@ -37,13 +37,19 @@ static MOVED: AtomicBool = AtomicBool::new(false);
 
 /// Whether connections are used again at all.
 fn on() -> bool {
-    settings::get().again && !MOVED.load(Ordering::Relaxed) && !sandbox::entered()
+    settings::get().again && !MOVED.load(Ordering::Relaxed) && !sandbox::entered() && !settings::user_is_off()
 }
 
 /// The process may be in another network from now on.
 pub fn moved() {
     MOVED.store(true, Ordering::Relaxed);
     pool::clear();
+}
+
+/// Nothing is used again from now on, and what is kept goes, but for what waits to be accepted.
+pub fn end() {
+    moved();
+    hall::end();
 }
 
 /// A connection that both sides have closed, or will, and that waits for its next turn.

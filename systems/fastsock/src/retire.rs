@@ -1,10 +1,12 @@
 //! Back to the kernel: for calls that the ring can't serve.
 
+use std::sync::atomic::Ordering;
+
 use crate::arena::control;
 use crate::carry::Carried;
 use crate::slot::{self, Held, Slot};
 use crate::table::{self, Why};
-use crate::{activate, back, receive, recycle, report, sandbox, transmit};
+use crate::{activate, back, guests, late, receive, recycle, report, sandbox, transmit};
 
 /// The connection is the kernel's from here on, as far as this side can say: it sends over TCP, and asks the peer to.
 ///
@@ -45,6 +47,7 @@ pub fn retire_fd(fd: i32) -> Option<Held> {
     let slot = slot::of(fd)?;
     recycle::over(fd, &slot);
     retire(&slot);
+    transmit::pay_all(fd, &slot);
     Some(slot)
 }
 
@@ -65,6 +68,23 @@ pub fn for_sandbox(strict: bool) {
     });
 }
 
+/// The same for a process or thread that this library can't follow, and that is about to share this process's memory or, with a memory of its own (`numbers`), its
+/// descriptors.
+pub fn for_strangers(numbers: bool) {
+    recycle::end();
+    sandbox::enter(false);
+    slot::each(0, usize::MAX, |fd| {
+        if let Some(slot) = hand_back(fd) {
+            receive::settle(&slot);
+            // One that has bytes which the peer can't send again is read from the ring still.
+            if slot.listens.load(Ordering::Relaxed) == 0 && receive::by_kernel(&slot) {
+                slot.mode.store(slot::KERNEL, Ordering::SeqCst);
+            }
+        }
+    });
+    guests::strangers(numbers);
+}
+
 /// Whether bytes wait that the kernel does not know of.
 pub fn readable(slot: &Slot) -> bool {
     slot.active() && receive::in_ring(slot) > 0
@@ -73,6 +93,8 @@ pub fn readable(slot: &Slot) -> bool {
 /// Connections that a new program will have, all that are not closed when it starts, go back to the kernel. What is left in their rings is
 /// to be handed to it, or comes over TCP, should that fail. `knows_rings`: whether it will have the library, asked where that matters.
 pub fn before_exec(knows_rings: impl FnOnce() -> bool) -> Carried {
+    // Threads end with a new program.
+    late::finish();
     let mut fast = false;
     each_inherited(|fd| fast |= slot::of(fd).is_some_and(|slot| slot.active()));
     let mut carried = Carried::new(fast && knows_rings());

@@ -17,8 +17,9 @@ static const struct { const char *name; void (*run)(int, int); } cases[] = {
     {"jumped", jumped}, {"at_once", at_once}, {"cancelled", cancelled}, {"strict", strict}, {"strict_early", strict_early}, {"numbers", numbers},
     {"numbers_set", numbers_set}, {"program_limited", program_limited}, {"vector_flags", vector_flags}, {"queued", queued}, {"faults", faults}, {"strict_one_way", strict_one_way}, {"probed", probed}, {"again_cancelled", again_cancelled},
     {"served", served}, {"preforked", preforked}, {"left_unread", left_unread}, {"urgent_behind", urgent_behind},
-    {"left_half", left_half}, {"left_looked", left_looked}, {"little_room", little_room}, {"program_at", program_at}, {"program_few", program_few}, {"crashed", crashed},
+    {"left_half", left_half}, {"left_looked", left_looked}, {"little_room", little_room}, {"little_room_ends", little_room_ends}, {"program_at", program_at}, {"program_few", program_few}, {"crashed", crashed},
     {"served_reading", served_reading}, {"number_high", number_high}, {"connected_twice", connected_twice}, {"again_loop_forks", again_loop_forks}, {"messages_limit", messages_limit}, {"ranges", ranges},
+    {"cloned", cloned}, {"cloned_numbers", cloned_numbers}, {"cloned_memory", cloned_memory}, {"program_none", program_none}, {"other_user", other_user}, {"numbers_high", numbers_high},
 };
 
 int main(int argc, char **argv)

@@ -8,14 +8,14 @@ use libc::{c_int, c_uint, sockaddr, socklen_t};
 
 use crate::arena::control;
 use crate::slot::{self, CONNECTED, Slot};
-use crate::{activate, fresh, own, ready, real, receive, recycle, retire, settings, transmit, watch};
+use crate::{activate, fresh, guests, own, ready, real, receive, recycle, retire, settings, transmit, watch};
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn socket(family: c_int, kind: c_int, protocol: c_int) -> c_int {
     // SAFETY: the caller's promise, here and in what follows.
     let fd = unsafe { real::socket(family, kind, protocol) };
     // Standard input, output and error stay the kernel's, so that nothing else may take their place (`recycle`).
-    if fd > libc::STDERR_FILENO && !settings::get().off {
+    if fd > libc::STDERR_FILENO && !settings::get().off && !guests::apart() {
         fresh::made(fd, family, kind, protocol);
     }
     fd
@@ -123,8 +123,12 @@ pub unsafe extern "C-unwind" fn shutdown(fd: c_int, how: c_int) -> c_int {
         // What comes from now on may have to be refused with a reset, which the kernel does.
         retire::retire(slot);
     }
-    // SAFETY: as above.
-    let done = unsafe { real::shutdown(fd, how) };
+    let later = how != libc::SHUT_RD && held.as_ref().is_some_and(|slot| transmit::ends_later(slot));
+    let done = match how {
+        libc::SHUT_WR if later => 0,
+        // SAFETY: as above.
+        _ => unsafe { real::shutdown(fd, if later { libc::SHUT_RD } else { how }) },
+    };
     if let Some(slot) = held {
         let errno = real::errno();
         ring_peer(&slot);
@@ -155,6 +159,9 @@ pub fn reset_if_unread(fd: c_int, slot: &Slot) {
 
 /// A descriptor is about to be closed. What is to be done afterwards, for the last one of an active connection.
 pub fn before_close(fd: c_int) -> Option<slot::Held> {
+    if guests::apart() {
+        return None;
+    }
     watch::forget_set(fd);
     fresh::spoil(fd);
     if slot::of(fd).is_none() || !activate::in_process() {

@@ -6,10 +6,14 @@ use libc::c_int;
 
 use super::change::take_out;
 use super::*;
+use crate::guests;
 
 /// A descriptor means a new set.
 pub fn track_set(fd: c_int) {
     let Some(entry) = usize::try_from(fd).ok().and_then(|fd| NUMBERS.get(fd)) else { return };
+    if guests::apart() {
+        return;
+    }
     forget_set(fd);
     MAKING.with(|()| {
         let used = USED.load(Ordering::Relaxed);
@@ -100,7 +104,7 @@ fn forget_known_set(fd: c_int, entry: &AtomicU32) {
 
 /// The same for all descriptors from `first` to `last`.
 pub fn forget_sets(first: usize, last: usize) {
-    if USED.load(Ordering::Relaxed) > 1 {
+    if USED.load(Ordering::Relaxed) > 1 && !guests::apart() {
         (first..=last.min(FDS - 1)).for_each(|fd| forget_set(fd as c_int));
     }
 }

@@ -291,7 +291,12 @@ pub fn settle_all(fd: c_int, depth: u32) {
                 {
                     entry.kernel = Some(events);
                 }
-                if ready::conditions(&held, entry.wants()) == 0 {
+                if entry.wants() == 0 {
+                    // Another set may have it as well, and make the event descriptor readable: here that would mean something. It is back once more is asked for.
+                    if entry.bell_flags.take().is_some() {
+                        control(fd, libc::EPOLL_CTL_DEL, entry.bell, 0, 0);
+                    }
+                } else if ready::conditions(&held, entry.wants()) == 0 {
                     if ready::arm(&held, entry.wants(), true) == Armed::Noisy {
                         // Somebody else waits for something else, and the event descriptor says that it has it. With the kernel, that says no
                         // more than that bytes are left in the ring.
