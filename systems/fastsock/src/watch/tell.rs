@@ -283,10 +283,12 @@ pub fn settle_all(fd: c_int, depth: u32) {
         for (id, entry) in state.entries.iter_mut().enumerate() {
             let Some(entry) = entry.as_mut().filter(|entry| entry.bell >= 0 && !entry.done) else { continue };
             if let Some(held) = slot::numbered(entry.slot) {
-                // The way of the sending direction may have changed: then room is the kernel's to tell.
+                // The way of the sending direction may have changed: then room is the kernel's to tell. Nor is it to tell more than is wanted, of which a wait in the
+                // set itself would take no notice.
                 let events = entry.for_kernel(&held);
+                let other = |now: u32| events & !now != 0 || (entry.level() && events != now);
                 if !entry.parked
-                    && entry.kernel.is_some_and(|now| events & !now != 0)
+                    && entry.kernel.is_some_and(other)
                     && place(fd, entry.fd, entry.kernel, events, entry.kernels_word(id as u32, &held))
                 {
                     entry.kernel = Some(events);
