@@ -470,7 +470,9 @@ impl Generator {
         if number >= PROCESSES || self.once {
             return;
         }
-        self.step(process, "fork", &[number as i64]);
+        // No draw of its own: a seed stays the script that it was.
+        let by_number = self.steps.len() % 2 == 0;
+        self.step(process, "fork", &[number as i64, by_number.into()]);
         self.processes.push(Process { side, number, alive: true, handles });
         for means in handles {
             if let Means::Conn(conn) = means {
