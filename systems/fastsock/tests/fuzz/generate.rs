@@ -471,7 +471,7 @@ impl Generator {
             return;
         }
         // No draw of its own: a seed stays the script that it was.
-        let by_number = self.steps.len() % 2 == 0;
+        let by_number = self.steps.len().is_multiple_of(2);
         self.step(process, "fork", &[number as i64, by_number.into()]);
         self.processes.push(Process { side, number, alive: true, handles });
         for means in handles {
