@@ -95,6 +95,12 @@ pub fn ended(slot: &Slot) -> bool {
     slot.parts().is_some_and(|(_, memory)| closed_by_peer(slot, memory))
 }
 
+/// Whether both sides have ended one that may be used again: the kernel's is whole still, as the peer keeps it.
+pub fn is_over(slot: &Slot) -> bool {
+    let shut = |memory| control(memory).sides[slot.me()].shut.load(Ordering::Relaxed) != 0;
+    slot.parts().is_some_and(|(_, memory)| closed_by_peer(slot, memory) && shut(memory))
+}
+
 /// The program waits for a connection by `poll` or a set. `hears`: it asks for bytes, so that an end that only the ring knows of is told it, too (`ready`).
 /// The side that connected does not wait so: whoever would find it has to be looked for by a receive.
 pub fn waited_for(fd: c_int, slot: &Slot, hears: bool) {

@@ -112,6 +112,9 @@ pub unsafe extern "C-unwind" fn shutdown(fd: c_int, how: c_int) -> c_int {
         recycle::withdraw(&slot, false);
     }
     let held = slot::of(fd).filter(|slot| slot.active());
+    if held.as_ref().is_some_and(|slot| recycle::is_over(slot)) {
+        return real::fail(libc::ENOTCONN) as c_int;
+    }
     if let Some((_, memory)) = held.as_ref().and_then(|slot| slot.parts())
         && (how == libc::SHUT_WR || how == libc::SHUT_RDWR)
     {
@@ -171,7 +174,7 @@ pub fn before_close(fd: c_int) -> Option<slot::Held> {
         transmit::give_back(&held);
         watch::forget(fd, &held);
     }
-    let last = slot::forget(fd).inspect(watch::forget_all)?;
+    let last = slot::forget(fd).inspect(|last| watch::forget_all(fd, last))?;
     recycle::withdraw(&last, true);
     leaves(fd, &last).then_some(last)
 }

@@ -133,7 +133,7 @@ fn add(
 }
 
 /// What sets tell of a connection is the kernel's to tell from now on, with the program's own words, in all processes that have it.
-fn leave_to_kernel(held: &Slot) {
+pub(super) fn leave_to_kernel(held: &Slot) {
     if !held.plain_words() {
         retire::for_sets(held);
         held.use_plain_words();

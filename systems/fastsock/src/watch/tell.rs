@@ -24,6 +24,23 @@ pub struct Told {
     pub more: bool,
 }
 
+impl Entry {
+    /// Tells of it, if of anything. False if it is told of already, where this comes to the rest.
+    fn tell(&mut self, tell: u32, number: u32, batch: &mut Batch<'_>) -> bool {
+        if tell == 0 {
+            return false;
+        }
+        if self.told.0 == number && self.told.1 < batch.told && batch.events[self.told.1].u64 == self.word {
+            batch.events[self.told.1].events |= tell;
+            return false;
+        }
+        self.told = (number, batch.told);
+        batch.events[batch.told] = epoll_event { events: tell, u64: self.word };
+        batch.told += 1;
+        true
+    }
+}
+
 impl Set {
     /// The kernel is asked now.
     pub fn asked(&self) {
@@ -91,6 +108,14 @@ impl Set {
         let number = state.batch;
         // One that is no more.
         let Some((id, entry)) = state.find(event.u64) else { return };
+        let of_bell = event.u64 & (1 << 43) != 0;
+        if entry.slot == GONE {
+            // What its event descriptor tells of can't be looked at.
+            let told = if of_bell { READ | WRITE } else { event.events };
+            let tell = told & (entry.events | ALWAYS);
+            entry.tell(tell, number, batch);
+            return;
+        }
         let Some(held) = slot::numbered(entry.slot) else { return };
         if entry.done {
             return;
@@ -99,7 +124,6 @@ impl Set {
             take_out(self, set_fd, state, id, Some(&held));
             return;
         }
-        let of_bell = event.u64 & (1 << 43) != 0;
         if of_bell && held.plain_words() && !retire::readable(&held) {
             // The ring is empty for good.
             control(set_fd, libc::EPOLL_CTL_DEL, entry.bell, 0, 0);
@@ -174,17 +198,9 @@ impl Set {
             control(set_fd, libc::EPOLL_CTL_DEL, entry.fd, 0, 0);
             entry.kernel = None;
         }
-        let (word, level) = (entry.word, entry.level());
-        if entry.told.0 == number && entry.told.1 < batch.told && batch.events[entry.told.1].u64 == word {
-            batch.events[entry.told.1].events |= tell;
-            return;
-        }
-        entry.told = (number, batch.told);
-        if level {
+        if entry.tell(tell, number, batch) && entry.level() {
             state.look_at(id);
         }
-        batch.events[batch.told] = epoll_event { events: tell, u64: word };
-        batch.told += 1;
     }
 
     /// What the rings of entries told of lately grant, without asking the kernel.
