@@ -380,8 +380,10 @@ impl Generator {
             Means::Nothing => match self.random.below(4) {
                 0 => self.step(process, "dupfd", &[h, to, libc::F_DUPFD_CLOEXEC.into()]),
                 1 => self.step(process, "dupfd", &[h, to, libc::F_DUPFD.into()]),
-                // Known: what a ring holds does not go along.
-                2 if self.conns[conn].ways[1 - self.processes[process].side].under_way == 0 => {
+                // Known: what a ring holds does not go along, and one that the other side has closed and keeps is hung up.
+                2 if self.conns[conn].ways[1 - self.processes[process].side].under_way == 0
+                    && !(self.again && self.holders(1 - self.processes[process].side, conn) == 0) =>
+                {
                     self.step(process, "pass", &[h, to]);
                 }
                 _ => self.step(process, "dup", &[h, to]),
