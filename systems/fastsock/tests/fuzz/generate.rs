@@ -370,6 +370,14 @@ impl Generator {
         }
     }
 
+    /// Whether a side may hand a connection over. Known: what its ring holds does not go along (which a reset leaves there), and one that the other side has closed and keeps
+    /// is hung up.
+    fn may_pass(&self, side: usize, conn: usize) -> bool {
+        let is = &self.conns[conn];
+        let kept_there = self.again && self.holders(1 - side, conn) == 0;
+        is.ways[1 - side].under_way == 0 && !is.reset && !kept_there
+    }
+
     /// Another descriptor of the same.
     fn duplicate(&mut self, process: usize, h: i64, conn: usize) {
         let to = DUPLICATES.start + self.random.below(4) as i64;
@@ -380,12 +388,7 @@ impl Generator {
             Means::Nothing => match self.random.below(4) {
                 0 => self.step(process, "dupfd", &[h, to, libc::F_DUPFD_CLOEXEC.into()]),
                 1 => self.step(process, "dupfd", &[h, to, libc::F_DUPFD.into()]),
-                // Known: what a ring holds does not go along, and one that the other side has closed and keeps is hung up.
-                2 if self.conns[conn].ways[1 - self.processes[process].side].under_way == 0
-                    && !(self.again && self.holders(1 - self.processes[process].side, conn) == 0) =>
-                {
-                    self.step(process, "pass", &[h, to]);
-                }
+                2 if self.may_pass(self.processes[process].side, conn) => self.step(process, "pass", &[h, to]),
                 _ => self.step(process, "dup", &[h, to]),
             },
             Means::Conn(over) => {
