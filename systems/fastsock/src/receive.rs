@@ -495,6 +495,14 @@ pub fn takes_back(inward: &mut In, way: &Way) -> bool {
     on
 }
 
+/// What the peer was asked for would be refused with a reset from now on, as is all that comes over TCP. Its bytes are read from the ring, if at all.
+pub fn asks_no_more(slot: &Slot) {
+    if let Some((page, memory)) = slot.parts() {
+        let way = &control(memory).ways[1 - slot.me()];
+        page.inward.with(|inward| takes_back(inward, way));
+    }
+}
+
 /// Whether what lies in the ring is to be read there, not what comes over TCP or has come.
 pub fn is_here(inward: &In, way: &Way) -> bool {
     inward.phase != TCP_AGAIN || (inward.asked && !back::left(&way.back))

@@ -123,6 +123,9 @@ pub unsafe extern "C-unwind" fn shutdown(fd: c_int, how: c_int) -> c_int {
         control(memory).sides[held.as_ref().map_or(0, |slot| slot.me())].shut.store(1, Ordering::SeqCst);
     }
     if let Some(slot) = held.as_ref().filter(|_| how == libc::SHUT_RD || how == libc::SHUT_RDWR) {
+        if how == libc::SHUT_RDWR {
+            receive::asks_no_more(slot);
+        }
         // What comes from now on may have to be refused with a reset, which the kernel does.
         retire::retire(slot);
     }
