@@ -71,6 +71,11 @@ impl Set {
         self.waiting.load(Ordering::SeqCst) != 0 || self.outside.load(Ordering::SeqCst) != 0
     }
 
+    /// Whether other processes may have it, and put things into it of which this one knows nothing.
+    pub fn is_shared(&self) -> bool {
+        self.others.load(Ordering::SeqCst) != 0
+    }
+
     /// Whether a wait is no more than the kernel's.
     #[inline(always)]
     pub fn plain(&self) -> bool {
@@ -118,6 +123,11 @@ impl Set {
         }
         let Some(held) = slot::numbered(entry.slot) else { return };
         if entry.done {
+            // Of a single event that was told just now by the other of the two, this is the rest.
+            let now = !of_bell && entry.told.0 == number && entry.told.1 < batch.told;
+            if now && batch.events[entry.told.1].u64 == entry.word {
+                batch.events[entry.told.1].events |= event.events & (entry.events | ALWAYS) & !WRITE;
+            }
             return;
         }
         if entry.parked {
