@@ -234,7 +234,7 @@ pub fn start(fd: i32, slot: &Slot) {
 mod tests {
     use super::*;
     use crate::slot::CONNECTED;
-    use crate::{arena, page, slot};
+    use crate::{arena, asleep, page, slot};
     use std::os::fd::AsRawFd;
     use std::sync::atomic::AtomicBool;
 
@@ -245,16 +245,15 @@ mod tests {
         let held = slot::of(socket.as_raw_fd()).unwrap();
         held.page.store(page::new().unwrap().as_ptr(), Ordering::SeqCst);
         held.share_memory(am::memory::Memory::without_file(arena::LEN).unwrap());
-        let begun = AtomicBool::new(false);
+        let (begun, over, forks) = (AtomicBool::new(false), AtomicBool::new(false), asleep::number());
         std::thread::scope(|scope| {
             // Such a thread is past its look whether it may.
             scope.spawn(|| {
-                held.parts().unwrap().0.out.with(|_| {
+                let out = &held.parts().unwrap().0.out;
+                out.with(|_| {
                     begun.store(true, Ordering::SeqCst);
-                    while held.never.load(Ordering::SeqCst) == 0 {
-                        std::thread::yield_now();
-                    }
-                    std::thread::sleep(std::time::Duration::from_millis(100));
+                    // Until the fork waits for this; one that does not is over at once.
+                    asleep::until_waits(forks, out.word(), &over);
                     held.mode.store(ACTIVE, Ordering::SeqCst);
                 })
             });
@@ -262,7 +261,9 @@ mod tests {
                 std::thread::yield_now();
             }
             before_fork(&held);
-            assert!(held.active() && held.shared());
+            let waited = held.active() && held.shared();
+            over.store(true, Ordering::SeqCst);
+            assert!(waited);
         });
         held.mode.store(KERNEL, Ordering::SeqCst);
         drop(slot::forget(socket.as_raw_fd()));

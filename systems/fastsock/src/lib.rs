@@ -38,7 +38,7 @@
 //! | `buffers` | the program's buffers as one run of bytes |
 //! | `tcp` | what the kernel knows of a connection |
 //! | `config`, `settings` | what is switched off, and how much there may be: in files and the environment |
-//! | `planted` | mistakes for a test to find |
+//! | `planted`, `asleep` | mistakes for a test to find, and whether a thread waits |
 //!
 //! # Why no byte is lost or out of order
 //!
@@ -49,6 +49,8 @@
 
 mod activate;
 mod arena;
+#[cfg(test)]
+mod asleep;
 mod back;
 mod bell;
 mod budget;

@@ -113,6 +113,12 @@ impl<T> Locked<T> {
         self.with_lock(work)
     }
 
+    /// Where the word lies that whoever wants it waits for.
+    #[cfg(test)]
+    pub fn word(&self) -> usize {
+        self.mutex.get() as usize
+    }
+
     fn new(value: T) -> Self {
         let mutex = UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER);
         Self { mutex, shared: AtomicU32::new(0), within: AtomicU32::new(0), value: UnsafeCell::new(value) }
