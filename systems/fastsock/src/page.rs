@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicU32, Ordering, compiler_fence};
 
 use libc::c_int;
 
-use crate::real;
 use crate::ring::{Sink, Source};
 use crate::section::Stretch;
+use crate::{real, tcp};
 
 /// What the sending direction needs. Under its lock.
 pub struct Out {
@@ -89,6 +89,14 @@ impl Page {
         self.broken.store(1, Ordering::Relaxed);
         // SAFETY: a descriptor of the program's; a wrong one is refused.
         unsafe { real::shutdown(fd, libc::SHUT_RDWR) };
+    }
+
+    /// The same, so that both sides are told of an error, not of an end of file: also who knows of no ring.
+    pub fn break_with_error(&self, fd: c_int) {
+        if !tcp::reset(fd) {
+            return self.break_off(fd);
+        }
+        self.broken.store(1, Ordering::Relaxed);
     }
 }
 

@@ -463,6 +463,11 @@ pub fn give_back(slot: &Slot) {
     }
 }
 
+/// Whether the peer may still ask for what it has not read of the ring.
+pub fn may_be_asked(slot: &Slot) -> bool {
+    slot.parts().is_some_and(|(page, _)| page.out.with(|out| out.phase == FAST) == Some(true))
+}
+
 /// Whether this side sends by the ring from here on.
 pub fn settle(slot: &Slot) -> bool {
     let Some((page, memory)) = slot.parts() else { return false };

@@ -75,6 +75,7 @@ cases! {
     strict_one_way probed again_cancelled served preforked left_unread urgent_behind
     left_half left_looked little_room little_room_ends program_at program_few crashed served_reading number_high connected_twice again_loop_forks messages_limit ranges
     cloned cloned_numbers cloned_memory program_none other_user numbers_high
+    handed handed_late handed_input handed_leaves allowed
 }
 
 #[test]

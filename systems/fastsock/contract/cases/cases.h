@@ -162,5 +162,10 @@ void cloned_memory(int fd, int server);
 void program_none(int fd, int server);
 void other_user(int fd, int server);
 void numbers_high(int fd, int server);
+void handed(int fd, int server);
+void handed_late(int fd, int server);
+void handed_input(int fd, int server);
+void handed_leaves(int fd, int server);
+void allowed(int fd, int server);
 
 #endif

@@ -216,7 +216,13 @@ pub unsafe extern "C-unwind" fn setsockopt(
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn fdopen(fd: c_int, mode: *const libc::c_char) -> *mut libc::FILE {
     // A stream reads and writes by calls of its own that nobody sees.
-    retire::hand_back(fd);
+    if let Some(held) = retire::hand_back(fd) {
+        // SAFETY: the caller's text.
+        let mode = if mode.is_null() { b"" } else { unsafe { std::ffi::CStr::from_ptr(mode) }.to_bytes() };
+        if mode.contains(&b'r') || mode.contains(&b'+') {
+            retire::never_without_rest(fd, &held);
+        }
+    }
     // SAFETY: as above.
     unsafe { real::fdopen(fd, mode) }
 }

@@ -8,7 +8,7 @@ use libc::{c_int, c_uint, sockaddr, socklen_t};
 
 use crate::arena::control;
 use crate::slot::{self, CONNECTED, Slot};
-use crate::{activate, fresh, guests, own, ready, real, receive, recycle, retire, settings, transmit, watch};
+use crate::{activate, fresh, guests, own, ready, real, receive, recycle, retire, sandbox, settings, transmit, watch};
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn socket(family: c_int, kind: c_int, protocol: c_int) -> c_int {
@@ -148,7 +148,7 @@ pub unsafe extern "C-unwind" fn shutdown(fd: c_int, how: c_int) -> c_int {
 /// A close with bytes unread is a reset (RFC 1122, 4.2.2.13), and what is in the ring the kernel does not know of.
 pub fn reset_if_unread(fd: c_int, slot: &Slot) {
     let alone = slot.parts().is_some_and(|(page, _)| page.shared.load(Ordering::Relaxed) == 0);
-    if alone && receive::in_ring(slot) > 0 && !crate::planted::is("no reset") {
+    if alone && !sandbox::silent() && receive::in_ring(slot) > 0 && !crate::planted::is("no reset") {
         let linger = libc::linger { l_onoff: 1, l_linger: 0 };
         // SAFETY: an option of this form.
         unsafe {
@@ -178,7 +178,9 @@ pub fn before_close(fd: c_int) -> Option<slot::Held> {
         watch::forget(fd, &held);
     }
     let last = slot::forget(fd).inspect(|last| watch::forget_all(fd, last))?;
-    recycle::withdraw(&last, true);
+    if !sandbox::silent() {
+        recycle::withdraw(&last, true);
+    }
     leaves(fd, &last).then_some(last)
 }
 

@@ -185,6 +185,9 @@ pub fn leaves() {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn _exit(status: c_int) -> ! {
+    if !sandbox::entered() && activate::own_process() {
+        retire::before_end();
+    }
     leaves();
     if !sandbox::entered() && activate::own_process() {
         late::finish();
@@ -358,7 +361,10 @@ pub unsafe extern "C-unwind" fn posix_spawn_file_actions_adddup2(
     from: c_int,
     to: c_int,
 ) -> c_int {
-    retire::hand_back(from);
+    // One for output is not read.
+    if let Some(held) = retire::lend(from).filter(|_| to != libc::STDOUT_FILENO && to != libc::STDERR_FILENO) {
+        retire::never_without_rest(from, &held);
+    }
     // SAFETY: as above.
     unsafe { real::posix_spawn_file_actions_adddup2(actions, from, to) }
 }

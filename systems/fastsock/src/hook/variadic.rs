@@ -41,7 +41,7 @@ extern "C" fn before(which: u32, first: usize, second: usize, third: usize, four
         };
         let strict = mode == libc::SECCOMP_MODE_STRICT as usize && !more;
         if strict || (mode == libc::SECCOMP_MODE_FILTER as usize && filter != 0) {
-            retire::for_sandbox(strict);
+            retire::for_sandbox();
         }
     } else {
         // Writes by a call of its own that nobody sees.
