@@ -37,7 +37,7 @@ unsafe extern "C" fn begin(which: u32, given: *const usize) -> c_int {
         match which {
             0 => process::execv(name, list.start()),
             1 => process::execvp(name, list.start()),
-            _ => process::execve(name, list.start(), given.at(count + 2).cast()),
+            _ => process::execle(name, list.start(), given.at(count + 2).cast()),
         }
     }
 }

@@ -284,6 +284,12 @@ pub unsafe extern "C-unwind" fn execve(
     unsafe { with_given(|| program::of_path(path, Some(envp)), envp, |envp| real::execve(path, argv, envp)) }
 }
 
+/// [`execve`], where the peer sends what is left in the rings if it can, also to a program that has the library: a shell could hand nothing on to one that has none.
+pub unsafe fn execle(path: *const c_char, argv: *const *const c_char, envp: *const *const c_char) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { with_given(|| false, envp, |envp| real::execve(path, argv, envp)) }
+}
+
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn execv(path: *const c_char, argv: *const *const c_char) -> c_int {
     // SAFETY: as above.
