@@ -612,7 +612,8 @@ static void serve(void)
             result(&job, 0);
             answer(&job);
         } else if (!strcmp(job.name, "fork")) {
-            pid_t child = fork();
+            /* Or past the C library, as a program does that wants more than a fork. */
+            pid_t child = job.a[1] ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : fork();
             if (child == 0) { mine = (int)job.a[0]; memset(lanes, 0, sizeof lanes); continue; }
             result(&job, child < 0 ? -1 : 0);
             snprintf(job.aside, sizeof job.aside, "%d", child);

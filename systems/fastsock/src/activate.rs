@@ -13,7 +13,7 @@ use crate::section::{Stretch, Uncancelled};
 use crate::slot::{ACCEPTED, ACTIVE, KERNEL, Slot};
 use crate::table::{self, Why};
 use crate::tcp::Ends;
-use crate::{meet, ready, recycle, report, sandbox, settings, tcp, watch};
+use crate::{guests, meet, ready, recycle, report, sandbox, settings, tcp, watch};
 
 /// Calls after which the sides stop looking for each other.
 const LAST: u32 = 1 << 16;
@@ -23,14 +23,28 @@ static PROCESS: AtomicI32 = AtomicI32::new(0);
 
 /// Notes which process this is. Called when loaded, and in the child of a fork.
 pub fn note_process() {
+    if sandbox::silent() {
+        return;
+    }
     // SAFETY: asks for a number.
     PROCESS.store(unsafe { libc::getpid() }, Ordering::Relaxed);
 }
 
-/// Whether this is the process that was noted: not a child that shares its memory (`vfork`, `clone`).
+/// Whether this is the process that was noted, or one that shares its memory and its descriptors while it waits: not a child that shares its memory alone. It is
+/// taken for it where it may not ask.
 pub fn in_process() -> bool {
+    if sandbox::silent() {
+        return true;
+    }
     // SAFETY: asks for a number.
-    unsafe { libc::getpid() == PROCESS.load(Ordering::Relaxed) }
+    let process = unsafe { libc::getpid() };
+    process == PROCESS.load(Ordering::Relaxed) || guests::is_kin(process)
+}
+
+/// Whether this is the process that was noted; as above.
+pub fn own_process() -> bool {
+    // SAFETY: asks for a number.
+    sandbox::silent() || unsafe { libc::getpid() == PROCESS.load(Ordering::Relaxed) }
 }
 
 /// A call is about to move data on a connection that is the kernel's: perhaps it is time.
@@ -141,6 +155,9 @@ fn advance(fd: i32, slot: &Slot, ops: u32) {
         if !looks(slot, ops) {
             return;
         }
+        if settings::user_is_off() {
+            return give_up(slot, Why::User);
+        }
         let Some(share) = Share::take() else { return give_up(slot, Why::Memory) };
         let met = if slot.me() == ACCEPTED {
             tcp::local_ends(fd).and_then(|ends| meet::offer(&ends, None))
@@ -162,6 +179,9 @@ fn advance(fd: i32, slot: &Slot, ops: u32) {
 
 /// Whether the connection can be fast at all, or why not; the connecting side can be found from then on.
 pub fn begin(fd: i32, slot: &Slot) -> Result<(), Why> {
+    if settings::user_is_off() {
+        return Err(Why::User);
+    }
     let ends = tcp::local_ends(fd).ok_or(Why::Unfit)?;
     if !allowed(&ends) {
         return Err(Why::Port);
@@ -221,7 +241,7 @@ pub fn start(fd: i32, slot: &Slot) {
 mod tests {
     use super::*;
     use crate::slot::CONNECTED;
-    use crate::{arena, page, slot};
+    use crate::{arena, asleep, page, slot};
     use std::os::fd::AsRawFd;
     use std::sync::atomic::AtomicBool;
 
@@ -232,16 +252,15 @@ mod tests {
         let held = slot::of(socket.as_raw_fd()).unwrap();
         held.page.store(page::new().unwrap().as_ptr(), Ordering::SeqCst);
         held.share_memory(am::memory::Memory::without_file(arena::LEN).unwrap());
-        let begun = AtomicBool::new(false);
+        let (begun, over, forks) = (AtomicBool::new(false), AtomicBool::new(false), asleep::number());
         std::thread::scope(|scope| {
             // Such a thread is past its look whether it may.
             scope.spawn(|| {
-                held.parts().unwrap().0.out.with(|_| {
+                let out = &held.parts().unwrap().0.out;
+                out.with(|_| {
                     begun.store(true, Ordering::SeqCst);
-                    while held.never.load(Ordering::SeqCst) == 0 {
-                        std::thread::yield_now();
-                    }
-                    std::thread::sleep(std::time::Duration::from_millis(100));
+                    // Until the fork waits for this; one that does not is over at once.
+                    asleep::until_waits(forks, out.word(), &over);
                     held.mode.store(ACTIVE, Ordering::SeqCst);
                 })
             });
@@ -249,7 +268,9 @@ mod tests {
                 std::thread::yield_now();
             }
             before_fork(&held);
-            assert!(held.active() && held.shared());
+            let waited = held.active() && held.shared();
+            over.store(true, Ordering::SeqCst);
+            assert!(waited);
         });
         held.mode.store(KERNEL, Ordering::SeqCst);
         drop(slot::forget(socket.as_raw_fd()));

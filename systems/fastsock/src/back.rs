@@ -52,6 +52,11 @@ pub fn quiet(busy: &AtomicU32) -> bool {
     busy.load(Ordering::Acquire) == 0
 }
 
+/// Whether the ring holds all that it ever will, once the receiver has said that it wants TCP.
+pub fn settled(busy: &AtomicU32, back: &AtomicU32) -> bool {
+    quiet(busy) || left(back)
+}
+
 /// The receiver asks for what it has not read, before it says that it wants TCP. False if it is too late.
 pub fn ask(back: &AtomicU32) -> bool {
     back.compare_exchange(NOT_ASKED, ASKED, Ordering::SeqCst, Ordering::SeqCst).is_ok()

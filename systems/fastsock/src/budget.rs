@@ -111,21 +111,20 @@ fn ticket() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::asleep;
     use std::sync::atomic::AtomicBool;
-    use std::time::{Duration, Instant};
 
     #[test]
     fn a_child_of_a_thread_beside_one_that_takes_memory_can_take_some() {
-        let (taken, forked) = (AtomicBool::new(false), AtomicBool::new(false));
+        let [taken, forked, leaves] = [const { AtomicBool::new(false) }; 3];
+        let forks = asleep::number();
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 TAKING.with(|()| {
                     taken.store(true, Ordering::SeqCst);
-                    // The fork waits for this; one that does not is over at once.
-                    let until = Instant::now() + Duration::from_millis(300);
-                    while !forked.load(Ordering::SeqCst) && Instant::now() < until {
-                        std::thread::yield_now();
-                    }
+                    // Until the fork waits for this; one that does not is over at once.
+                    asleep::until_waits(forks, TAKING.word(), &forked);
+                    leaves.store(true, Ordering::SeqCst);
                 })
             });
             while !taken.load(Ordering::SeqCst) {
@@ -138,7 +137,9 @@ mod tests {
                     libc::alarm(20);
                     libc::_exit(i32::from(TAKING.with(|()| ()).is_none()));
                 }
+                let waited = leaves.load(Ordering::SeqCst);
                 forked.store(true, Ordering::SeqCst);
+                assert!(waited, "the fork came amid what the thread does");
                 let mut status = -1;
                 assert_eq!(libc::waitpid(child, &raw mut status, 0), child);
                 assert_eq!(status, 0, "the child waits for a thread that it does not have");

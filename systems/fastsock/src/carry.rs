@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 
 use am::memory::Memory;
 
-use crate::arena::{self, FAST, LARGE, LEN, TCP, TCP_AGAIN, control};
+use crate::arena::{self, LARGE, LEN, TCP, TCP_AGAIN, control};
 use crate::pages::Pages;
 use crate::slot::{self, ACCEPTED, ACTIVE, Slot};
 use crate::{back, page, real, receive};
@@ -97,7 +97,7 @@ impl Carried {
     /// What is left in the ring of this descriptor.
     pub fn add(&mut self, fd: c_int) {
         let Some(slot) = slot::of(fd) else { return };
-        let all = self.all;
+        let all = self.all && !is_standard(&slot);
         if self.left.is_none() {
             if receive::in_ring(&slot) == 0 {
                 return;
@@ -176,21 +176,12 @@ impl Carried {
             failed
         }
     }
+}
 
-    /// The same for a call after which nothing of this library's runs.
-    ///
-    /// # Safety
-    /// As [`Self::announced`].
-    pub unsafe fn announce(self) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            if let Some(list) = self.environment(environ) {
-                environ = list.start();
-                std::mem::forget(list);
-            }
-        }
-        std::mem::forget(self);
-    }
+/// Whether a connection is standard input, output or error: the new program's streams read there, and know of no ring even in one that has the library. What the
+/// peer was asked for it sends.
+fn is_standard(slot: &Slot) -> bool {
+    (0..3).any(|fd| slot::of(fd).is_some_and(|other| other.number() == slot.number()))
 }
 
 /// A file with the bytes left.
@@ -199,18 +190,18 @@ fn save(slot: &Slot, all: bool) -> Option<Saved> {
     let sender = 1 - slot.me();
     let way = &control(memory).ways[sender];
     let (before, source, len, asked) = page.inward.with(|inward| {
-        let asked = inward.phase == TCP_AGAIN;
         let before = match inward.phase {
-            TCP if way.phase.load(Ordering::Acquire) != TCP => {
-                way.moved_at.load(Ordering::Relaxed).checked_sub(inward.tcp)?
-            }
-            FAST => 0,
-            // What a write that is under way still brings would be lost.
-            TCP_AGAIN if all && receive::is_here(inward, way) && back::quiet(&way.busy.0) => 0,
-            _ => return None,
+            TCP if way.phase.load(Ordering::Acquire) == TCP => return None,
+            TCP => way.moved_at.load(Ordering::Relaxed).checked_sub(inward.tcp)?,
+            _ => 0,
         };
+        let may = receive::is_here(inward, way) && (all || !inward.asked);
+        // What a write that is under way still brings would be lost.
+        if !may || !back::settled(&way.busy.0, &way.back) {
+            return None;
+        }
         let len = inward.source.all(way).ok()?;
-        Some((before, inward.source, len, asked))
+        Some((before, inward.source, len, inward.asked))
     })??;
     if len == 0 {
         return None;
@@ -333,6 +324,8 @@ fn restore(fd: i32, file: i32, before: u64, len: usize) -> Option<()> {
     control.ways[sender].grown.store(1, Ordering::Relaxed);
     writer.publish(&control.ways[sender].lane, bytes.len());
     control.ways[sender].moved_at.store(before, Ordering::Relaxed);
+    // There is nobody who could send them again.
+    back::leave(&control.ways[sender].back);
     control.ways[sender].phase.store(TCP_AGAIN, Ordering::Release);
     control.ways[me].phase.store(TCP_AGAIN, Ordering::Release);
     // SAFETY: just made.

@@ -61,6 +61,8 @@ pub struct Config {
     pub off: Option<Off>,
     /// Connections that end at one of these stay with the kernel.
     pub off_ports: Vec<u16>,
+    /// While a process has one of these as its effective user, nothing becomes fast.
+    pub off_users: Vec<u32>,
     /// Calls that move data before a connection may become fast.
     pub after: u32,
     /// How calls wait: all but the default are there to be measured.
@@ -81,6 +83,7 @@ impl Default for Config {
         Self {
             off: None,
             off_ports: Vec::new(),
+            off_users: Vec::new(),
             // What that costs is then less than a twentieth of what the connection has cost already.
             after: 1024,
             wait: Policy::Polite,
@@ -133,8 +136,14 @@ pub fn files(variable: impl Fn(&str) -> Option<String>) -> Vec<String> {
     std::iter::once("/etc/fastsock.conf".to_owned()).chain(home.map(|home| format!("{home}/fastsock/config"))).collect()
 }
 
-/// Reads them all.
-pub fn read(sources: &[Source], who: &Who) -> Config {
+/// The number of a user in a text of the form of passwd(5).
+pub fn account(text: &str, name: &str) -> Option<u32> {
+    let line = text.lines().map(|line| line.split(':').collect::<Vec<_>>()).find(|fields| fields[0] == name)?;
+    line.get(2)?.parse().ok()
+}
+
+/// Reads them all. `account` tells the number of a user that is named.
+pub fn read(sources: &[Source], who: &Who, account: &dyn Fn(&str) -> Option<u32>) -> Config {
     let mut config = Config { off: who.secure.then_some(Off::Secure), ..Config::default() };
     for source in sources {
         config.wrong.extend(source.missing.iter().map(|why| shown(&format!("{}: {why}", source.name))));
@@ -143,7 +152,7 @@ pub fn read(sources: &[Source], who: &Who) -> Config {
             if line.is_empty() {
                 continue;
             }
-            if let Err(why) = one(&mut config, line, who) {
+            if let Err(why) = one(&mut config, line, who, account) {
                 config.wrong.push(shown(&format!("{}:{}: '{line}': {why}", source.name, number + 1)));
             }
         }
@@ -166,12 +175,14 @@ fn shown(text: &str) -> String {
     out
 }
 
-fn one(config: &mut Config, line: &str, who: &Who) -> Result<(), String> {
+type Account<'a> = &'a dyn Fn(&str) -> Option<u32>;
+
+fn one(config: &mut Config, line: &str, who: &Who, account: Account<'_>) -> Result<(), String> {
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
     match word {
         "off" if rest.is_empty() => config.off = config.off.or(Some(Off::Everything)),
-        "off" => return off(config, rest, who),
+        "off" => return off(config, rest, who, account),
         "after" => config.after = count(rest)?,
         "wait" => {
             config.wait = match rest {
@@ -201,7 +212,7 @@ fn one(config: &mut Config, line: &str, who: &Who) -> Result<(), String> {
     Ok(())
 }
 
-fn off(config: &mut Config, rest: &str, who: &Who) -> Result<(), String> {
+fn off(config: &mut Config, rest: &str, who: &Who, account: Account<'_>) -> Result<(), String> {
     let (kind, list) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let items: Vec<&str> = list.split(',').map(str::trim).filter(|item| !item.is_empty()).collect();
     if items.is_empty() {
@@ -223,11 +234,15 @@ fn off(config: &mut Config, rest: &str, who: &Who) -> Result<(), String> {
             }
         }
         "user" => {
-            if items.iter().any(|item| item.parse() == Ok(who.user)) {
+            let number = |item: &str| item.parse::<u32>().ok().or_else(|| account(item));
+            config.off_users.extend(items.iter().filter_map(|item| number(item)));
+            if config.off_users.contains(&who.user) {
                 config.off = config.off.or(Some(Off::User));
             }
-            if let Some(item) = items.iter().find(|item| item.parse::<u32>().is_err()) {
-                return Err(format!("a user is given by number ('id -u NAME' tells it), '{item}' is none"));
+            if let Some(item) = items.iter().find(|item| number(item).is_none()) {
+                return Err(format!(
+                    "a user is a number, or a name of /etc/passwd ('id -u NAME' tells the numbers of others), '{item}' is neither"
+                ));
             }
         }
         _ => return Err(format!("program, port or user follows 'off', not '{kind}'")),
@@ -264,8 +279,12 @@ mod tests {
         Who { program: ["server".to_owned(), "link".to_owned()], user: 7, secure: false }
     }
 
+    fn named(name: &str) -> Option<u32> {
+        account("root:x:0:0::/root:/bin/sh\nseven:x:7:7::/:\n:x:\nbroken\n", name)
+    }
+
     fn config(text: &str) -> Config {
-        read(&[Source { name: "file".to_owned(), text: text.to_owned(), missing: None }], &who())
+        read(&[Source { name: "file".to_owned(), text: text.to_owned(), missing: None }], &who(), &named)
     }
 
     #[test]
@@ -302,13 +321,16 @@ mod tests {
         assert_eq!(config("off program other").off, None);
         assert_eq!(config("off user 6,7").off, Some(Off::User));
         assert_eq!(config("off user 6").off, None);
-        assert_eq!(read(&[], &Who { secure: true, ..who() }).off, Some(Off::Secure));
+        assert_eq!(config("off user root, seven").off, Some(Off::User));
+        assert_eq!((config("off user root").off, config("off user root, 9").off_users), (None, vec![0, 9]));
+        assert_eq!(read(&[], &Who { secure: true, ..who() }, &named).off, Some(Off::Secure));
     }
 
     #[test]
     fn a_wrong_line_is_told_with_its_place_and_the_others_count() {
-        let read =
-            config("after\nafter many\nof\noff ports 80\noff port 80,x\noff user root\nmemory 3 MB\nrecycle\nafter 6");
+        let read = config(
+            "after\nafter many\nof\noff ports 80\noff port 80,x\noff user nobody, broken\nmemory 3 MB\nrecycle\nafter 6",
+        );
         assert_eq!((read.after, read.off, &read.off_ports[..]), (6, None, &[80][..]));
         assert_eq!(read.wrong.len(), 8, "{:#?}", read.wrong);
         assert!(read.wrong[4].starts_with("file:5: 'off port 80,x': a port is a number"), "{}", read.wrong[4]);
@@ -327,7 +349,7 @@ mod tests {
         };
         let mut sources = vec![Source { name: "file".to_owned(), text: "off\nafter 3".to_owned(), missing: None }];
         sources.extend(of_environment(of));
-        let read = read(&sources, &who());
+        let read = read(&sources, &who(), &named);
         assert_eq!((read.off, read.after), (Some(Off::Everything), 8));
         assert!(read.wrong[0].starts_with("FASTSOCK_OFF_PORTS:1:"), "{:?}", read.wrong);
         assert_eq!(config("").wrong, Vec::<String>::new());

@@ -15,8 +15,11 @@
 //! | `receive`, `transmit` | the two directions of an active connection |
 //! | `retire` | back to the kernel |
 //! | `back`, `sync` | the words by which a direction goes back; pure, and modelled (`tests/model.rs`) |
+//! | `late` | what goes over TCP once more, where there is no room for it at once |
 //! | `recycle`, `fresh` | connections that are closed and connected again, and sockets that nothing was done to yet |
 //! | `holders` | how many processes hold a connection that a fork shared before it was fast |
+//! | `copied` | a thread in a process that `clone` made as a fork does |
+//! | `guests` | processes that have this one's memory, made by `clone` |
 //! | `program` | whether a program will have the library |
 //! | `carry` | what is left in a ring, to a new program |
 //! | `wait`, `bell` | spinning and sleeping |
@@ -35,7 +38,7 @@
 //! | `buffers` | the program's buffers as one run of bytes |
 //! | `tcp` | what the kernel knows of a connection |
 //! | `config`, `settings` | what is switched off, and how much there may be: in files and the environment |
-//! | `planted` | mistakes for a test to find |
+//! | `planted`, `asleep` | mistakes for a test to find, and whether a thread waits |
 //!
 //! # Why no byte is lost or out of order
 //!
@@ -46,15 +49,20 @@
 
 mod activate;
 mod arena;
+#[cfg(test)]
+mod asleep;
 mod back;
 mod bell;
 mod budget;
 mod buffers;
 mod carry;
 mod config;
+mod copied;
 mod fresh;
+mod guests;
 mod holders;
 mod hook;
+mod late;
 mod lock;
 mod meet;
 mod own;

@@ -24,6 +24,12 @@ impl<T> Lock<T> {
         unsafe { libc::pthread_mutex_lock(self.mutex.get()) == 0 }
     }
 
+    /// Where the word lies that whoever wants it waits for.
+    #[cfg(test)]
+    pub fn word(&self) -> usize {
+        self.mutex.get() as usize
+    }
+
     /// Gives back what [`Self::hold`] took.
     pub fn release(&self) {
         // SAFETY: as above; a thread that does not hold it is refused.

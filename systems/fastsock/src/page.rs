@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicU32, Ordering, compiler_fence};
 
 use libc::c_int;
 
-use crate::real;
 use crate::ring::{Sink, Source};
 use crate::section::Stretch;
+use crate::{real, tcp};
 
 /// What the sending direction needs. Under its lock.
 pub struct Out {
@@ -23,6 +23,17 @@ pub struct Out {
     pub read: u64,
     /// The peer's `leaving` when it was last asked.
     pub left: u32,
+    /// What goes over TCP before anything else.
+    pub again: Option<Again>,
+}
+
+/// What the peer asked for once more, and the kernel has had no room for yet.
+pub struct Again {
+    /// Where it begins in the ring.
+    pub source: Source,
+    pub bytes: usize,
+    /// The program has ended the direction: that is told once all is gone.
+    pub ends: bool,
 }
 
 /// What the receiving direction needs. Under its lock.
@@ -59,6 +70,8 @@ pub struct Page {
     pub interest: [AtomicU32; 2],
     /// Not 0: sets of epoll that hold the connection have the program's own words.
     pub plain_words: AtomicU32,
+    /// Not 0 as long as there is something in [`Out::again`].
+    pub owed: AtomicU32,
     /// Not 0 once the peer broke the rules, or a process died within a lock.
     pub broken: AtomicU32,
 }
@@ -76,6 +89,14 @@ impl Page {
         self.broken.store(1, Ordering::Relaxed);
         // SAFETY: a descriptor of the program's; a wrong one is refused.
         unsafe { real::shutdown(fd, libc::SHUT_RDWR) };
+    }
+
+    /// The same, so that both sides are told of an error, not of an end of file: also who knows of no ring.
+    pub fn break_with_error(&self, fd: c_int) {
+        if !tcp::reset(fd) {
+            return self.break_off(fd);
+        }
+        self.broken.store(1, Ordering::Relaxed);
     }
 }
 
@@ -98,6 +119,12 @@ impl<T> Locked<T> {
             return Some(done);
         }
         self.with_lock(work)
+    }
+
+    /// Where the word lies that whoever wants it waits for.
+    #[cfg(test)]
+    pub fn word(&self) -> usize {
+        self.mutex.get() as usize
     }
 
     fn new(value: T) -> Self {
@@ -134,7 +161,7 @@ pub fn new() -> Option<NonNull<Page>> {
         return None;
     }
     let page = NonNull::new(start.cast::<Page>())?;
-    let out = Out { sink: Sink::new(false), tcp: 0, phase: 0, unasked: 0, read: 0, left: 0 };
+    let out = Out { sink: Sink::new(false), tcp: 0, phase: 0, unasked: 0, read: 0, left: 0, again: None };
     let inward = In { source: Source::new(), tcp: 0, phase: 0, moved_at: None, asked: false, ended: false };
     // SAFETY: fresh memory of this size, aligned to a page; each part is written before it is used.
     unsafe {
@@ -144,6 +171,7 @@ pub fn new() -> Option<NonNull<Page>> {
             shared: AtomicU32::new(0),
             interest: [const { AtomicU32::new(0) }; 2],
             plain_words: AtomicU32::new(0),
+            owed: AtomicU32::new(0),
             broken: AtomicU32::new(0),
         });
         let page = page.as_ref();

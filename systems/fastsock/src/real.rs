@@ -115,6 +115,7 @@ real! {
     execve(path: *const c_char, argv: *const *const c_char, envp: *const *const c_char) -> c_int;
     posix_spawn(pid: *mut libc::pid_t, path: *const c_char, actions: *const libc::posix_spawn_file_actions_t, attributes: *const libc::posix_spawnattr_t, argv: *const *mut c_char, envp: *const *mut c_char) -> c_int;
     posix_spawnp(pid: *mut libc::pid_t, path: *const c_char, actions: *const libc::posix_spawn_file_actions_t, attributes: *const libc::posix_spawnattr_t, argv: *const *mut c_char, envp: *const *mut c_char) -> c_int;
+    posix_spawn_file_actions_adddup2(actions: *mut libc::posix_spawn_file_actions_t, from: c_int, to: c_int) -> c_int;
     system(command: *const c_char) -> c_int;
     popen(command: *const c_char, mode: *const c_char) -> *mut libc::FILE;
     vdprintf(fd: c_int, form: *const c_char, arguments: *mut c_void) -> c_int;
@@ -125,6 +126,8 @@ real! {
     setns(fd: c_int, kind: c_int) -> c_int;
     unshare(flags: c_int) -> c_int;
     fork() -> libc::pid_t;
+    syscall(number: libc::c_long, first: usize, second: usize, third: usize, fourth: usize, fifth: usize) -> libc::c_long;
+    clone(begin: Option<extern "C-unwind" fn(*mut c_void) -> c_int>, stack: *mut c_void, flags: c_int, argument: *mut c_void, parents: *mut libc::pid_t, storage: *mut c_void, childs: *mut libc::pid_t) -> c_int;
     _Fork() -> libc::pid_t;
     execveat(folder: c_int, path: *const c_char, argv: *const *const c_char, envp: *const *const c_char, flags: c_int) -> c_int;
 }

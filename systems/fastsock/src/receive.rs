@@ -20,7 +20,8 @@ const KNOWN: c_int =
 
 /// Bytes that a call throws away at most, if it asks for all of them.
 const MOST_ASIDE: usize = 1 << 26;
-/// Changes of phase that an attempt follows: there are two in the life of a connection.
+/// Changes of phase that an attempt follows: there are two in the life of a connection. And how often a call that hears the peer is woken for nothing, before it
+/// waits in the kernel.
 const LOOKS: u32 = 64;
 
 /// What came of an attempt.
@@ -62,12 +63,39 @@ pub unsafe fn receive(fd: c_int, slot: &Held, buffers: &[iovec], flags: c_int) -
         recycle::plain(fd, slot);
         return Outcome::Result(nothing_wanted(fd, slot, page, memory, flags, &mut wait));
     }
-    let mut total = 0;
+    let (mut total, mut looks) = (0, 0);
     // Looking at all of a request at once ends with what the ring can hold.
     let peek = flags & libc::MSG_PEEK != 0;
     let all = flags & libc::MSG_WAITALL != 0 && !peek && !crate::planted::is("all is a part");
     loop {
         let error = match attempt(fd, slot, page, memory, &mut buffers, flags, total > 0) {
+            // The rest of a request that asked for all: the kernel's part.
+            Step::Kernel if total > 0 && stops(fd) => return Outcome::Result(total as isize),
+            Step::Kernel if looks < LOOKS && hears(fd, slot, flags) => {
+                match over_tcp(fd, &mut buffers, usize::MAX, flags) {
+                    got @ 1.. => {
+                        buffers.pass(got as usize);
+                        total += got as usize;
+                        if !all || buffers.left() == 0 {
+                            return Outcome::Result(total as isize);
+                        }
+                        wait.moved();
+                        continue;
+                    }
+                    0 => return Outcome::Result(total as isize),
+                    _ => {}
+                }
+                match real::errno() {
+                    libc::EAGAIN => match sleep(fd, slot, &mut wait) {
+                        Ok(()) => {
+                            looks += 1;
+                            continue;
+                        }
+                        Err(errno) => errno,
+                    },
+                    errno => errno,
+                }
+            }
             Step::Kernel | Step::Ended if total == 0 => {
                 // The peer may wait for what it asked for before it sends what the kernel will wait for.
                 transmit::give_back(slot);
@@ -75,8 +103,6 @@ pub unsafe fn receive(fd: c_int, slot: &Held, buffers: &[iovec], flags: c_int) -
             }
             // Whatever it is stays for the next call.
             Step::Ended => return Outcome::Result(total as isize),
-            // The rest of a request that asked for all: the kernel's part.
-            Step::Kernel if stops(fd) => return Outcome::Result(total as isize),
             Step::Kernel => {
                 transmit::give_back(slot);
                 let (start, len) = buffers.piece(usize::MAX);
@@ -176,6 +202,11 @@ fn pause(fd: c_int, slot: &Held, page: &Page, memory: &Memory, flags: c_int, wai
     if !waits {
         return Err(libc::EAGAIN);
     }
+    sleep(fd, slot, wait)
+}
+
+/// Sleeps until there is something to be looked at.
+fn sleep(fd: c_int, slot: &Held, wait: &mut Wait) -> Result<(), c_int> {
     let end = wait.poll_both(slot);
     if !slot.still(fd) {
         return Err(libc::EBADF);
@@ -185,6 +216,14 @@ fn pause(fd: c_int, slot: &Held, page: &Page, memory: &Memory, flags: c_int, wai
         End::Late => Err(libc::EAGAIN),
         End::Signal => Err(libc::EINTR),
     }
+}
+
+/// Whether a receive that the kernel serves is not to wait there: the peer has not read all that this side has sent through the ring, as far as is known, and may
+/// still ask for it.
+#[cold]
+fn hears(fd: c_int, slot: &Slot, flags: c_int) -> bool {
+    transmit::give_back(slot);
+    transmit::may_be_asked(slot) && flags & libc::MSG_DONTWAIT == 0 && !slot.nonblocking(fd)
 }
 
 /// Whether a receive that has something already ends here: the kernel has an error to tell and no bytes before it, or an urgent byte is next.
@@ -291,7 +330,10 @@ fn take(
                     match moved_at.checked_sub(inward.tcp) {
                         Some(most) => most,
                         // It went past the ring before this side was active, which has counted what came after that as well.
-                        None if phase == TCP_AGAIN && inward.source.ready(way).map_err(drop)? == 0 => {
+                        None if phase == TCP_AGAIN
+                            && (inward.asked && back::left(&way.back)
+                                || inward.source.ready(way).map_err(drop)? == 0) =>
+                        {
                             inward.phase = TCP_AGAIN;
                             continue;
                         }
@@ -299,7 +341,7 @@ fn take(
                     }
                 };
                 if most == 0 {
-                    inward.phase = FAST;
+                    inward.phase = if inward.asked { TCP_AGAIN } else { FAST };
                     continue;
                 }
                 if more && stops(fd) {
@@ -356,7 +398,8 @@ fn take(
 
 /// Receives what the kernel has, at most so much.
 fn over_tcp(fd: c_int, buffers: &mut Buffers<'_>, most: usize, flags: c_int) -> isize {
-    if sandbox::strict() && flags == 0 {
+    // The program may be allowed no other call that receives.
+    if sandbox::silent() && flags == 0 {
         let (start, len) = buffers.piece(most);
         // SAFETY: a piece of the program's buffers.
         return unsafe { real::whole::read(fd, start.cast(), len) };
@@ -422,27 +465,44 @@ pub fn settle(slot: &Slot) {
     });
 }
 
-/// Asks the peer to send over TCP what is left in the ring, for a program that knows of none. To be asked before this side goes back to TCP, after which
-/// the peer waits in the kernel, where it hears nothing. False if the peer can't: it sends over TCP already, or has closed its end.
-pub fn ask_back(fd: c_int, slot: &Slot) -> bool {
-    let Some((page, memory)) = slot.parts().filter(|_| slot.active()) else { return false };
+/// Whether the kernel brings all that is still to come, as this side and its peer are on TCP, or will be.
+pub fn by_kernel(slot: &Slot) -> bool {
+    let Some((page, memory)) = slot.parts().filter(|_| slot.active()) else { return true };
     let way = &control(memory).ways[1 - slot.me()];
-    let hears = page.out.with(|out| out.phase != TCP_AGAIN) == Some(true);
-    if !hears || tcp::state(fd) != State::Open || recycle::closed_by_peer(slot, memory) {
+    let all = page.inward.with(|inward| {
+        let mut none = || inward.source.all(way).is_ok_and(|there| there == 0) && back::quiet(&way.busy.0);
+        inward.asked || inward.phase == TCP_AGAIN || (inward.phase == FAST && none())
+    });
+    all == Some(true)
+}
+
+/// Asks the peer to send over TCP what is left in the ring, for a program that knows of none: behind what it sent there before the ring's first byte, should that
+/// not be read yet. It hears of that in its next call on the connection, or the one that it waits in. False if it can't: it sends over TCP again already, has been
+/// asked, or has closed its end.
+pub fn ask_back(fd: c_int, slot: &Slot) -> bool {
+    let Some((page, memory)) = slot.parts().filter(|_| slot.active() && !sandbox::silent()) else { return false };
+    let (me, ways) = (slot.me(), &control(memory).ways);
+    let way = &ways[1 - me];
+    if tcp::peer_ended(fd) || recycle::closed_by_peer(slot, memory) {
         return false;
     }
     let asked = page.inward.with(|inward| {
         // Also of an empty ring: what comes until the peer hears of it would be lost.
-        if inward.phase != FAST {
+        if inward.asked || inward.phase == TCP_AGAIN {
             return false;
         }
         inward.source.tell_all(way);
         inward.asked = back::ask(&way.back);
-        if inward.asked {
+        if inward.asked && inward.phase == FAST {
             inward.phase = TCP_AGAIN;
         }
         inward.asked
     });
+    if asked == Some(true) {
+        // It may wait for bytes that this side sends over TCP already, or for room.
+        ways[me].bytes.ring(slot.peers_event());
+        way.room.ring(slot.peers_event());
+    }
     asked == Some(true)
 }
 
@@ -477,16 +537,37 @@ fn read_on(
 
 /// What was asked for is read from the ring after all, all of it, or handed on. False if the peer sends it.
 pub fn takes_back(inward: &mut In, way: &Way) -> bool {
-    let on = std::mem::take(&mut inward.asked) && back::take_back(&way.back);
+    let on = inward.asked && back::take_back(&way.back);
     if on {
-        inward.phase = FAST;
+        inward.asked = false;
+        if inward.phase == TCP_AGAIN {
+            inward.phase = FAST;
+        }
     }
     on
 }
 
+/// What the peer was asked for would be refused with a reset from now on, as is all that comes over TCP. Its bytes are read from the ring, if at all.
+pub fn asks_no_more(slot: &Slot) {
+    if let Some((page, memory)) = slot.parts() {
+        let way = &control(memory).ways[1 - slot.me()];
+        page.inward.with(|inward| takes_back(inward, way));
+    }
+}
+
 /// Whether what lies in the ring is to be read there, not what comes over TCP or has come.
 pub fn is_here(inward: &In, way: &Way) -> bool {
-    inward.phase != TCP_AGAIN || (inward.asked && !back::left(&way.back))
+    if inward.asked { !back::left(&way.back) } else { inward.phase != TCP_AGAIN }
+}
+
+/// Whether anything is left in the ring that the peer was not asked for, or could not be.
+pub fn is_out_of_reach(slot: &Slot) -> bool {
+    let Some((page, memory)) = slot.parts().filter(|_| slot.active()) else { return false };
+    let way = &control(memory).ways[1 - slot.me()];
+    let left = |inward: &mut In| {
+        !inward.asked && inward.phase != TCP_AGAIN && inward.source.all(way).is_ok_and(|there| there > 0)
+    };
+    page.inward.with(left) == Some(true)
 }
 
 /// Bytes in the ring that wait to be received.

@@ -37,13 +37,19 @@ static MOVED: AtomicBool = AtomicBool::new(false);
 
 /// Whether connections are used again at all.
 fn on() -> bool {
-    settings::get().again && !MOVED.load(Ordering::Relaxed) && !sandbox::entered()
+    settings::get().again && !MOVED.load(Ordering::Relaxed) && !sandbox::entered() && !settings::user_is_off()
 }
 
 /// The process may be in another network from now on.
 pub fn moved() {
     MOVED.store(true, Ordering::Relaxed);
     pool::clear();
+}
+
+/// Nothing is used again from now on, and what is kept goes, but for what waits to be accepted.
+pub fn end() {
+    moved();
+    hall::end();
 }
 
 /// A connection that both sides have closed, or will, and that waits for its next turn.
@@ -87,6 +93,12 @@ pub fn closed_by_peer(slot: &Slot, memory: &Memory) -> bool {
 #[inline(always)]
 pub fn ended(slot: &Slot) -> bool {
     slot.parts().is_some_and(|(_, memory)| closed_by_peer(slot, memory))
+}
+
+/// Whether both sides have ended one that may be used again: the kernel's is whole still, as the peer keeps it.
+pub fn is_over(slot: &Slot) -> bool {
+    let shut = |memory| control(memory).sides[slot.me()].shut.load(Ordering::Relaxed) != 0;
+    slot.parts().is_some_and(|(_, memory)| closed_by_peer(slot, memory) && shut(memory))
 }
 
 /// The program waits for a connection by `poll` or a set. `hears`: it asks for bytes, so that an end that only the ring knows of is told it, too (`ready`).

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use crate::slot::Slot;
 use crate::table::{HEAD, KERNEL, MAGIC, NAME, ROW, ROWS, Why};
-use crate::{activate, own, real};
+use crate::{activate, own, real, sandbox};
 
 #[repr(C)]
 struct Head {
@@ -88,7 +88,7 @@ fn make() -> Option<()> {
 /// A descriptor means a connection (or listener) of this slot.
 pub fn begin(fd: i32, slot: &Slot) {
     // The rows are those of the process that made the table.
-    if !activate::in_process() {
+    if sandbox::silent() || !activate::in_process() {
         return;
     }
     if TABLE.load(Ordering::Relaxed).is_null() {
@@ -176,6 +176,9 @@ pub fn renumber(from: i32, to: i32) -> bool {
 /// must be able to go on writing.
 pub fn in_child() {
     let head = TABLE.swap(std::ptr::null_mut(), Ordering::SeqCst);
+    if sandbox::silent() {
+        return;
+    }
     if !head.is_null() {
         // SAFETY: mapped by `make` with this length, and nobody else in a new process looks at it.
         unsafe { libc::munmap(head.cast(), HEAD + ROW * ROWS) };

@@ -3,20 +3,27 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static ENTERED: AtomicBool = AtomicBool::new(false);
-static STRICT: AtomicBool = AtomicBool::new(false);
+static SILENT: AtomicBool = AtomicBool::new(false);
 
-/// From now on it may be. `strict`: all but `read`, `write` and the end are.
-pub fn enter(strict: bool) {
-    STRICT.fetch_or(strict, Ordering::SeqCst);
+/// All connections are the kernel's from now on.
+pub fn enter() {
     ENTERED.store(true, Ordering::SeqCst);
 }
 
-/// Whether `read` is the only call that receives.
-pub fn strict() -> bool {
-    STRICT.load(Ordering::Relaxed)
+/// And whatever is not one of the program's own calls may be forbidden.
+pub fn be_silent() {
+    enter();
+    SILENT.store(true, Ordering::SeqCst);
 }
 
-/// Whether it may be.
+/// Whether no call is to be made that the program has not. What would be given back by one (memory, descriptors of the library's own) stays until the process
+/// ends. Sets of epoll are looked after as ever, by calls that a program which has them makes as well.
+#[inline(always)]
+pub fn silent() -> bool {
+    SILENT.load(Ordering::Relaxed)
+}
+
+/// Whether all connections are the kernel's.
 #[inline(always)]
 pub fn entered() -> bool {
     ENTERED.load(Ordering::Relaxed)

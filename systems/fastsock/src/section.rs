@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering, compiler_fence};
 
 use libc::{c_int, c_void, siginfo_t, ucontext_t};
 
-use crate::{real, sandbox, solo};
+use crate::{late, real, sandbox, solo};
 
 /// What enters the program's handlers.
 pub type Handler = extern "C-unwind" fn(c_int, *mut siginfo_t, *mut c_void);
@@ -46,6 +46,8 @@ struct Stretches {
 const MOST: usize = 8;
 /// In `waits`: there are signals in `left`.
 const LEFT: usize = 1 << 16;
+/// And: a thread of the library's own is to begin (`late`), which may be nowhere within.
+const BEGINS: usize = 1 << 17;
 
 impl Stretches {
     const fn new() -> Self {
@@ -171,6 +173,13 @@ pub fn may_end() {
     }
 }
 
+/// [`late::begin`] runs at the end of this thread's outermost stretch.
+pub fn begin_late() {
+    let of = if solo::alone() { &raw const ONE.0 } else { of_thread() };
+    // SAFETY: a static, or this thread's own.
+    unsafe { (*of).waits.fetch_or(BEGINS, Ordering::Relaxed) };
+}
+
 /// Puts a signal off, if the thread is within a stretch. False if its handler is to run now.
 ///
 /// # Safety
@@ -204,7 +213,7 @@ unsafe fn note(of: &Stretches, signal: c_int, info: *mut siginfo_t, context: *mu
         if fault || sandbox::entered() {
             return false;
         }
-        let Some(place) = of.signals.get(of.waits.fetch_add(1, Ordering::Relaxed) & !LEFT) else {
+        let Some(place) = of.signals.get(of.waits.fetch_add(1, Ordering::Relaxed) & !(LEFT | BEGINS)) else {
             of.waits.fetch_sub(1, Ordering::Relaxed);
             return false;
         };
@@ -251,11 +260,14 @@ unsafe fn run(info: &mut siginfo_t, mask: Mask, handler: Handler) {
 #[cold]
 fn send_again(of: &Stretches) {
     let errno = real::errno();
+    let begins;
     // SAFETY: asks for numbers; hands on what the kernel gave; the mask comes to be what it was.
     unsafe {
         // All are blocked since one was put off; not where some are only left.
         let now = set_mask(all_blocked());
-        let noted = of.waits.swap(0, Ordering::Relaxed) & !LEFT;
+        let waits = of.waits.swap(0, Ordering::Relaxed);
+        let noted = waits & !(LEFT | BEGINS);
+        begins = waits & BEGINS != 0;
         let (process, thread) = (libc::getpid(), libc::syscall(libc::SYS_gettid));
         let send = |info: &siginfo_t| {
             libc::syscall(libc::SYS_rt_tgsigqueueinfo, process, thread, info.si_signo, std::ptr::from_ref(info)) == 0
@@ -279,6 +291,9 @@ fn send_again(of: &Stretches) {
         }
         note_left(of);
         set_mask(mask);
+    }
+    if begins {
+        late::begin();
     }
     real::fail(errno);
 }

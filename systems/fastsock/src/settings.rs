@@ -46,7 +46,19 @@ fn read() -> Config {
     let variable = |name: &str| if secure { None } else { std::env::var(name).ok() };
     let mut sources = if secure { Vec::new() } else { texts(&config::files(variable)) };
     sources.extend(config::of_environment(variable));
-    config::read(&sources, &who)
+    config::read(&sources, &who, &account)
+}
+
+/// The number of a user of this system's own list. (Those that a network knows are not asked for: this is no place for questions that somebody else answers.)
+pub fn account(name: &str) -> Option<u32> {
+    config::account(&text("/etc/passwd").ok()??, name)
+}
+
+/// Whether the process's effective user, which may have changed since it began, is switched off.
+pub fn user_is_off() -> bool {
+    let users = &get().off_users;
+    // SAFETY: asks for a number.
+    !users.is_empty() && users.contains(&unsafe { libc::geteuid() })
 }
 
 /// The files that there are. One that can't be read says so.

@@ -12,7 +12,7 @@ use am::memory::Memory;
 
 use crate::holders::Holders;
 use crate::page::{self, Page};
-use crate::{budget, own, report, solo, table, tcp};
+use crate::{budget, guests, own, report, sandbox, solo, table, tcp};
 
 /// Descriptors from this number on stay with the kernel.
 const FDS: usize = 1 << 16;
@@ -321,6 +321,9 @@ impl Slot {
     fn give_up(&'static self) {
         report::state(self, 0);
         self.holders.leave();
+        if sandbox::silent() {
+            return;
+        }
         self.stop_knocking();
         for event in &self.events {
             own::close(event.swap(-1, Ordering::AcqRel));
@@ -439,7 +442,7 @@ pub fn of(fd: i32) -> Option<Held> {
         if slot.hold() {
             let held = Held { slot, number };
             if entry.load(Ordering::SeqCst) == number {
-                return Some(held);
+                return (!guests::doubted() || guests::means(fd, slot.inode())).then_some(held);
             }
         }
     }
@@ -447,8 +450,11 @@ pub fn of(fd: i32) -> Option<Held> {
 
 /// A descriptor means a new connection.
 pub fn track(fd: i32, me: usize) {
-    let Some(entry) = entry(fd) else { return };
+    let Some(entry) = entry(fd).filter(|_| !guests::apart()) else { return };
     forget(fd);
+    if sandbox::silent() {
+        return;
+    }
     let Some(number) = take_free() else { return };
     let slot = &TABLE[number as usize];
     slot.mode.store(KERNEL, Ordering::Relaxed);

@@ -20,6 +20,16 @@ pub fn begin() {
     }
 }
 
+/// There may be others of which the C library knows nothing (`guests`): it is not believed until [`believe`].
+pub fn doubt() {
+    WORD.store((&raw const UNKNOWN).cast_mut(), Ordering::SeqCst);
+}
+
+/// It is believed again.
+pub fn believe() {
+    begin();
+}
+
 /// Whether the calling thread is the only one.
 #[inline(always)]
 pub fn alone() -> bool {

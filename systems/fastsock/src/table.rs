@@ -45,6 +45,8 @@ pub enum Why {
     Memory = 8,
     /// Its port is switched off.
     Port = 9,
+    /// Its user is switched off.
+    User = 10,
 }
 
 impl Why {
@@ -60,6 +62,7 @@ impl Why {
             Self::Busy,
             Self::Memory,
             Self::Port,
+            Self::User,
         ]
         .into_iter()
         .find(|why| *why as u32 == word)

@@ -234,6 +234,14 @@ pub fn peer_ended(fd: c_int) -> bool {
     unsafe { real::whole::poll(&raw mut ask, 1, 0) == 1 }
 }
 
+/// Ends the connection with an error on both sides (`ECONNRESET`), and what has arrived goes: what the kernel does where a socket that is connected is connected to
+/// nothing (connect(2)). False if it does not.
+pub fn reset(fd: c_int) -> bool {
+    let nothing = libc::sockaddr { sa_family: libc::AF_UNSPEC as libc::sa_family_t, sa_data: [0; 14] };
+    // SAFETY: an address of this length.
+    unsafe { real::connect(fd, &raw const nothing, size_of::<libc::sockaddr>() as socklen_t) == 0 }
+}
+
 /// Room in the kernel for what is to be sent without a wait: its buffer is as it was when this is dropped, and what it holds by then stays in it.
 pub struct Room {
     fd: c_int,

@@ -8,21 +8,21 @@ use libc::{c_int, iovec};
 
 use crate::arena::{self, AHEAD, AHEAD_MOST, FAST, LARGE, PART, TCP, TCP_AGAIN, control};
 use crate::buffers::Buffers;
-use crate::page::{Out, Page};
+use crate::page::{Again, Out, Page};
 use crate::receive::Outcome;
-use crate::ring::{Lie, Sink, Source};
+use crate::ring::{Lie, Source};
 use crate::slot::{self, Held, Slot};
 use crate::tcp;
 use crate::wait::{End, Wait};
-use crate::{back, budget, ready, real, recycle, report, section};
+use crate::{back, budget, late, ready, real, recycle, report, section};
 
 /// Flags that the ring knows. (What `MSG_MORE` holds back in the kernel, the ring sends.)
 const KNOWN: c_int = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL | libc::MSG_MORE | libc::MSG_EOR;
 /// Sends through the ring after which the kernel is asked whether the peer still is there, if that has read nothing meanwhile.
 const ASK: u32 = 64;
 
-/// How long a peer that asked for bytes again may take for them, where the kernel does not hold them all.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a peer that asked for bytes again may take for them, where the kernel does not hold them all and somebody has to wait for that.
+pub const PATIENCE: Duration = Duration::from_secs(10);
 /// Bytes that are sent again by one call: on a stack that may be a handler's.
 const COPIED: usize = 4096;
 
@@ -45,6 +45,7 @@ pub unsafe fn send(fd: c_int, slot: &Held, buffers: &[iovec], flags: c_int) -> O
     let Some((page, memory)) = slot.parts() else { return Outcome::Kernel };
     if flags & !KNOWN != 0 {
         retire(slot);
+        pay_all(fd, slot);
         return Outcome::Kernel;
     }
     // SAFETY: the caller's promise.
@@ -180,7 +181,7 @@ fn put(
         set_phase(out, memory, slot, FAST);
     }
     if out.phase == TCP_AGAIN {
-        return Ok(Step::Kernel);
+        return Ok(by_kernel(fd, slot, memory, out, flags));
     }
     let leave = !back::enter(&way.busy.0, &peer.wants_tcp)
         || mine.shut.load(Ordering::Relaxed) != 0
@@ -193,12 +194,12 @@ fn put(
         set_phase(out, memory, slot, TCP_AGAIN);
     }
     let step = match room {
-        _ if leave => Ok(Step::Kernel),
+        _ if leave => Ok(by_kernel(fd, slot, memory, out, flags)),
         Err(()) => Err(()),
         // Who has sent its end of file may be gone altogether, and will never make room then.
         Ok(0) => Ok(if tcp::peer_ended(fd) {
             set_phase(out, memory, slot, TCP_AGAIN);
-            Step::Kernel
+            by_kernel(fd, slot, memory, out, flags)
         } else {
             Step::NoRoom
         }),
@@ -207,6 +208,19 @@ fn put(
     back::done(&way.busy.0);
     way.bytes.ring(slot.peers_event());
     step
+}
+
+/// This side is on TCP: the call is the kernel's, once nothing is owed.
+fn by_kernel(fd: c_int, slot: &Slot, memory: &Memory, out: &mut Out, flags: c_int) -> Step {
+    let (Some(again), Some((page, _))) = (&out.again, slot.parts()) else { return Step::Kernel };
+    if again.ends {
+        if flags & libc::MSG_NOSIGNAL == 0 {
+            // SAFETY: a signal to this thread, as the kernel sends it then.
+            unsafe { libc::raise(libc::SIGPIPE) };
+        }
+        return Step::Failed(libc::EPIPE);
+    }
+    if pay_within(fd, page, memory, slot, out, || false) { Step::Kernel } else { Step::KernelFull }
 }
 
 /// Whether the peer has closed its end altogether, asked where there is reason to, or now and then. An end of file that it announced as
@@ -299,10 +313,10 @@ fn set_phase(out: &mut Out, memory: &Memory, slot: &Slot, phase: u32) {
     if phase == TCP_AGAIN
         && let Some(taken) = back::leave(&way.back)
         && out.phase == FAST
-        && let Some(fd) = slot::descriptor(slot)
+        && let (Some(fd), Some((page, _))) = (slot::descriptor(slot), slot.parts())
         && !crate::planted::is("not sent again")
     {
-        send_again(fd, memory, slot, &mut out.sink, taken as usize);
+        send_again(fd, page, memory, slot, out, taken as usize);
     }
     if out.phase == TCP {
         way.moved_at.store(out.tcp + u64::from(crate::planted::is("one byte off")), Ordering::Relaxed);
@@ -316,72 +330,129 @@ fn set_phase(out: &mut Out, memory: &Memory, slot: &Slot, phase: u32) {
 }
 
 /// Sends over TCP what the peer had not read of the ring when it asked for that, but for so many bytes that it has taken since. Before anything else goes there,
-/// and at once: the kernel's buffer is made to hold it. Where the system allows none that does, it waits for room, also where calls are not to; a
-/// connection that does not get all of it there in time ends, as one whose peer lies does.
+/// and at once: the kernel's buffer is made to hold it. Where the system allows none that does, the rest follows as there is room (`late`).
 #[cold]
-fn send_again(fd: c_int, memory: &Memory, slot: &Slot, sink: &mut Sink, taken: usize) {
+fn send_again(fd: c_int, page: &Page, memory: &Memory, slot: &Slot, out: &mut Out, taken: usize) {
     let errno = real::errno();
-    if all_again(fd, memory, slot, sink, taken).is_err() {
+    let way = &control(memory).ways[slot.me()];
+    // How much that is says this side's own end of the ring: a peer can move the shared words on for ever.
+    let bytes = out.sink.unread(way).ok().and_then(|unread| unread.checked_sub(taken));
+    if let Some(bytes) = bytes {
+        let source = Source::from(way, out.sink.writer.tail().wrapping_sub(bytes as u64));
+        out.again = Some(Again { source, bytes, ends: false });
+        page.owed.store(1, Ordering::SeqCst);
+        let mut room = tcp::Room::new(fd);
+        if !pay_within(fd, page, memory, slot, out, || room.make(bytes)) && !late::keep(fd, slot) {
+            wait_to_pay(fd, || pay_within(fd, page, memory, slot, out, || false));
+        }
+    } else {
         // SAFETY: a descriptor of the program's.
         unsafe { real::shutdown(fd, libc::SHUT_RDWR) };
     }
     real::fail(errno);
 }
 
-/// How much that is says this side's own end of the ring: a peer can move the shared words on for ever.
-fn all_again(fd: c_int, memory: &Memory, slot: &Slot, sink: &mut Sink, taken: usize) -> Result<(), Lie> {
-    let (me, until) = (slot.me(), Instant::now() + PATIENCE);
+/// Sends on what is owed to the peer. Whether nothing is any more. `more` is to find room where there is none, once.
+fn pay_within(fd: c_int, page: &Page, memory: &Memory, slot: &Slot, out: &mut Out, more: impl FnMut() -> bool) -> bool {
+    let Some(again) = out.again.as_mut() else { return true };
+    let (sent, ends) = (send_on(fd, memory, slot, again, more), again.ends);
+    if matches!(sent, Ok(false)) {
+        return false;
+    }
+    out.again = None;
+    page.owed.store(0, Ordering::SeqCst);
+    match sent {
+        // SAFETY: a descriptor of the program's, or a copy of it.
+        Err(Lie) => _ = unsafe { real::shutdown(fd, libc::SHUT_RDWR) },
+        // SAFETY: as above.
+        Ok(_) if ends => _ = unsafe { real::shutdown(fd, libc::SHUT_WR) },
+        Ok(_) => tcp::push(fd),
+    }
+    true
+}
+
+/// As far as there is room. Whether nothing is left to be sent, as all is gone or nobody gets it any more.
+fn send_on(
+    fd: c_int,
+    memory: &Memory,
+    slot: &Slot,
+    again: &mut Again,
+    mut more: impl FnMut() -> bool,
+) -> Result<bool, Lie> {
+    let me = slot.me();
     let (way, peer) = (&control(memory).ways[me], &control(memory).sides[1 - me]);
-    let mut left = sink.unread(way)?.checked_sub(taken).ok_or(Lie)?;
-    let mut source = Source::from(way, sink.writer.tail().wrapping_sub(left as u64));
     let mut part = [0; COPIED];
-    let mut room = tcp::Room::new(fd);
     // Who has closed gets nothing, and the error that tells is the program's. An end of file that was announced is none: its sender may read on, or has
     // closed with bytes unread, which a send is told of.
-    while left > 0 && (peer.shut.load(Ordering::Acquire) != 0 || !tcp::peer_ended(fd)) {
-        let there = source.ready(way)?;
+    while again.bytes > 0 && (peer.shut.load(Ordering::Acquire) != 0 || !tcp::peer_ended(fd)) {
+        let there = again.source.ready(way)?;
         if there == 0 {
             return Err(Lie);
         }
-        let part = &mut part[..there.min(COPIED).min(left)];
-        source.copy(memory, me, 0, part);
-        source.reader.consume(part.len());
-        if !all_over_tcp(fd, part, until, || room.make(left)) {
-            return Ok(());
-        }
-        left -= part.len();
-    }
-    tcp::push(fd);
-    Ok(())
-}
-
-/// False if the connection has failed. `more` is to find room where there is none, once.
-fn all_over_tcp(fd: c_int, mut bytes: &[u8], until: Instant, mut more: impl FnMut() -> bool) -> bool {
-    while !bytes.is_empty() {
-        let one = [iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() }];
+        let part = &mut part[..there.min(COPIED).min(again.bytes)];
+        again.source.copy(memory, me, 0, part);
+        let one = [iovec { iov_base: part.as_mut_ptr().cast(), iov_len: part.len() }];
         let mut space = one;
         // SAFETY: the bytes are there; they are only read.
-        let Some(buffers) = (unsafe { Buffers::new(&one) }) else { return false };
+        let Some(buffers) = (unsafe { Buffers::new(&one) }) else { return Ok(true) };
         let message = buffers.message(usize::MAX, &mut space);
-        let mut ask = libc::pollfd { fd, events: libc::POLLOUT, revents: 0 };
-        // SAFETY: a message of bytes that are there; one entry.
+        // SAFETY: a message of bytes that are there.
         match unsafe { real::whole::sendmsg(fd, &raw const message, libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT) } {
-            sent @ 1.. => bytes = &bytes[sent as usize..],
-            _ if real::errno() != libc::EAGAIN => return false,
+            sent @ 1.. => {
+                again.source.reader.consume(sent as usize);
+                again.bytes -= sent as usize;
+            }
+            _ if real::errno() != libc::EAGAIN => return Ok(true),
             _ if more() => {}
-            _ => {
-                let left = until.saturating_duration_since(Instant::now()).as_millis() as c_int;
-                // SAFETY: one entry; a descriptor of the program's.
-                unsafe {
-                    if left == 0 || real::whole::poll(&raw mut ask, 1, left) == 0 {
-                        real::shutdown(fd, libc::SHUT_RDWR);
-                        return false;
-                    }
-                }
+            _ => return Ok(false),
+        }
+    }
+    Ok(true)
+}
+
+/// Waits until `pay` says that nothing is owed, for so long as anybody may be made to wait; a connection that does not get it there in time ends.
+fn wait_to_pay(fd: c_int, mut pay: impl FnMut() -> bool) {
+    let until = Instant::now() + PATIENCE;
+    while !pay() {
+        let mut ask = libc::pollfd { fd, events: libc::POLLOUT, revents: 0 };
+        let left = until.saturating_duration_since(Instant::now()).as_millis() as c_int;
+        // SAFETY: one entry; a descriptor of the program's, or a copy of it.
+        unsafe {
+            if left == 0 || real::whole::poll(&raw mut ask, 1, left) == 0 {
+                real::shutdown(fd, libc::SHUT_RDWR);
+                return;
             }
         }
     }
-    true
+}
+
+/// Sends on what is owed to the peer. Whether nothing is any more.
+pub fn pay(fd: c_int, slot: &Slot) -> bool {
+    let Some((page, memory)) = slot.parts() else { return true };
+    let errno = real::errno();
+    let paid = !owes(slot) || page.out.with(|out| pay_within(fd, page, memory, slot, out, || false)) != Some(false);
+    real::fail(errno);
+    paid
+}
+
+/// Whether anything goes over TCP before what the program sends.
+pub fn owes(slot: &Slot) -> bool {
+    slot.parts().is_some_and(|(page, _)| page.owed.load(Ordering::SeqCst) != 0)
+}
+
+/// Waits until nothing is owed any more: somebody is about to send by calls that nobody sees.
+pub fn pay_all(fd: c_int, slot: &Slot) {
+    if owes(slot) {
+        let errno = real::errno();
+        wait_to_pay(fd, || pay(fd, slot));
+        real::fail(errno);
+    }
+}
+
+/// The program ends the sending direction. Whether that is told later, after what is owed.
+pub fn ends_later(slot: &Slot) -> bool {
+    let Some((page, _)) = slot.parts().filter(|_| owes(slot)) else { return false };
+    page.out.with(|out| out.again.as_mut().map(|again| again.ends = true).is_some()) == Some(true)
 }
 
 /// What the peer has not read of the ring goes over TCP, if it asked for that.
@@ -390,6 +461,11 @@ pub fn give_back(slot: &Slot) {
     if slot.parts().is_some_and(|(_, memory)| back::asked(&control(memory).ways[slot.me()].back)) {
         retire(slot);
     }
+}
+
+/// Whether the peer may still ask for what it has not read of the ring.
+pub fn may_be_asked(slot: &Slot) -> bool {
+    slot.parts().is_some_and(|(page, _)| page.out.with(|out| out.phase == FAST) == Some(true))
 }
 
 /// Whether this side sends by the ring from here on.

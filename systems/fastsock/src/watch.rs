@@ -48,10 +48,13 @@ const EXCLUSIVE: u32 = EPOLLEXCLUSIVE as u32;
 const NONE: u64 = 0;
 const MANY: u64 = u64::MAX;
 
+/// `Entry::slot`: it is the parent's alone.
+const GONE: u32 = u32::MAX;
+
 /// A connection in a set.
 struct Entry {
     fd: c_int,
-    /// 0: not a connection that is followed, or not yet.
+    /// 0: not a connection that is followed, or not yet. [`GONE`]: one that this process has no more.
     slot: u32,
     /// What the program wants, and its word.
     events: u32,
@@ -362,6 +365,17 @@ impl Set {
         }
         state.inner.retain(|&inner| inner != entry.fd);
         state.recent.retain(|&other| other != id);
+        if entry.inherited && entry.bell >= 0 && !for_all {
+            // The set tells of it on, as the kernel's does, with what the parent put in.
+            if let Some(held) = held {
+                ready::interest(held, entry.wants(), false);
+            }
+            if entry.bell_is_copy {
+                crate::own::close(entry.bell);
+            }
+            state.entries[id as usize] = Some(Entry { slot: GONE, bell_is_copy: false, recent: false, ..entry });
+            return;
+        }
         state.free.push(id);
         if entry.bell >= 0 {
             self.fast.fetch_sub(1, Ordering::SeqCst);

@@ -73,7 +73,9 @@ cases! {
     standard standard_free shells vectors lists_wrong handlers kernels_own left_to_come stamped told_of handler_sends jumped at_once cancelled strict
     strict_early numbers numbers_set program_limited vector_flags queued faults
     strict_one_way probed again_cancelled served preforked left_unread urgent_behind
-    left_half left_looked little_room program_at program_few crashed served_reading number_high connected_twice again_loop_forks messages_limit ranges
+    left_half left_looked little_room little_room_ends program_at program_few crashed served_reading number_high connected_twice again_loop_forks messages_limit ranges
+    cloned cloned_numbers cloned_memory program_none other_user numbers_high
+    handed handed_late handed_input handed_leaves allowed
 }
 
 #[test]
@@ -134,6 +136,7 @@ fn each_switch_keeps_a_connection_with_the_kernel() {
         actor: built.actor.clone(),
         library: built.library.clone(),
         witness: built.witness.clone(),
+        low: built.low.clone(),
     };
     let (_, fast) = run(&linked, "stream", true, true, Some(("FASTSOCK_OFF_PROGRAMS", "fastsock-linked")));
     assert_eq!(fast, [false, false], "a switch for a link");
@@ -142,6 +145,53 @@ fn each_switch_keeps_a_connection_with_the_kernel() {
     std::fs::remove_dir_all(linked.program.parent().unwrap()).unwrap();
     let (_, fast) = run(built, "stream", true, true, Some(("FASTSOCK_OFF_PROGRAMS", "other")));
     assert_eq!(fast, [true, true], "a switch for another program");
+}
+
+/// The least that `net.core.wmem_max` may be.
+#[test]
+fn where_buffers_are_small_what_goes_over_tcp_once_more_is_not_lost() {
+    let Some(built) = built() else { return };
+    for case in ["little_room", "little_room_ends"] {
+        let mut seen = Vec::new();
+        for library in ["", built.library.to_str().unwrap()] {
+            let both = format!("{library}:{}", built.low.display());
+            let side = |arguments: &[&str]| {
+                let mut command = Command::new(&built.program);
+                command.args(arguments).env("LD_PRELOAD", &both).env("FASTSOCK_AFTER", "4");
+                command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+            };
+            let mut server = side(&["server", case]);
+            let mut out = BufReader::new(server.stdout.take().unwrap());
+            let (mut port, mut text) = (String::new(), String::new());
+            out.read_line(&mut port).unwrap();
+            let client = side(&["client", case, port.trim()]).wait_with_output().unwrap();
+            out.read_to_string(&mut text).unwrap();
+            text.push_str(&format!("{} {}\n", server.wait().unwrap(), client.status));
+            text.push_str(&String::from_utf8_lossy(&client.stdout));
+            assert!(!text.contains("FAILED"), "{case} {library}: {text}");
+            let errors = String::from_utf8_lossy(&client.stderr).into_owned();
+            assert_eq!(errors.contains("kernel\n"), library.is_empty(), "{case}: {errors}");
+            seen.push(text);
+        }
+        assert_eq!(seen[0], seen[1], "{case}");
+    }
+}
+
+#[test]
+fn a_switch_for_a_user_counts_for_who_becomes_that_user() {
+    let Some(built) = built() else { return };
+    // SAFETY: asks for a number.
+    if unsafe { libc::geteuid() } != 0 {
+        println!("skipped: only root becomes another user");
+        return;
+    }
+    for user in ["65534", "nobody"] {
+        let (seen, fast) = run(built, "other_user", true, true, Some(("FASTSOCK_OFF_USERS", user)));
+        assert!(!seen.contains("FAILED"), "{seen}");
+        assert_eq!(fast, [false, false], "off for {user}");
+    }
+    let (_, fast) = run(built, "other_user", true, true, Some(("FASTSOCK_OFF_USERS", "65533")));
+    assert_eq!(fast, [true, true], "off for another user");
 }
 
 #[test]

@@ -91,12 +91,21 @@ struct Receiver {
     takes: usize,
     /// It reads the ring after all, if the sender has not heard yet that it asked, and no write is under way.
     regrets: bool,
-    /// It does not wait until no write is under way.
+    /// It does not wait until no write is under way, and looks whether one is instead.
     hasty: bool,
 }
 
+/// How a receiver got the ring's last bytes.
+#[derive(PartialEq)]
+enum End {
+    Read,
+    Asked,
+    /// Not at all: the connection ends.
+    GivenUp,
+}
+
 /// Reads what the ring has, then goes back, and gets the rest.
-fn receives(shared: &Shared, receiver: Receiver) -> (Vec<u32>, bool) {
+fn receives(shared: &Shared, receiver: Receiver) -> (Vec<u32>, End) {
     let mut got = shared.rest(0);
     shared.head.store(got.len() as u32, Ordering::Release);
     let mut asked = receiver.asks && back::ask(&shared.back);
@@ -112,15 +121,19 @@ fn receives(shared: &Shared, receiver: Receiver) -> (Vec<u32>, bool) {
             got.push(next);
         }
     }
-    if asked && receiver.regrets && back::quiet(&shared.busy) && back::take_back(&shared.back) {
+    if asked && receiver.regrets && back::settled(&shared.busy, &shared.back) && back::take_back(&shared.back) {
         asked = false;
+    }
+    if !asked && receiver.hasty && !back::settled(&shared.busy, &shared.back) {
+        // Nobody can say what the write brings yet.
+        return (got, End::GivenUp);
     }
     if !asked {
         // All that it ever will hold.
         let rest = shared.rest(got.len() as u32);
         got.extend(rest);
     }
-    (got, asked)
+    (got, if asked { End::Asked } else { End::Read })
 }
 
 fn explore(alone: u32, receiver: Receiver) {
@@ -130,9 +143,13 @@ fn explore(alone: u32, receiver: Receiver) {
         let shared = Arc::new(Shared::new());
         let sender = shared.clone();
         let thread = loom::thread::spawn(move || sends(&sender, alone));
-        let (mut got, asked) = receives(&shared, receiver);
+        let (mut got, end) = receives(&shared, receiver);
         thread.join().unwrap();
-        if asked && back::asked(&shared.back) {
+        if end == End::GivenUp {
+            assert_eq!(got, (1..=got.len() as u32).collect::<Vec<_>>());
+            return;
+        }
+        if end == End::Asked && back::asked(&shared.back) {
             // The sender had ended its calls before it was asked: with its next one.
             leaves(&shared);
         }
@@ -169,6 +186,14 @@ fn who_does_not_wait_for_a_write_that_is_under_way_leaves_what_it_asked_for_to_t
     explore(0, Receiver { asks: true, hasty: true, ..Receiver::default() });
     explore(0, Receiver { asks: true, hasty: true, regrets: true, ..Receiver::default() });
     explore(0, Receiver { asks: true, hasty: true, takes: 1, ..Receiver::default() });
+}
+
+#[test]
+fn who_neither_asks_nor_waits_takes_the_ring_only_when_it_holds_all_that_it_ever_will() {
+    for alone in 0..=BYTES {
+        explore(alone, Receiver { hasty: true, ..Receiver::default() });
+        explore(alone, Receiver { asks: true, hasty: true, regrets: true, ..Receiver::default() });
+    }
 }
 
 #[test]

@@ -127,7 +127,8 @@ fn postgresql_adds_up_what_pgbench_did() {
     std::fs::copy(&built.library, &library).unwrap();
     let witness = folder.join("witness.so");
     std::fs::copy(&built.witness, &witness).unwrap();
-    let built = Built { library, program: built.program.clone(), actor: built.actor.clone(), witness };
+    let built =
+        Built { library, program: built.program.clone(), actor: built.actor.clone(), witness, low: built.low.clone() };
     if let Some((uid, gid)) = user {
         std::os::unix::fs::chown(&folder, Some(uid), Some(gid)).unwrap();
     }

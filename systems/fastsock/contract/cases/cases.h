@@ -146,6 +146,7 @@ void urgent_behind(int fd, int server);
 void left_half(int fd, int server);
 void left_looked(int fd, int server);
 void little_room(int fd, int server);
+void little_room_ends(int fd, int server);
 void program_at(int fd, int server);
 void program_few(int fd, int server);
 void crashed(int fd, int server);
@@ -155,5 +156,16 @@ void connected_twice(int fd, int server);
 void again_loop_forks(int fd, int server);
 void messages_limit(int fd, int server);
 void ranges(int fd, int server);
+void cloned(int fd, int server);
+void cloned_numbers(int fd, int server);
+void cloned_memory(int fd, int server);
+void program_none(int fd, int server);
+void other_user(int fd, int server);
+void numbers_high(int fd, int server);
+void handed(int fd, int server);
+void handed_late(int fd, int server);
+void handed_input(int fd, int server);
+void handed_leaves(int fd, int server);
+void allowed(int fd, int server);
 
 #endif

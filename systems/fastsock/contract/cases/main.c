@@ -17,8 +17,10 @@ static const struct { const char *name; void (*run)(int, int); } cases[] = {
     {"jumped", jumped}, {"at_once", at_once}, {"cancelled", cancelled}, {"strict", strict}, {"strict_early", strict_early}, {"numbers", numbers},
     {"numbers_set", numbers_set}, {"program_limited", program_limited}, {"vector_flags", vector_flags}, {"queued", queued}, {"faults", faults}, {"strict_one_way", strict_one_way}, {"probed", probed}, {"again_cancelled", again_cancelled},
     {"served", served}, {"preforked", preforked}, {"left_unread", left_unread}, {"urgent_behind", urgent_behind},
-    {"left_half", left_half}, {"left_looked", left_looked}, {"little_room", little_room}, {"program_at", program_at}, {"program_few", program_few}, {"crashed", crashed},
+    {"left_half", left_half}, {"left_looked", left_looked}, {"little_room", little_room}, {"little_room_ends", little_room_ends}, {"program_at", program_at}, {"program_few", program_few}, {"crashed", crashed},
     {"served_reading", served_reading}, {"number_high", number_high}, {"connected_twice", connected_twice}, {"again_loop_forks", again_loop_forks}, {"messages_limit", messages_limit}, {"ranges", ranges},
+    {"cloned", cloned}, {"cloned_numbers", cloned_numbers}, {"cloned_memory", cloned_memory}, {"program_none", program_none}, {"other_user", other_user}, {"numbers_high", numbers_high},
+    {"handed", handed}, {"handed_late", handed_late}, {"handed_input", handed_input}, {"handed_leaves", handed_leaves}, {"allowed", allowed},
 };
 
 int main(int argc, char **argv)
@@ -35,9 +37,9 @@ int main(int argc, char **argv)
     }
     if (argc < 3) return 2;
     if (!strcmp(argv[1], "exec")) {
-        /* The new program of the cases program, spawned and left_unread. */
+        /* The new program of the cases program, spawned, left_unread and handed_late. */
         fd = atoi(argv[3]);
-        if (argc == 5) { stream_in(fd, 0, (unsigned long)atoi(argv[4])); all_out(fd, "okay", 4); return 0; }
+        if (argc > 4) { stream_in(fd, argc > 5 ? (unsigned long)atoi(argv[5]) : 0, (unsigned long)atoi(argv[4])); all_out(fd, "okay", 4); return 0; }
         printf("in the new program %lu\n", to_end(fd, 1000));
         stream_out(fd, 4, 70000, 1000);
         return 0;

@@ -376,7 +376,7 @@ void preforked(int fd, int server)
         }
 }
 /* Bytes that nobody has read yet when a program begins that reads them by calls which nobody sees. */
-enum { LEFT = 30000, LEFT_WAYS = 12, HALF = 50 };
+enum { LEFT = 30000, LEFT_WAYS = 13, HALF = 50 };
 extern char **environ;
 static void left_to(int s, int way)
 {
@@ -385,6 +385,7 @@ static void left_to(int s, int way)
     int status = -1, other = s;
     pid_t child = -1;
     FILE *f;
+    posix_spawn_file_actions_t actions;
     snprintf(reader, sizeof reader, "%s", self);
     MUST((end = strrchr(reader, '/')) != NULL);
     snprintf(end, 50, "/fastsock-reader");
@@ -437,6 +438,11 @@ static void left_to(int s, int way)
     case 11: /* The other side waits for all that comes, of which the first part is there by the ring. */
         all_out(s, b, HALF);
         MUST(posix_spawn(&child, reader, NULL, NULL, argv, environ) == 0);
+        break;
+    case 12: /* Closed when a program begins, but for a copy. */
+        MUST(fcntl(s, F_SETFD, FD_CLOEXEC) == 0 && posix_spawn_file_actions_init(&actions) == 0 && posix_spawn_file_actions_adddup2(&actions, s, 333) == 0);
+        snprintf(number, sizeof number, "333");
+        MUST(posix_spawn(&child, reader, &actions, NULL, argv, environ) == 0 && posix_spawn_file_actions_destroy(&actions) == 0);
         break;
     }
     if (child > 0) MUST(waitpid(child, &status, 0) == child);

@@ -169,6 +169,47 @@ void little_room(int fd, int server)
     }
     close(s);
 }
+/* The same, and the other side closes, ends its direction, or ends altogether with what it has not sent yet. */
+void little_room_ends(int fd, int server)
+{
+    struct sockaddr_in a;
+    int l = door(fd, server, 5, &a), least = 4096, s;
+    unsigned long total;
+    for (int way = 0; way < 3; way++) {
+        if (server) {
+            int other;
+            sync_send(fd);
+            MUST((s = accept(l, NULL, NULL)) >= 0);
+            warm(s, 1);
+            all_in(fd, &total, sizeof total);
+            other = handed_over(s);
+            sync_send(fd);
+            /* Without a call of the other side's, but for the last. */
+            if (way < 2) { sync_wait(fd); nap(200); }
+            printf("%d: all %d\n", way, to_end(other, 0) == total);
+            close(other);
+        } else {
+            int e = epoll_create1(0);
+            struct epoll_event got;
+            MUST((s = socket(AF_INET, SOCK_STREAM, 0)) >= 0 && setsockopt(s, SOL_SOCKET, SO_SNDBUF, &least, sizeof least) == 0);
+            sync_wait(fd);
+            MUST(connect(s, (struct sockaddr *)&a, sizeof a) == 0);
+            warm(s, 0);
+            set_nonblocking(s);
+            in_set(e, EPOLL_CTL_ADD, s, EPOLLIN, 1);
+            total = fill_up(s, 0);
+            all_out(fd, &total, sizeof total);
+            sync_wait(fd);
+            MUST(epoll_wait(e, &got, 1, 0) == 0);
+            if (way == 1) { MUST(shutdown(s, SHUT_WR) == 0); printf("then %zd", send(s, "x", 1, MSG_NOSIGNAL)); printf(" %s\n", name(errno)); }
+            if (way == 2) { fflush(stdout); exit(0); }
+            if (way == 0) close(s);
+            sync_send(fd);
+            close(e);
+        }
+        if (server || way == 1) close(s);
+    }
+}
 static void run_program(int how, int s)
 {
     char number[16], name[500], *slash, *argv[] = {(char *)self, "exec", "x", number, NULL};

@@ -5,7 +5,7 @@
 use libc::{c_int, c_ulong};
 
 use super::life::{after_close, before_close};
-use crate::{activate, fresh, own, real, receive, recycle, report, retire, slot, tcp, watch};
+use crate::{activate, fresh, guests, own, real, receive, recycle, report, retire, slot, tcp, watch};
 
 fn shared(from: c_int, to: c_int) -> c_int {
     fresh::spoil(from);
@@ -16,6 +16,9 @@ fn shared(from: c_int, to: c_int) -> c_int {
         }
         watch::share_set(from, to);
         retire::for_streams(to);
+    } else if to >= 0 && to != from && guests::apart() {
+        // Nor is this one.
+        retire::hand_back(from);
     }
     to
 }
@@ -39,7 +42,7 @@ fn over(from: c_int, to: c_int, call: impl FnOnce() -> c_int) -> c_int {
         Some(in_sets) => slot::renumber(to, new) || report::renumber(to, new) || in_sets,
         None => false,
     };
-    if works && own::is(to) && !own::leave(to, renumber) {
+    if works && own::is(to) && !guests::apart() && !own::leave(to, renumber) {
         return real::fail(libc::EBUSY) as c_int;
     }
     let last = if works { before_close(to) } else { None };
@@ -213,7 +216,13 @@ pub unsafe extern "C-unwind" fn setsockopt(
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn fdopen(fd: c_int, mode: *const libc::c_char) -> *mut libc::FILE {
     // A stream reads and writes by calls of its own that nobody sees.
-    retire::hand_back(fd);
+    if let Some(held) = retire::hand_back(fd) {
+        // SAFETY: the caller's text.
+        let mode = if mode.is_null() { b"" } else { unsafe { std::ffi::CStr::from_ptr(mode) }.to_bytes() };
+        if mode.contains(&b'r') || mode.contains(&b'+') {
+            retire::never_without_rest(fd, &held);
+        }
+    }
     // SAFETY: as above.
     unsafe { real::fdopen(fd, mode) }
 }

@@ -72,6 +72,9 @@ impl Left {
     }
 }
 
+/// How long a wait rests where the kernel's set tells of nothing but what only another process knows.
+const FOREIGN: Duration = Duration::from_millis(1);
+
 /// Waits. `kernel` asks the kernel: where to, how many at most, for how long.
 ///
 /// # Safety
@@ -90,7 +93,7 @@ unsafe fn wait_in(
         let found = kernel(events, count, limit);
         set.waits(false);
         // It may have become fast meanwhile.
-        if found <= 0 || set.plain() {
+        if found <= 0 || (set.plain() && !set.is_shared()) {
             return found;
         }
         // SAFETY: as many as the kernel wrote.
@@ -144,6 +147,10 @@ unsafe fn wait_in(
         }
         if let Some(Duration::ZERO) = left.remaining() {
             return 0;
+        }
+        if set.is_shared() && set.plain() {
+            // Of what another process put into it, and goes on.
+            std::thread::sleep(FOREIGN);
         }
         spun = false;
     }

@@ -8,14 +8,14 @@ use libc::{c_int, c_uint, sockaddr, socklen_t};
 
 use crate::arena::control;
 use crate::slot::{self, CONNECTED, Slot};
-use crate::{activate, fresh, own, ready, real, receive, recycle, retire, settings, transmit, watch};
+use crate::{activate, fresh, guests, own, ready, real, receive, recycle, retire, sandbox, settings, transmit, watch};
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn socket(family: c_int, kind: c_int, protocol: c_int) -> c_int {
     // SAFETY: the caller's promise, here and in what follows.
     let fd = unsafe { real::socket(family, kind, protocol) };
     // Standard input, output and error stay the kernel's, so that nothing else may take their place (`recycle`).
-    if fd > libc::STDERR_FILENO && !settings::get().off {
+    if fd > libc::STDERR_FILENO && !settings::get().off && !guests::apart() {
         fresh::made(fd, family, kind, protocol);
     }
     fd
@@ -112,6 +112,9 @@ pub unsafe extern "C-unwind" fn shutdown(fd: c_int, how: c_int) -> c_int {
         recycle::withdraw(&slot, false);
     }
     let held = slot::of(fd).filter(|slot| slot.active());
+    if held.as_ref().is_some_and(|slot| recycle::is_over(slot)) {
+        return real::fail(libc::ENOTCONN) as c_int;
+    }
     if let Some((_, memory)) = held.as_ref().and_then(|slot| slot.parts())
         && (how == libc::SHUT_WR || how == libc::SHUT_RDWR)
     {
@@ -120,11 +123,18 @@ pub unsafe extern "C-unwind" fn shutdown(fd: c_int, how: c_int) -> c_int {
         control(memory).sides[held.as_ref().map_or(0, |slot| slot.me())].shut.store(1, Ordering::SeqCst);
     }
     if let Some(slot) = held.as_ref().filter(|_| how == libc::SHUT_RD || how == libc::SHUT_RDWR) {
+        if how == libc::SHUT_RDWR {
+            receive::asks_no_more(slot);
+        }
         // What comes from now on may have to be refused with a reset, which the kernel does.
         retire::retire(slot);
     }
-    // SAFETY: as above.
-    let done = unsafe { real::shutdown(fd, how) };
+    let later = how != libc::SHUT_RD && held.as_ref().is_some_and(|slot| transmit::ends_later(slot));
+    let done = match how {
+        libc::SHUT_WR if later => 0,
+        // SAFETY: as above.
+        _ => unsafe { real::shutdown(fd, if later { libc::SHUT_RD } else { how }) },
+    };
     if let Some(slot) = held {
         let errno = real::errno();
         ring_peer(&slot);
@@ -138,7 +148,7 @@ pub unsafe extern "C-unwind" fn shutdown(fd: c_int, how: c_int) -> c_int {
 /// A close with bytes unread is a reset (RFC 1122, 4.2.2.13), and what is in the ring the kernel does not know of.
 pub fn reset_if_unread(fd: c_int, slot: &Slot) {
     let alone = slot.parts().is_some_and(|(page, _)| page.shared.load(Ordering::Relaxed) == 0);
-    if alone && receive::in_ring(slot) > 0 && !crate::planted::is("no reset") {
+    if alone && !sandbox::silent() && receive::in_ring(slot) > 0 && !crate::planted::is("no reset") {
         let linger = libc::linger { l_onoff: 1, l_linger: 0 };
         // SAFETY: an option of this form.
         unsafe {
@@ -155,6 +165,9 @@ pub fn reset_if_unread(fd: c_int, slot: &Slot) {
 
 /// A descriptor is about to be closed. What is to be done afterwards, for the last one of an active connection.
 pub fn before_close(fd: c_int) -> Option<slot::Held> {
+    if guests::apart() {
+        return None;
+    }
     watch::forget_set(fd);
     fresh::spoil(fd);
     if slot::of(fd).is_none() || !activate::in_process() {
@@ -164,8 +177,10 @@ pub fn before_close(fd: c_int) -> Option<slot::Held> {
         transmit::give_back(&held);
         watch::forget(fd, &held);
     }
-    let last = slot::forget(fd).inspect(watch::forget_all)?;
-    recycle::withdraw(&last, true);
+    let last = slot::forget(fd).inspect(|last| watch::forget_all(fd, last))?;
+    if !sandbox::silent() {
+        recycle::withdraw(&last, true);
+    }
     leaves(fd, &last).then_some(last)
 }
 

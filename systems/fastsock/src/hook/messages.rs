@@ -71,12 +71,9 @@ unsafe fn hand_over(message: *const msghdr) {
             if (*header).cmsg_level == libc::SOL_SOCKET && (*header).cmsg_type == libc::SCM_RIGHTS {
                 let len = ((*header).cmsg_len as usize).saturating_sub(libc::CMSG_LEN(0) as usize);
                 for i in 0..len / size_of::<c_int>() {
-                    let held = retire::hand_back(libc::CMSG_DATA(header).cast::<c_int>().add(i).read_unaligned());
-                    let Some(held) = held else { continue };
+                    let fd = libc::CMSG_DATA(header).cast::<c_int>().add(i).read_unaligned();
                     // Whoever gets it may change its flags unseen.
-                    if let Some((page, _)) = held.parts() {
-                        page.shared.store(1, std::sync::atomic::Ordering::Relaxed);
-                    }
+                    let Some(held) = retire::lend(fd) else { continue };
                     watch::hand_over(&held);
                 }
             }

@@ -2,10 +2,12 @@
 //!
 //! What does not concern a tracked connection costs a look at a table, and goes on to the system.
 
+mod clone;
 mod data;
 mod descriptors;
 mod epoll;
 pub mod life;
+mod listed;
 mod messages;
 mod other;
 mod poll;

@@ -9,7 +9,10 @@ use libc::{c_char, c_int, pid_t, posix_spawn_file_actions_t, posix_spawnattr_t};
 use crate::arena::control;
 use crate::pages::Pages;
 use crate::table::{self, Why};
-use crate::{activate, budget, program, real, recycle, report, retire, sandbox, settings, slot, solo, transmit, watch};
+use crate::{
+    activate, budget, guests, late, program, real, recycle, report, retire, sandbox, settings, slot, solo, transmit,
+    watch,
+};
 
 /// Runs when the library is loaded.
 #[used]
@@ -32,6 +35,10 @@ extern "C" fn begin() {
 }
 
 extern "C" fn end() {
+    if guests::is_one() {
+        // What it would end is its maker's.
+        return;
+    }
     each_active(|fd, slot, memory| {
         transmit::give_back(slot);
         super::life::reset_if_unread(fd, slot);
@@ -39,6 +46,7 @@ extern "C" fn end() {
         control(memory).ways[slot.me()].bytes.ring(slot.peers_event());
         control(memory).ways[1 - slot.me()].room.ring(slot.peers_event());
     });
+    late::finish();
 }
 
 fn each_active(work: impl Fn(c_int, &slot::Held, &am::memory::Memory)) {
@@ -76,18 +84,21 @@ extern "C" fn before_fork() {
     // Before there is another process: from then on the locks are taken.
     slot::each_meant(|slot| activate::before_fork(slot));
     budget::before_fork();
+    late::before_fork();
 }
 
 extern "C" fn in_parent() {
+    late::after_fork(false);
     budget::after_fork(false);
     watch::after_fork(false);
     recycle::after_fork(false);
     after_fork();
 }
 
-extern "C" fn in_child() {
+pub extern "C" fn in_child() {
     // First: what it wrote to is not here.
     report::in_child();
+    late::after_fork(true);
     budget::after_fork(true);
     watch::after_fork(true);
     activate::note_process();
@@ -130,13 +141,22 @@ fn not_less(child: pid_t) -> pid_t {
 // The C library runs no handlers of forks for this one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn _Fork() -> pid_t {
+    forked(|| {
+        // SAFETY: takes nothing.
+        let child = unsafe { real::_Fork() };
+        if child == 0 {
+            in_child();
+        }
+        child
+    })
+}
+
+/// A call that makes a process as a fork does, for which the C library runs no handlers. `call` runs [`in_child`] there.
+pub fn forked(call: impl FnOnce() -> pid_t) -> pid_t {
     before_fork();
-    // SAFETY: takes nothing.
-    let child = unsafe { real::_Fork() };
+    let child = call();
     let errno = real::errno();
-    if child == 0 {
-        in_child();
-    } else {
+    if child != 0 {
         in_parent();
     }
     real::fail(errno);
@@ -155,11 +175,22 @@ pub unsafe extern "C-unwind" fn __vfork() -> pid_t {
     unsafe { fork() }
 }
 
+/// This process is about to end, and will hold nothing any more.
+pub fn leaves() {
+    // Another thread might still be in a call on a connection that others take for theirs then.
+    if !sandbox::entered() && solo::alone() && activate::own_process() {
+        slot::each_meant(|slot| slot.holders.leave());
+    }
+}
+
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn _exit(status: c_int) -> ! {
-    // Another thread might still be in a call on a connection that others take for theirs then.
-    if !sandbox::entered() && solo::alone() && activate::in_process() {
-        slot::each_meant(|slot| slot.holders.leave());
+    if !sandbox::entered() && activate::own_process() {
+        retire::before_end();
+    }
+    leaves();
+    if !sandbox::entered() && activate::own_process() {
+        late::finish();
     }
     // SAFETY: ends the process, as the system's call of this name does.
     unsafe { libc::syscall(libc::SYS_exit_group, status) };
@@ -198,6 +229,11 @@ fn no_exec(failed: c_int) -> c_int {
 
 /// A new program that gets the environment of this one.
 fn with_own(knows_rings: impl FnOnce() -> bool, call: impl Fn() -> c_int) -> c_int {
+    if guests::is_one() {
+        // The environment is its maker's, too, and so would be the memory of what is carried.
+        retire::before_spawn();
+        return call();
+    }
     watch::before_exec();
     let carried = retire::before_exec(knows_rings);
     if carried.is_empty() {
@@ -220,6 +256,10 @@ unsafe fn with_given(
     envp: *const *const c_char,
     call: impl Fn(*const *const c_char) -> c_int,
 ) -> c_int {
+    if guests::is_one() {
+        retire::before_spawn();
+        return call(envp);
+    }
     watch::before_exec();
     let carried = retire::before_exec(knows_rings);
     if carried.is_empty() {
@@ -242,6 +282,12 @@ pub unsafe extern "C-unwind" fn execve(
 ) -> c_int {
     // SAFETY: the caller's promise, here and in what follows.
     unsafe { with_given(|| program::of_path(path, Some(envp)), envp, |envp| real::execve(path, argv, envp)) }
+}
+
+/// [`execve`], where the peer sends what is left in the rings if it can, also to a program that has the library: a shell could hand nothing on to one that has none.
+pub unsafe fn execle(path: *const c_char, argv: *const *const c_char, envp: *const *const c_char) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { with_given(|| false, envp, |envp| real::execve(path, argv, envp)) }
 }
 
 #[unsafe(no_mangle)]
@@ -312,6 +358,21 @@ pub unsafe extern "C-unwind" fn posix_spawnp(
     retire::before_spawn();
     // SAFETY: as above.
     unsafe { real::posix_spawnp(pid, path, actions, attributes, argv, envp) }
+}
+
+// A copy that the program will have, also of a descriptor that is closed when it begins.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn posix_spawn_file_actions_adddup2(
+    actions: *mut posix_spawn_file_actions_t,
+    from: c_int,
+    to: c_int,
+) -> c_int {
+    // One for output is not read.
+    if let Some(held) = retire::lend(from).filter(|_| to != libc::STDOUT_FILENO && to != libc::STDERR_FILENO) {
+        retire::never_without_rest(from, &held);
+    }
+    // SAFETY: as above.
+    unsafe { real::posix_spawn_file_actions_adddup2(actions, from, to) }
 }
 
 // The C library begins the shell by calls of its own.

@@ -1,61 +1,47 @@
 //! Calls with any number of arguments. They are not looked at: what is to be done first is done with every register as it was,
 //! and the system's call goes on with the caller's own arguments, on the caller's own stack.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_long};
 use std::os::raw::c_void;
 
+use super::clone;
 use crate::real::Symbol;
-use crate::{program, retire, watch};
+use crate::retire;
 
-static EXECL: Symbol = Symbol::new(c"execl");
-static EXECLP: Symbol = Symbol::new(c"execlp");
-static EXECLE: Symbol = Symbol::new(c"execle");
 static DPRINTF: Symbol = Symbol::new(c"dprintf");
 static DPRINTF_CHK: Symbol = Symbol::new(c"__dprintf_chk");
 static PRCTL: Symbol = Symbol::new(c"prctl");
 static SYSCALL: Symbol = Symbol::new(c"syscall");
 
+const DPRINTF_NUMBER: u32 = 0;
+const DPRINTF_CHK_NUMBER: u32 = 1;
+const PRCTL_NUMBER: u32 = 2;
+const SYSCALL_NUMBER: u32 = 3;
+
 extern "C" fn before(which: u32, first: usize, second: usize, third: usize, fourth: usize) -> *mut c_void {
     let symbol = match which {
-        0 => &EXECL,
-        1 => &EXECLP,
-        2 => &EXECLE,
-        3 => &DPRINTF,
-        4 => &DPRINTF_CHK,
-        5 => &PRCTL,
+        DPRINTF_NUMBER => &DPRINTF,
+        DPRINTF_CHK_NUMBER => &DPRINTF_CHK,
+        PRCTL_NUMBER => &PRCTL,
         _ => &SYSCALL,
     };
-    if which >= 5 {
+    // SAFETY: what the program gave the call.
+    if which == SYSCALL_NUMBER && unsafe { clone::before_syscall(first as c_long, second, third) } {
+        return clone::by_copy as *mut c_void;
+    }
+    if which >= PRCTL_NUMBER {
         // A filter of system calls, by either call. (libseccomp makes the second.) With none it is refused, and so is the second in strict mode with anything
         // more: a program asks so whether there are any.
         let (mode, filter, more) = match which {
-            5 if first == libc::PR_SET_SECCOMP as usize => (second, third, false),
-            6 if first == libc::SYS_seccomp as usize => {
+            PRCTL_NUMBER if first == libc::PR_SET_SECCOMP as usize => (second, third, false),
+            SYSCALL_NUMBER if first == libc::SYS_seccomp as usize => {
                 ((second as u32).wrapping_add(1) as usize, fourth, third as u32 != 0 || fourth != 0)
             }
             _ => (libc::SECCOMP_MODE_DISABLED as usize, 0, false),
         };
         let strict = mode == libc::SECCOMP_MODE_STRICT as usize && !more;
         if strict || (mode == libc::SECCOMP_MODE_FILTER as usize && filter != 0) {
-            retire::for_sandbox(strict);
-        }
-    } else if which < 3 {
-        // Nothing runs after a call that works, and one that fails leaves a file in memory that nobody reads, and a copy of the environment's list: small, and
-        // gone with the process. The environment that execle passes is the caller's own: the peer sends what is left once more.
-        watch::before_exec();
-        let path = std::ptr::with_exposed_provenance::<std::ffi::c_char>(first);
-        // SAFETY: the caller's text.
-        let knows_rings = || unsafe {
-            match which {
-                0 => program::of_path(path, None),
-                1 => program::of_name(path, None),
-                _ => false,
-            }
-        };
-        let carried = retire::before_exec(knows_rings);
-        if !carried.is_empty() {
-            // SAFETY: the C library's list.
-            unsafe { carried.announce() };
+            retire::for_sandbox();
         }
     } else {
         // Writes by a call of its own that nobody sees.
@@ -97,4 +83,4 @@ macro_rules! variadic {
     };
 }
 
-variadic! { execl 0 execlp 1 execle 2 dprintf 3 __dprintf_chk 4 prctl 5 syscall 6 }
+variadic! { dprintf 0 __dprintf_chk 1 prctl 2 syscall 3 }

@@ -8,7 +8,7 @@ use crate::bell::Bell;
 use crate::lock::Lock;
 use crate::ready::Armed;
 use crate::wait::{End, Wait};
-use crate::{ready, wait, watch};
+use crate::{guests, ready, wait, watch};
 
 /// Listeners beyond these keep nothing.
 const HALLS: usize = 64;
@@ -212,6 +212,11 @@ pub fn withdraw(slot: &Slot, closed: bool) {
     }
 }
 
+/// The same for all.
+pub fn end() {
+    TABLE.iter().filter(|hall| hall.id.load(Ordering::SeqCst) != 0).for_each(|hall| hall.clear(false));
+}
+
 /// Whether a listener has a connection that waits to be accepted.
 pub fn pending(slot: &Slot) -> bool {
     of(slot)
@@ -278,6 +283,7 @@ pub unsafe fn accept(
     kernel: impl Fn() -> c_int,
 ) -> c_int {
     let known = flags & !(libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK) == 0;
+    let known = known && !guests::apart();
     let held = slot::of(fd).filter(|slot| known && slot.listens.load(Ordering::Relaxed) != 0);
     let Some((slot, hall)) = held.and_then(|slot| Some((of(&slot)?, slot))).map(|(hall, slot)| (slot, hall)) else {
         return accepted(kernel(), None);
@@ -427,7 +433,7 @@ pub fn offer(fd: c_int, slot: &Slot, sends: bool) -> Option<c_int> {
     if slot.never_again.load(Ordering::Relaxed) != 0 || watch::in_several(slot) || !activate::in_process() {
         return None;
     }
-    let ends = tcp::local_ends(fd).filter(activate::allowed)?;
+    let ends = tcp::local_ends(fd).filter(|ends| activate::allowed(ends) && !settings::user_is_off())?;
     let door = open(hall)?;
     let Some(share) = Share::take() else {
         activate::give_up(slot, Why::Memory);

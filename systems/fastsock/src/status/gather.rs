@@ -147,7 +147,7 @@ fn of_process(at: &Path, program: &str) -> Config {
 fn of(variable: impl Fn(&str) -> Option<String>, who: Who) -> Config {
     let mut sources = settings::texts(&config::files(&variable));
     sources.extend(config::of_environment(&variable));
-    config::read(&sources, &who)
+    config::read(&sources, &who, &settings::account)
 }
 
 /// The settings as a program started from here would have them; or of these files alone.
@@ -164,7 +164,7 @@ pub fn here(files: &[String]) -> Config {
         missing: Some("there is no such file".to_owned()),
         ..Source::default()
     }));
-    config::read(&sources, &who)
+    config::read(&sources, &who, &settings::account)
 }
 
 /// Version, memory and rows of a table that this process made itself.

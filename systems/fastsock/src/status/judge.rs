@@ -9,6 +9,7 @@ fn in_words(why: Why) -> Option<&'static str> {
         Why::None => return None,
         Why::Unfit => "its two ends have different addresses: those that are fast have one",
         Why::Port => "its port is switched off",
+        Why::User => "its user is switched off",
         Why::Room => "no descriptor or memory was left for it",
         Why::Forked => "its process forked before it was fast, and both hold it",
         Why::NoPeer => "its peer never answered",

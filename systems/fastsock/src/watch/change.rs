@@ -133,7 +133,7 @@ fn add(
 }
 
 /// What sets tell of a connection is the kernel's to tell from now on, with the program's own words, in all processes that have it.
-fn leave_to_kernel(held: &Slot) {
+pub(super) fn leave_to_kernel(held: &Slot) {
     if !held.plain_words() {
         retire::for_sets(held);
         held.use_plain_words();
@@ -153,6 +153,10 @@ pub fn hand_over(held: &Slot) {
             return take_out(set, set_fd, state, id, Some(held));
         }
         let Some(entry) = state.entries.get_mut(id as usize).and_then(Option::as_mut) else { return };
+        if entry.bell < 0 {
+            // It never was fast in this set: there the kernel has the program's own words, perhaps another process's, which has changed them since.
+            return;
+        }
         if entry.kernel.is_some() && place(set_fd, entry.fd, entry.kernel, entry.events, entry.word) {
             entry.kernel = Some(entry.events);
         } else if entry.done {

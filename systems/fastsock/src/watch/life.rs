@@ -4,12 +4,16 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use libc::c_int;
 
-use super::change::take_out;
+use super::change::{leave_to_kernel, take_out};
 use super::*;
+use crate::guests;
 
 /// A descriptor means a new set.
 pub fn track_set(fd: c_int) {
     let Some(entry) = usize::try_from(fd).ok().and_then(|fd| NUMBERS.get(fd)) else { return };
+    if guests::apart() {
+        return;
+    }
     forget_set(fd);
     MAKING.with(|()| {
         let used = USED.load(Ordering::Relaxed);
@@ -100,7 +104,7 @@ fn forget_known_set(fd: c_int, entry: &AtomicU32) {
 
 /// The same for all descriptors from `first` to `last`.
 pub fn forget_sets(first: usize, last: usize) {
-    if USED.load(Ordering::Relaxed) > 1 {
+    if USED.load(Ordering::Relaxed) > 1 && !guests::apart() {
         (first..=last.min(FDS - 1)).for_each(|fd| forget_set(fd as c_int));
     }
 }
@@ -225,12 +229,28 @@ pub fn leave(held: &Slot) {
     });
 }
 
-/// The last descriptor of a connection is about to be closed.
-pub fn forget_all(held: &Held) {
+/// The last descriptor of a connection, this one, is about to be closed.
+pub fn forget_all(fd: c_int, held: &Held) {
     let errno = real::errno();
-    entries_of(held, held.number(), |set, state, id| set.remove(set.fd(), state, id, Some(held), false));
+    entries_of(held, held.number(), |set, state, id| {
+        stays_with_others(set, state, id, fd, held);
+        set.remove(set.fd(), state, id, Some(held), false);
+    });
     held.watch.store(NONE, Ordering::SeqCst);
     real::fail(errno);
+}
+
+/// Another process may have a connection that is about to be closed here: then the kernel's set tells of it on, and it is to do so with the program's own word. A child
+/// leaves its parent's entry as it is.
+fn stays_with_others(set: &Set, state: &State, id: u32, fd: c_int, held: &Held) {
+    let Some(entry) = state.entries.get(id as usize).and_then(Option::as_ref) else { return };
+    // In the kernel's set it has the number by which it came there.
+    let own = entry.fd == fd && entry.bell >= 0 && !entry.inherited && !entry.parked;
+    let others = held.shared() && !held.plain_words();
+    if let (Some(set_fd), Some(now), true) = (set.fd(), entry.kernel, own && others) {
+        leave_to_kernel(held);
+        place(set_fd, fd, Some(now), entry.events, entry.word);
+    }
 }
 
 /// An event descriptor of the library's is about to have another number, `to`, which means the same already: the kernel's sets know it by its number. Whether it

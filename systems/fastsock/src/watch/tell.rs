@@ -24,6 +24,23 @@ pub struct Told {
     pub more: bool,
 }
 
+impl Entry {
+    /// Tells of it, if of anything. False if it is told of already, where this comes to the rest.
+    fn tell(&mut self, tell: u32, number: u32, batch: &mut Batch<'_>) -> bool {
+        if tell == 0 {
+            return false;
+        }
+        if self.told.0 == number && self.told.1 < batch.told && batch.events[self.told.1].u64 == self.word {
+            batch.events[self.told.1].events |= tell;
+            return false;
+        }
+        self.told = (number, batch.told);
+        batch.events[batch.told] = epoll_event { events: tell, u64: self.word };
+        batch.told += 1;
+        true
+    }
+}
+
 impl Set {
     /// The kernel is asked now.
     pub fn asked(&self) {
@@ -52,6 +69,11 @@ impl Set {
     /// Whether anybody may wait for what the kernel's set tells.
     pub(super) fn somebody_waits(&self) -> bool {
         self.waiting.load(Ordering::SeqCst) != 0 || self.outside.load(Ordering::SeqCst) != 0
+    }
+
+    /// Whether other processes may have it, and put things into it of which this one knows nothing.
+    pub fn is_shared(&self) -> bool {
+        self.others.load(Ordering::SeqCst) != 0
     }
 
     /// Whether a wait is no more than the kernel's.
@@ -91,15 +113,27 @@ impl Set {
         let number = state.batch;
         // One that is no more.
         let Some((id, entry)) = state.find(event.u64) else { return };
+        let of_bell = event.u64 & (1 << 43) != 0;
+        if entry.slot == GONE {
+            // What its event descriptor tells of can't be looked at.
+            let told = if of_bell { READ | WRITE } else { event.events };
+            let tell = told & (entry.events | ALWAYS);
+            entry.tell(tell, number, batch);
+            return;
+        }
         let Some(held) = slot::numbered(entry.slot) else { return };
         if entry.done {
+            // Of a single event that was told just now by the other of the two, this is the rest.
+            let now = !of_bell && entry.told.0 == number && entry.told.1 < batch.told;
+            if now && batch.events[entry.told.1].u64 == entry.word {
+                batch.events[entry.told.1].events |= event.events & (entry.events | ALWAYS) & !WRITE;
+            }
             return;
         }
         if entry.parked {
             take_out(self, set_fd, state, id, Some(&held));
             return;
         }
-        let of_bell = event.u64 & (1 << 43) != 0;
         if of_bell && held.plain_words() && !retire::readable(&held) {
             // The ring is empty for good.
             control(set_fd, libc::EPOLL_CTL_DEL, entry.bell, 0, 0);
@@ -174,17 +208,9 @@ impl Set {
             control(set_fd, libc::EPOLL_CTL_DEL, entry.fd, 0, 0);
             entry.kernel = None;
         }
-        let (word, level) = (entry.word, entry.level());
-        if entry.told.0 == number && entry.told.1 < batch.told && batch.events[entry.told.1].u64 == word {
-            batch.events[entry.told.1].events |= tell;
-            return;
-        }
-        entry.told = (number, batch.told);
-        if level {
+        if entry.tell(tell, number, batch) && entry.level() {
             state.look_at(id);
         }
-        batch.events[batch.told] = epoll_event { events: tell, u64: word };
-        batch.told += 1;
     }
 
     /// What the rings of entries told of lately grant, without asking the kernel.
@@ -283,15 +309,22 @@ pub fn settle_all(fd: c_int, depth: u32) {
         for (id, entry) in state.entries.iter_mut().enumerate() {
             let Some(entry) = entry.as_mut().filter(|entry| entry.bell >= 0 && !entry.done) else { continue };
             if let Some(held) = slot::numbered(entry.slot) {
-                // The way of the sending direction may have changed: then room is the kernel's to tell.
+                // The way of the sending direction may have changed: then room is the kernel's to tell. Nor is it to tell more than is wanted, of which a wait in the
+                // set itself would take no notice.
                 let events = entry.for_kernel(&held);
+                let other = |now: u32| events & !now != 0 || (entry.level() && events != now);
                 if !entry.parked
-                    && entry.kernel.is_some_and(|now| events & !now != 0)
+                    && entry.kernel.is_some_and(other)
                     && place(fd, entry.fd, entry.kernel, events, entry.kernels_word(id as u32, &held))
                 {
                     entry.kernel = Some(events);
                 }
-                if ready::conditions(&held, entry.wants()) == 0 {
+                if entry.wants() == 0 {
+                    // Another set may have it as well, and make the event descriptor readable: here that would mean something. It is back once more is asked for.
+                    if entry.bell_flags.take().is_some() {
+                        control(fd, libc::EPOLL_CTL_DEL, entry.bell, 0, 0);
+                    }
+                } else if ready::conditions(&held, entry.wants()) == 0 {
                     if ready::arm(&held, entry.wants(), true) == Armed::Noisy {
                         // Somebody else waits for something else, and the event descriptor says that it has it. With the kernel, that says no
                         // more than that bytes are left in the ring.

@@ -16,6 +16,8 @@ pub struct Built {
     pub library: PathBuf,
     /// Another, which tells whether connections were fast.
     pub witness: PathBuf,
+    /// A third, which lets no buffer be large.
+    pub low: PathBuf,
 }
 
 /// The library and the program, built once. None, with the reason, where there is no compiler for C.
@@ -37,7 +39,8 @@ fn build() -> Option<Built> {
     compiled(compiler, target, "reader", &[own("reader.c")], &["-static"]);
     let actor = compiled(compiler, target, "actor", &[own("actor.c")], &[]);
     let witness = compiled(compiler, target, "witness", &[own("witness.c")], &["-shared", "-fPIC"]);
-    Some(Built { program, actor, library: target.join("libfastsock.so"), witness })
+    let low = compiled(compiler, target, "low", &[own("low.c")], &["-shared", "-fPIC"]);
+    Some(Built { program, actor, library: target.join("libfastsock.so"), witness, low })
 }
 
 /// A file of `contract/`.

@@ -370,6 +370,14 @@ impl Generator {
         }
     }
 
+    /// Whether a side may hand a connection over. Known: what its ring holds does not go along (which a reset leaves there), and one that the other side has closed and keeps
+    /// is hung up.
+    fn may_pass(&self, side: usize, conn: usize) -> bool {
+        let is = &self.conns[conn];
+        let kept_there = self.again && self.holders(1 - side, conn) == 0;
+        is.ways[1 - side].under_way == 0 && !is.reset && !kept_there
+    }
+
     /// Another descriptor of the same.
     fn duplicate(&mut self, process: usize, h: i64, conn: usize) {
         let to = DUPLICATES.start + self.random.below(4) as i64;
@@ -380,10 +388,7 @@ impl Generator {
             Means::Nothing => match self.random.below(4) {
                 0 => self.step(process, "dupfd", &[h, to, libc::F_DUPFD_CLOEXEC.into()]),
                 1 => self.step(process, "dupfd", &[h, to, libc::F_DUPFD.into()]),
-                // Known: what a ring holds does not go along.
-                2 if self.conns[conn].ways[1 - self.processes[process].side].under_way == 0 => {
-                    self.step(process, "pass", &[h, to]);
-                }
+                2 if self.may_pass(self.processes[process].side, conn) => self.step(process, "pass", &[h, to]),
                 _ => self.step(process, "dup", &[h, to]),
             },
             Means::Conn(over) => {
@@ -470,7 +475,9 @@ impl Generator {
         if number >= PROCESSES || self.once {
             return;
         }
-        self.step(process, "fork", &[number as i64]);
+        // No draw of its own: a seed stays the script that it was.
+        let by_number = self.steps.len().is_multiple_of(2);
+        self.step(process, "fork", &[number as i64, by_number.into()]);
         self.processes.push(Process { side, number, alive: true, handles });
         for means in handles {
             if let Means::Conn(conn) = means {

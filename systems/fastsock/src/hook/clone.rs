@@ -1,0 +1,220 @@
+//! `clone`: new processes, and threads that the C library knows nothing of.
+//!
+//! What shares neither memory nor descriptors with this process is a fork. Whoever shares the memory while the thread that made it waits, as after the kernel's
+//! `vfork`, is a guest, or kin with the descriptors as well (`guests`). In front of all others, connections go back to the kernel.
+
+#![allow(clippy::missing_safety_doc, reason = "each is the system's call of the same name, with the system's rules")]
+
+use std::cell::Cell;
+
+use libc::{
+    CLONE_FILES, CLONE_NEWNET, CLONE_SETTLS, CLONE_THREAD, CLONE_VFORK, CLONE_VM, c_int, c_long, c_void, pid_t,
+};
+
+use super::process;
+use crate::copied::Copied;
+use crate::guests::{Guest, Kin};
+use crate::{real, recycle, retire};
+
+/// What a new process begins with.
+type Begin = extern "C-unwind" fn(*mut c_void) -> c_int;
+
+/// What the library has to do about a new one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Fork,
+    Guest,
+    Kin,
+    Stranger,
+}
+
+fn kind(flags: c_int) -> Kind {
+    let has = |flag: c_int| flags & flag != 0;
+    let waits = has(CLONE_VFORK) && !has(CLONE_THREAD) && !has(CLONE_SETTLS);
+    match (has(CLONE_VM), has(CLONE_FILES)) {
+        (false, false) => Kind::Fork,
+        (true, false) if waits => Kind::Guest,
+        (true, true) if waits => Kind::Kin,
+        _ => Kind::Stranger,
+    }
+}
+
+/// A process that is about to begin.
+struct Start<'a> {
+    begin: Begin,
+    argument: *mut c_void,
+    flags: c_int,
+    /// It has a memory of its own: a copy of this one's.
+    copied: Option<Copied>,
+    kin: Option<&'a Kin>,
+}
+
+/// Where it begins.
+extern "C-unwind" fn starts(start: *mut c_void) -> c_int {
+    // SAFETY: `clone` gave it: in the caller's memory, which waits, or in a copy of that.
+    let start = unsafe { &*start.cast::<Start<'_>>() };
+    if let Some(copied) = start.copied {
+        in_copy(copied, start.flags);
+    }
+    if let Some(kin) = start.kin {
+        kin.enter();
+    }
+    let status = (start.begin)(start.argument);
+    if start.copied.is_some() {
+        // The C library ends it by a call of its own.
+        process::leaves();
+    }
+    status
+}
+
+/// Runs first in a process with a copy of this one's memory.
+fn in_copy(copied: Copied, flags: c_int) {
+    copied.renew();
+    process::in_child();
+    if flags & CLONE_NEWNET != 0 {
+        recycle::moved();
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn clone(
+    begin: Option<Begin>,
+    stack: *mut c_void,
+    flags: c_int,
+    argument: *mut c_void,
+    parents: *mut pid_t,
+    storage: *mut c_void,
+    childs: *mut pid_t,
+) -> c_int {
+    // SAFETY: the caller's promise, here and in what follows. Arguments that it did not give are handed on as they were found.
+    let plain = || unsafe { real::clone(begin, stack, flags, argument, parents, storage, childs) };
+    // Refused.
+    let (Some(begin), false) = (begin, stack.is_null()) else { return plain() };
+    let made = |copied, kin: Option<&Kin>| {
+        let mut start = Start { begin, argument, flags, copied, kin };
+        // SAFETY: as above; what is handed on lives as long as this call, and in the copy.
+        unsafe { real::clone(Some(starts), stack, flags, (&raw mut start).cast(), parents, storage, childs) }
+    };
+    let copied = Copied::of_this_thread();
+    let kin = if kind(flags) == Kind::Kin { Kin::begin() } else { None };
+    match kind(flags) {
+        Kind::Fork if copied.is_some() => process::forked(|| made(copied, None)),
+        Kind::Guest => {
+            let _guest = Guest::begin();
+            made(None, None)
+        }
+        Kind::Kin if kin.is_some() => made(None, kin.as_ref()),
+        _ if flags & CLONE_VM == 0 => {
+            retire::for_strangers(flags & CLONE_FILES != 0);
+            if copied.is_some() { process::forked(|| made(copied, None)) } else { plain() }
+        }
+        _ => {
+            retire::for_strangers(false);
+            plain()
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn __clone(
+    begin: Option<Begin>,
+    stack: *mut c_void,
+    flags: c_int,
+    argument: *mut c_void,
+    parents: *mut pid_t,
+    storage: *mut c_void,
+    childs: *mut pid_t,
+) -> c_int {
+    // SAFETY: as above.
+    unsafe { clone(begin, stack, flags, argument, parents, storage, childs) }
+}
+
+/// Words of `clone3`'s arguments (linux/sched.h).
+const FLAGS: usize = 0;
+const STACK: usize = 5;
+const WORDS: usize = 8;
+
+/// Flags of a call that makes a process by its number, and whether that has a stack of its own. None: it makes none.
+///
+/// # Safety
+/// The arguments are those of the call.
+unsafe fn by_number(number: c_long, first: usize, second: usize) -> Option<(c_int, bool)> {
+    match number {
+        libc::SYS_fork => Some((0, false)),
+        libc::SYS_vfork => Some((CLONE_VM | CLONE_VFORK, false)),
+        libc::SYS_clone => Some((first as c_int, second != 0)),
+        libc::SYS_clone3 if first != 0 && second >= WORDS * size_of::<u64>() => {
+            let words = std::ptr::with_exposed_provenance::<u64>(first);
+            // SAFETY: the caller's words.
+            unsafe { Some((words.add(FLAGS).read_unaligned() as c_int, words.add(STACK).read_unaligned() != 0)) }
+        }
+        _ => None,
+    }
+}
+
+/// A system call by its number is about to be made. Whether it is to be made by [`by_copy`].
+///
+/// # Safety
+/// As [`by_number`].
+pub unsafe fn before_syscall(number: c_long, first: usize, second: usize) -> bool {
+    // SAFETY: the caller's promise.
+    let Some((flags, stack)) = (unsafe { by_number(number, first, second) }) else { return false };
+    if kind(flags) == Kind::Fork && !stack && Copied::of_this_thread().is_some() {
+        return true;
+    }
+    // A new process would go on amid calls of this library's, on another stack or on its parent's.
+    retire::for_strangers(flags & CLONE_VM == 0);
+    false
+}
+
+/// `syscall`, for a number that makes a process as a fork does.
+pub unsafe extern "C" fn by_copy(
+    number: c_long,
+    first: usize,
+    second: usize,
+    third: usize,
+    fourth: usize,
+    fifth: usize,
+) -> c_long {
+    // SAFETY: the caller's promise.
+    let flags = unsafe { by_number(number, first, second) }.map_or(0, |(flags, _)| flags);
+    let copied = Cell::new(None);
+    let child = process::forked(|| {
+        copied.set(Copied::of_this_thread());
+        // SAFETY: as above. Its sixth argument none of these calls has.
+        let child = unsafe { real::syscall(number, first, second, third, fourth, fifth) } as pid_t;
+        if child == 0
+            && let Some(copied) = copied.get()
+        {
+            in_copy(copied, flags);
+        }
+        child
+    });
+    c_long::from(child)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shared_tells_what_a_new_process_is_to_this_one() {
+        let kinds =
+            [0, CLONE_FILES, CLONE_VM, CLONE_VM | CLONE_FILES].map(|flags| (kind(flags), kind(flags | CLONE_VFORK)));
+        let strangers = (Kind::Stranger, Kind::Stranger);
+        assert_eq!(
+            kinds,
+            [(Kind::Fork, Kind::Fork), strangers, (Kind::Stranger, Kind::Guest), (Kind::Stranger, Kind::Kin)]
+        );
+        for more in [CLONE_THREAD, CLONE_SETTLS] {
+            assert_eq!(kind(CLONE_VM | CLONE_VFORK | more), Kind::Stranger);
+        }
+    }
+
+    #[test]
+    fn a_thread_finds_its_number_and_its_list() {
+        let copied = Copied::of_this_thread().expect("a C library that keeps its threads as glibc does");
+        copied.renew();
+        assert!(Copied::of_this_thread().is_some());
+    }
+}
