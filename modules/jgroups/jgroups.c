@@ -21,10 +21,11 @@ enum { LARGEST = 16 << 20 };
 enum { LOOK_AFTER = 16, TURN = 25, WARM_BYTES = 64 };
 /* What members tell each other: where rank 0 is, that a member is in the group, and that all are. */
 enum { WHERE = 1, HERE, ALL_HERE };
-/* How long what a member cast before its process ended may be on its way: retransmissions take their time. And how long a member's leaving is waited
- * for; seconds. */
+/* How long what a member cast before its process ended may be on its way: retransmissions take their time. How long a member's leaving is waited
+ * for, and how long a warm-up may take; seconds. */
 #define GONE_FOR 2.0
 #define LEAVING 2.0
+#define WARMING 10.0
 
 /* Where rank 0 waits: a number that no other group has, and the port of its channel. */
 struct where {
@@ -44,6 +45,9 @@ struct pipegauge_link {
     unsigned casts;
     /* When another member's process was found to have ended; 0 as long as all are there. */
     double gone_since;
+    /* Casts are those of the warm-up; its last turn, from 1 on, once that is known. */
+    int warms_up;
+    uint32_t last_turn;
 };
 
 #include "members.h"
@@ -61,10 +65,13 @@ static int readable_at(const pipegauge_link *link)
     return link->inbox->bell;
 }
 
-/* Whether casts of this member that came so far are of its warm-up: they are counted up to 0. */
-static int warms_up(const struct group *group, uint32_t from)
+/* A cast of the warm-up came: it is counted. Rank 0 says which turn is the last. */
+static void warmed(pipegauge_link *link, const struct cast *cast)
 {
-    return from < group->members && (int32_t)group->counts[from] < 0;
+    struct group *group = &link->group;
+    uint32_t number;
+    if (counted(group, cast->from, &number) && cast->from == 0 && cast->message[0])
+        link->last_turn = (number + TURN - 1) / TURN;
 }
 
 /* Looks at the connections to others: a process that ended leaves no view at once. */
@@ -89,8 +96,8 @@ static int pumped(pipegauge_link *link, int wait, error *e)
         look_at_others(link);
     while (cast) {
         struct cast *next = cast->next;
-        if (warms_up(group, cast->from)) {
-            group->counts[cast->from]++;
+        if (link->warms_up) {
+            warmed(link, cast);
             free(cast);
         } else {
             cast_arrived(group, cast);
@@ -164,11 +171,11 @@ static int begin_member(pipegauge_link *link, struct where where, error *e)
     const struct wanted *wanted = &link->wanted;
     char text[600];
     snprintf(text, sizeof text,
-             "rank=%u\ngroup=%llu\nport=%llu\nstack=%s\nconfig=%s\norder=%s\nretransmit=%.0f\ncredits=%llu\nbundler=%s\nnodelay=%s\nsilence=%.0f\n",
-             link->group.rank, (unsigned long long)where.group, (unsigned long long)where.port,
+             "rank=%u\nmembers=%u\ngroup=%llu\nport=%llu\nstack=%s\nconfig=%s\norder=%s\nretransmit=%.0f\ncredits=%llu\nbundler=%s\nnodelay=%s\npatience=%.0f\n",
+             link->group.rank, link->group.members, (unsigned long long)where.group, (unsigned long long)where.port,
              wanted->stack[0] ? wanted->stack : stacks[0], wanted->config, wanted->order == UNSAID ? "" : orders[wanted->order - TOTAL],
              wanted->retransmit * 1e3, (unsigned long long)wanted->credits, wanted->bundler,
-             wanted->nodelay < 0 ? "" : wanted->nodelay ? "true" : "false", link->terms->patience * 2e3);
+             wanted->nodelay < 0 ? "" : wanted->nodelay ? "true" : "false", link->terms->patience * 1e3);
     JNIEnv *const env = entered();
     if (!env)
         return failed(e, PIPEGAUGE_SYSTEM, "the Java machine takes no more threads");
@@ -232,30 +239,39 @@ static int wait_for_all(pipegauge_link *link, error *e)
     return code;
 }
 
-/* Whether so many casts of each member's warm-up came. */
-static int warm_casts_came(const struct group *group, uint32_t all, uint32_t asked)
+/* Whether so many casts of each member came. */
+static int came_of_all(const struct group *group, uint32_t casts)
 {
     for (uint32_t i = 0; i < group->members; i++)
-        if (warms_up(group, i) && group->counts[i] + all < asked)
+        if (group->counts[i] < casts)
             return 0;
     return 1;
 }
 
-/* Casts and takes casts as a measurement does, until Java has compiled what that runs: no count or time of the link holds these. */
+/* Casts and takes casts as a measurement does, until Java has compiled what that runs: no count or time of the link holds these. Where casts are lost they
+ * may take long: so rank 0 ends it after some time. */
 static int warm_up(pipegauge_link *link, error *e)
 {
-    static const char message[WARM_BYTES];
-    const uint32_t all = (uint32_t)link->wanted.warm;
+    struct group *group = &link->group;
+    const double wait = link->terms->patience / 2, until = now() + (wait < WARMING ? wait : WARMING);
+    char message[WARM_BYTES] = {0};
     int code = PIPEGAUGE_OK;
-    for (uint32_t i = 0; i < link->group.members; i++)
-        link->group.counts[i] = -all;
-    for (uint32_t done = 0; done < all && code == PIPEGAUGE_OK;) {
-        for (int i = 0; i < TURN && done < all && code == PIPEGAUGE_OK; i++, done++)
+    if (link->wanted.warm == 0)
+        return code;
+    /* Rank 0 hears itself say which turn is the last. */
+    link->warms_up = group->hears = 1;
+    for (uint32_t turn = 1, ended = 0; code == PIPEGAUGE_OK && !ended; turn++) {
+        message[0] = group->rank == 0 && ((uint64_t)turn * TURN >= link->wanted.warm || now() > until);
+        for (int i = 0; i < TURN && code == PIPEGAUGE_OK; i++)
             code = cast(link, message, sizeof message, e);
-        for (double since = 0; code == PIPEGAUGE_OK && !warm_casts_came(&link->group, all, done);)
+        for (double since = 0; code == PIPEGAUGE_OK && !came_of_all(group, turn * TURN);)
             code = awaited(link, &since, e);
+        ended = turn == link->last_turn;
     }
-    return code;
+    link->warms_up = group->hears = 0;
+    memset(group->counts, 0, group->members * sizeof *group->counts);
+    /* Nobody casts anything else before all are here. */
+    return code == PIPEGAUGE_OK ? wait_for_all(link, e) : code;
 }
 
 static int join(pipegauge_link *const *links, size_t count, uint32_t rank, uint32_t members, error *e)

@@ -12,23 +12,6 @@ public final class Gathering extends TCPPING {
     /** Its number among protocols: from 512 on those that are none of JGroups' own. */
     static final short ID = 5120;
 
-    private volatile boolean starts;
-
-    /**
-     * Whether addresses are found as members come. TCP takes a port of the system's choice only where they are; that the first member tells each one of
-     * the others as it joins, it does only where they are not.
-     */
-    @Override
-    public boolean isDynamic() {
-        return !starts;
-    }
-
-    @Override
-    public void start() throws Exception {
-        starts = true;
-        super.start();
-    }
-
     @Override
     public void findMembers(List<Address> members, boolean first, Responses responses) {
         if (first && initial_hosts.isEmpty())
