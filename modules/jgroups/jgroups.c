@@ -360,11 +360,14 @@ static int link_over(int fd, int accepted, struct wanted wanted, const terms *te
 
 #include "listening.h"
 
+/* Whatever is set: what does not go together is told as members meet, with its reason (listening.h). */
 static int capabilities(const settings *set, struct pipegauge_capabilities *out, error *e)
 {
+    (void)set;
+    (void)e;
     out->bits = PIPEGAUGE_MESSAGES | PIPEGAUGE_ORDERED | PIPEGAUGE_RELIABLE | PIPEGAUGE_LOCAL_ONLY | PIPEGAUGE_GROUP;
     out->largest = LARGEST;
-    return possible(read_settings(set), e);
+    return PIPEGAUGE_OK;
 }
 
 static int effective(pipegauge_link *link, const char *option, char *out, size_t room, error *e)
