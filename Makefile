@@ -9,7 +9,7 @@
 # make mutants whether the tests notice faults that are put in on purpose; FLAGS='--shard 0/100' tries one of a hundred parts
 # make docs    the manual as a site with a search: target/docs/index.html
 # make build   the command (target/release/pipegauge), and fastsock with its libfastsock.so beside it
-# make modules the modules whose libraries are here (MPI, ZeroMQ, NNG, gRPC, UCX, libfabric, Corosync): target/modules
+# make modules the modules whose libraries are here (MPI, ZeroMQ, NNG, gRPC, UCX, libfabric, Corosync, JGroups): target/modules
 # make install the command, its manual pages and completions, and fastsock with its library, into PREFIX (/usr/local)
 SHELL := /bin/bash
 TARGET := $(or $(CARGO_TARGET_DIR),target)

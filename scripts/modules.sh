@@ -23,3 +23,11 @@ one grpc grpc libgrpc-dev grpc/grpc.h header grpc/grpc.h
 one ucx ucx libucx-dev ucp/api/ucp.h header ucp/api/ucp.h
 one corosync corosync "corosync libcpg-dev" corosync/cpg.h header corosync/cpg.h
 one libfabric libfabric libfabric-dev rdma/fabric.h header rdma/fabric.h
+
+# JGroups is of Java, and Maven fetches it: a machine without a network has it only where it was fetched before.
+java() { command -v mvn && command -v javac && javac --release 17 -version; }
+if java >/dev/null 2>&1 && ! said=$(make -s -C jgroups OUT="$folder" "$folder/jgroups.jar" 2>&1); then
+  echo "note: no module jgroups, as Maven can't fetch JGroups: $(grep -m 1 ERROR <<<"$said" || tail -n 1 <<<"$said")"
+else
+  one jgroups jgroups "default-jdk-headless maven" "a JDK of 17 or later with Maven" java
+fi

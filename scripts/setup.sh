@@ -78,6 +78,7 @@ if [ "$goal" = test ]; then
   want ncftp have ncftpget
   want postgresql sh -c 'ls /usr/lib/postgresql/*/bin/pgbench'
   want default-jdk-headless have javac
+  want maven have mvn
   want golang-go have go
   want nats-server have nats-server
   want libucx-dev test -e /usr/include/ucp/api/ucp.h
@@ -122,6 +123,8 @@ if [ "$goal" = bench ]; then
   want libfabric-bin have fi_pingpong
   want corosync have corosync
   want libcpg-dev test -e /usr/include/corosync/cpg.h
+  want default-jdk-headless have javac
+  want maven have mvn
   want nftables have nft
 fi
 

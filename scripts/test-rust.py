@@ -23,7 +23,7 @@ LIMIT = 2700
 AT_ONCE = 3
 # Modules of the end-to-end tests whose tests follow each other (`alone` in support.rs): they run beside the rest, since one that waits for
 # its turn would keep another test from a thread. One that is missing here costs time only.
-ALONE = ["collectives::", "corosync::", "fabrics::", "mpi::", "ranks_apart::"]
+ALONE = ["collectives::", "corosync::", "fabrics::", "jgroups::", "mpi::", "ranks_apart::"]
 # Programs that take longest begin first, so that none of them goes on alone at the end.
 LONGEST = ["e2e", "known_truth", "truth", "repeats", "shapes", "scale", "between", "breaks"]
 

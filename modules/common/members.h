@@ -68,25 +68,44 @@ static void end_group(struct group *group)
     free(group->counts);
 }
 
-/* A cast came: it goes into the memory that waits for it, or into the queue. */
-static void arrived(struct group *group, uint32_t from, const void *message, size_t len)
+/* Counts a cast that came; whether it is to be delivered. */
+static int counted(struct group *group, uint32_t from, uint32_t *number)
 {
     if (from >= group->members) {
         group->lost = "a cast came of a member that is none of the group";
-        return;
+        return 0;
     }
-    const uint32_t number = ++group->counts[from];
-    if (from == group->rank && !group->hears)
+    *number = ++group->counts[from];
+    return from != group->rank || group->hears;
+}
+
+/* Puts a cast into the memory that waits for it; 0 where none does. */
+static int placed(struct group *group, uint32_t from, uint32_t number, const void *message, size_t len)
+{
+    if (!group->into)
+        return 0;
+    if (len == group->len)
+        memcpy(group->into, message, len);
+    group->into = NULL;
+    group->len = len;
+    group->from = from;
+    group->number = number;
+    return 1;
+}
+
+static void queue_cast(struct group *group, struct cast *cast)
+{
+    cast->next = NULL;
+    *group->last = cast;
+    group->last = &cast->next;
+}
+
+/* A cast came: it goes into the memory that waits for it, or into the queue. */
+static inline void arrived(struct group *group, uint32_t from, const void *message, size_t len)
+{
+    uint32_t number;
+    if (!counted(group, from, &number) || placed(group, from, number, message, len))
         return;
-    if (group->into) {
-        if (len == group->len)
-            memcpy(group->into, message, len);
-        group->into = NULL;
-        group->len = len;
-        group->from = from;
-        group->number = number;
-        return;
-    }
     struct cast *cast = malloc(sizeof *cast + len);
     if (!cast) {
         group->lost = "no memory for a cast that came";
@@ -94,8 +113,16 @@ static void arrived(struct group *group, uint32_t from, const void *message, siz
     }
     *cast = (struct cast){NULL, from, number, len};
     memcpy(cast->message, message, len);
-    *group->last = cast;
-    group->last = &cast->next;
+    queue_cast(group, cast);
+}
+
+/* The same of one that lies in memory of its own, which is the group's from then on. */
+static inline void cast_arrived(struct group *group, struct cast *cast)
+{
+    if (counted(group, cast->from, &cast->number) && !placed(group, cast->from, cast->number, cast->message, cast->len))
+        queue_cast(group, cast);
+    else
+        free(cast);
 }
 
 /* What of the group ends all waits. */

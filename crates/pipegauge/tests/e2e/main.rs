@@ -26,6 +26,7 @@ mod hinting;
 mod history;
 mod hosts;
 mod input;
+mod jgroups;
 mod judging;
 mod laboratory;
 #[cfg(feature = "live")]
