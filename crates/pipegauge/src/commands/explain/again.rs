@@ -31,7 +31,7 @@ pub fn flags(asked: &ExplainFlags, run: &RunFile, path: &PathRun, edges: &[model
     if two_ended && asked.peer.is_empty() && far_is_away(run, path) {
         bail!(
             "{file}: its path {kind} led to another host ({}), and explain connects only to what its own flags name: give --peer \
-             HOST:PORT (with --key) or --peer ssh://user@host (with --remote-program), or --dry-run to measure nothing",
+             HOST:PORT (with --key) or --peer ssh://user@host (with --remote-program)",
             report::words::hosts(run)
         );
     }
@@ -39,14 +39,13 @@ pub fn flags(asked: &ExplainFlags, run: &RunFile, path: &PathRun, edges: &[model
     if let Some(how) = run.run.plan.under_words().or(near.then(|| "from another host (--near)".to_owned())) {
         bail!(
             "{file}: its path {kind} was measured {how}, and explain starts nothing that a file names: measure it again with `pipegauge run` and \
-             one knob moved (--vs), or --dry-run to measure nothing",
+             one knob moved (--vs)",
             how = report::words::plain(&how)
         );
     }
     if path.opened.transport.ends() == Ends::Echoed {
         bail!(
-            "{file}: its path {kind} is a command or a socket, and explain starts nothing that a file names: measure it again with `pipegauge run`, \
-             or --dry-run to measure nothing"
+            "{file}: its path {kind} is a command or a socket, and explain starts nothing that a file names: measure it again with `pipegauge run`"
         );
     }
     let settings = run.run.plan.settings(path.opened.path);
@@ -54,8 +53,7 @@ pub fn flags(asked: &ExplainFlags, run: &RunFile, path: &PathRun, edges: &[model
         && let Some(what) = OptionSpec::steering(transport.options(), settings).next()
     {
         bail!(
-            "{file}: its path {kind} has {what}, and explain loads nothing and sends nowhere that a file names: measure it again with `pipegauge run`, \
-             or --dry-run to measure nothing",
+            "{file}: its path {kind} has {what}, and explain loads nothing and sends nowhere that a file names: measure it again with `pipegauge run`",
             what = report::words::plain(&what)
         );
     }
@@ -66,9 +64,8 @@ pub fn flags(asked: &ExplainFlags, run: &RunFile, path: &PathRun, edges: &[model
     if from > most {
         bail!("{file}: {kind} breaks at {}, and messages above {} are not measured again", Bytes(first), Bytes(most));
     }
-    let base = RunFlags::replaying(&run.run.plan, &path.opened, pin(run, path)).map_err(|why| {
-        anyhow!("{file}: its plan can't be measured again: it asks for {why}; --dry-run measures nothing")
-    })?;
+    let base = RunFlags::replaying(&run.run.plan, &path.opened, pin(run, path))
+        .map_err(|why| anyhow!("{file}: its plan can't be measured again: it asks for {why}"))?;
     let peer = if two_ended { asked.peer.clone() } else { Vec::new() };
     let common = CommonFlags {
         budget: Some(asked.budget.unwrap_or(DEFAULT_BUDGET)),
@@ -105,7 +102,7 @@ fn unknown(asked: &ExplainFlags, run: &RunFile) -> anyhow::Error {
     let typed = report::words::plain(&run.run.command.join(" "));
     anyhow!(
         "{} can't be measured again: it came from '{typed}', which is no `pipegauge run` (an imported run does not say how to \
-         reach its path); --dry-run says what breaks and what might be behind it",
+         reach its path)",
         asked.run.display()
     )
 }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use model::{Break, Breaks, CurvePoint, Edge};
 use record::{Analysis, PathRun, RunFile};
 use report::text::folded;
@@ -116,7 +116,12 @@ fn test(
     stop: &Arc<AtomicBool>,
     written: &mut Vec<PathBuf>,
 ) -> Result<Tests> {
-    let base = again::flags(asked, run, measured, &edges(breaks))?;
+    let base = again::flags(asked, run, measured, &edges(breaks)).map_err(|e| {
+        anyhow!(
+            "{}; --dry-run measures nothing, and says what breaks and what might be behind it",
+            crate::exit::sentence(&e)
+        )
+    })?;
     let (moves, fixed) = moves::moves(&run.run.plan, measured, &run.run.near.sysctls);
     let name = measured.opened.name();
     let mut once = |what: &str, said: &str, change: &dyn Fn(&mut RunFlags)| -> Result<Shown> {
