@@ -2,6 +2,7 @@
 //! the test's own.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -370,6 +371,26 @@ fn who_may_not_is_told_before_anything_is_changed_and_how_it_is_put_back() {
     assert!(net.mtu() == changed && journal.is_file());
     let said = net.run(&NEXT);
     assert!(said.err.contains("put back to 1500"), "{said}");
+    net.is_as_it_was();
+}
+
+#[test]
+fn who_may_not_read_roots_journal_is_told_that_something_was_left() {
+    let Some(net) = Net::new() else { return };
+    fs::set_permissions(net.dir.path("."), fs::Permissions::from_mode(0o755)).unwrap();
+    let nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"];
+    let tried = Running::start(net.under(&nobody, &["--version"])).end();
+    if tried.code() != 0 {
+        skip(&format!("another user can't start the command here: {}", tried.err.trim()));
+        return;
+    }
+    let journal = net.killed();
+    let changed = net.mtu();
+    let said = Running::start(net.under(&nobody, &NEXT)).end();
+    assert!(said.code() == 0 && said.err.contains("may have left settings of this system changed"), "{said}");
+    assert!(said.err.contains("sudo pipegauge doctor") && !said.err.contains("1500"), "{said}");
+    assert!(net.mtu() == changed && journal.is_file());
+    assert!(net.run(&NEXT).err.contains("put back to 1500"));
     net.is_as_it_was();
 }
 
