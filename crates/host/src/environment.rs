@@ -43,6 +43,9 @@ pub struct Environment {
     pub interfaces: Vec<Interface>,
     /// Sysctls that change what is measured (socket buffers, congestion control, busy polling, ...).
     pub sysctls: BTreeMap<String, String>,
+    /// Settings of the system that `sweep` made for this run, by axis (`system.mtu:eth1`), as they were read back.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, String>,
     /// Versions of the program, the libraries that matter, the compiler ("rustc") and the C library ("libc").
     pub versions: BTreeMap<String, String>,
     /// Load averages at the start.
@@ -74,6 +77,7 @@ impl Environment {
             memory: system::memory(root),
             interfaces: network::interfaces(root),
             sysctls: system::sysctls(root),
+            settings: BTreeMap::new(),
             versions: versions::here(),
             load: system::load(root),
             cpus,

@@ -15,6 +15,7 @@
 //! | `cgroup` | the control groups around this process |
 //! | [`spent`] [`counters`] | CPU time, switches, cycles and instructions of a thread |
 //! | [`calibration`] | [`MachineCalibration`]: how fast the machine itself is at a moment |
+//! | `process` | [`process()`]: when a process began; [`has_rights`]: what this one may do |
 //! | `inherited` | [`inherited()`]: a descriptor that was left open for this process |
 //! | [`doctor`] | is this machine fit to measure: findings with remedies |
 
@@ -29,6 +30,7 @@ mod inherited;
 #[cfg(test)]
 mod lock;
 mod network;
+mod process;
 pub mod root;
 pub mod spent;
 mod system;
@@ -44,6 +46,7 @@ pub use cpu::{allowed_cpus, choose_pair, cpus_before_pinning, pin_this_thread, r
 pub use environment::Environment;
 pub use inherited::inherited;
 pub use network::Interface;
+pub use process::{Process, has_rights, process};
 pub use root::Root;
 pub use system::memory;
 pub use taken::{MOST_CPUS, Taken};

@@ -52,7 +52,6 @@ impl Stop {
     }
 }
 
-#[cfg(feature = "live")]
 impl Stop {
     /// From now on a second signal does nothing more: whoever asks for this ends the process then, and tidies up first.
     pub fn hold(&self) -> io::Result<()> {
@@ -60,6 +59,7 @@ impl Stop {
     }
 
     /// From now on a second signal ends the process at once again.
+    #[cfg(feature = "live")]
     pub fn resume(&self) {
         // Where that can't be had, the first signal still stops the run.
         let _ = self.arrange(true);

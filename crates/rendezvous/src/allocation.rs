@@ -137,10 +137,10 @@ impl Place {
 /// The nearest process above `pid` that does not have this variable itself, as shells between have it, and when it began.
 fn launcher(variable: &str, mut pid: u32) -> io::Result<(u32, u64)> {
     loop {
-        let parent = status(pid)?.0;
+        let parent = host::process(pid)?.parent;
         let own = format!("{variable}=");
         if parent <= 1 || !set(parent, |one| one.starts_with(own.as_bytes())) {
-            return Ok((parent, status(parent).map_or(0, |(_, began)| began)));
+            return Ok((parent, host::process(parent).map_or(0, |process| process.began)));
         }
         pid = parent;
     }
@@ -166,7 +166,7 @@ fn says(environment: io::Result<Vec<u8>>, is: impl Fn(&[u8]) -> bool) -> Option<
 
 /// Whether one process is another one's, at whatever distance.
 fn is_below(mut pid: u32, above: u32) -> bool {
-    while let Ok((parent, _)) = status(pid)
+    while let Ok(host::Process { parent, .. }) = host::process(pid)
         && parent > 0
     {
         if parent == above {
@@ -175,16 +175,6 @@ fn is_below(mut pid: u32, above: u32) -> bool {
         pid = parent;
     }
     false
-}
-
-/// The parent of a process, and when it began, in ticks since the system did (proc_pid_stat(5), fields 4 and 22).
-fn status(pid: u32) -> io::Result<(u32, u64)> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
-    // The name of the program, in brackets, may hold anything.
-    let fields: Vec<&str> = text.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().collect();
-    let field = |at: usize| fields.get(at).and_then(|field| field.parse::<u64>().ok());
-    let found = field(1).zip(field(19)).and_then(|(parent, began)| Some((u32::try_from(parent).ok()?, began)));
-    found.ok_or_else(|| io::Error::other(format!("/proc/{pid}/stat is of no form that is known")))
 }
 
 /// The ranks of the launcher that started this command, which is rank 0, for all rounds of one path.
@@ -402,7 +392,7 @@ mod tests {
     fn the_launcher_is_the_first_process_above_without_the_variable() {
         let own = std::process::id();
         let (parent, began) = launcher("PIPEGAUGE_NO_SUCH_VARIABLE", own).unwrap();
-        assert_eq!((Some(parent), began > 0), (Some(status(own).unwrap().0), true));
+        assert_eq!((Some(parent), began > 0), (Some(host::process(own).unwrap().parent), true));
         // A shell that has it stands between.
         let mut shell = Command::new("sh")
             .args(["-c", "sleep 60 & echo $!; wait"])

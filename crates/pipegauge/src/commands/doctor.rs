@@ -6,13 +6,17 @@ use host::doctor::{Finding, Level};
 use units::Seconds;
 
 use super::peer::FLOOR;
+use super::system;
 use crate::document::{DoctorDocument, FloorFigure};
 use crate::exit::{self, Exit};
 use crate::out;
 
-/// Whether this machine is fit to measure: each finding with its remedy, and what the bare floor program reaches here.
+/// Whether this machine is fit to measure: each finding with its remedy, and what the bare floor program reaches here. What a sweep that was
+/// killed left changed is put back.
 pub fn doctor(json: bool) -> Result<Exit> {
-    let findings = host::doctor::examine();
+    // First, so that what is looked at is as it was.
+    let left = system::left();
+    let findings: Vec<Finding> = host::doctor::examine().into_iter().chain(left).collect();
     let floor = floor_figures();
     let warned = findings.iter().any(|f| matches!(f.level, Level::Warn)) || floor.iter().any(|f| f.latency.is_none());
     let printed = if json {

@@ -25,12 +25,14 @@ mod man;
 mod module;
 mod peer;
 mod plot;
+mod programs;
 mod run;
 mod scale;
 mod schema;
 mod serve;
 mod show;
 mod sweep;
+mod system;
 mod tables;
 mod wires;
 

@@ -19,12 +19,16 @@ pub fn folder() -> Result<Folder> {
 }
 
 fn of(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let named = variable(FOLDER_VARIABLE).map(PathBuf::from);
+    named.or_else(|| Some(state(&variable)?.join("pipegauge/history")))
+}
+
+/// The folder of the user's state, by the environment's variables.
+pub fn state(variable: &impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     // The XDG base directory specification has relative folders ignored. A relative home would be another one in each folder.
     let whole = |name| variable(name).map(PathBuf::from).filter(|p| p.is_absolute());
-    let state = || whole("XDG_STATE_HOME");
     let home = || whole("HOME").map(|home| home.join(".local/state"));
-    let named = variable(FOLDER_VARIABLE).map(PathBuf::from);
-    named.or_else(|| Some(state().or_else(home)?.join("pipegauge/history")))
+    whole("XDG_STATE_HOME").or_else(home)
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ const TICKS: f64 = 250.0;
 /// Least bytes of a bucket: two segments as large as they come.
 const LEAST_BURST: u64 = 128 << 10;
 /// What `--offloads` switches.
-const OFFLOADS: [&str; 4] = ["tso", "gso", "gro", "tx"];
+pub const OFFLOADS: [&str; 4] = ["tso", "gso", "gro", "tx"];
 
 /// What a laboratory is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -67,9 +67,7 @@ impl Lab {
             flags.offloads.iter().flat_map(|on| OFFLOADS.map(|name| (name.to_owned(), on.0))).collect();
         for text in &flags.offload {
             let (name, value) = text.split_once('=').unwrap_or((text, ""));
-            let known =
-                !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
-            match (known && !name.starts_with('-'), value) {
+            match (is_offload(name), value) {
                 (true, "on" | "off") => offloads.push((name.to_owned(), value == "on")),
                 _ => bail!("--offload {text}: write NAME=on or NAME=off, with a name that ethtool -k shows (gro=off)"),
             }
@@ -146,7 +144,7 @@ impl Lab {
         ends.iter().for_each(|(host, link)| step(&format!("ip -n {host} link set {link} up")));
         for host in &hosts {
             all.extend(self.sysctls.iter().map(|(name, value)| {
-                let file = format!("/proc/sys/{}", name.replace('.', "/"));
+                let file = sysctl_file(name);
                 let words = ["ip", "netns", "exec", host, "sh", "-c", SET, "sh", value, &file];
                 words.map(str::to_owned).to_vec()
             }));
@@ -172,12 +170,28 @@ pub fn as_sysctl(step: &[String]) -> Option<(String, &str)> {
     Some((file.strip_prefix("/proc/sys/")?.replace('/', "."), value))
 }
 
+/// Whether an offload may be called so: a word that is no flag of ethtool.
+pub fn is_offload(name: &str) -> bool {
+    let known = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    !name.is_empty() && !name.starts_with('-') && name.chars().all(known)
+}
+
+/// Whether a setting of the network may be called so, apart by dots: no part of it leads elsewhere in `/proc/sys`.
+pub fn is_sysctl(name: &str) -> bool {
+    let part =
+        |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    name.starts_with("net.") && name.split('.').all(part)
+}
+
+/// The file of such a setting.
+pub fn sysctl_file(name: &str) -> String {
+    format!("/proc/sys/{}", name.replace('.', "/"))
+}
+
 /// A setting of the network, `net.ipv4.tcp_sack=0`: one that each namespace has of its own.
 fn sysctl(text: &str) -> Result<(String, String)> {
     let (name, value) = text.split_once('=').unwrap_or((text, ""));
-    let part =
-        |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
-    if value.trim().is_empty() || !name.starts_with("net.") || !name.split('.').all(part) {
+    if value.trim().is_empty() || !is_sysctl(name) {
         bail!(
             "--sysctl {text}: write net.NAME=VALUE, as sysctl does (net.ipv4.tcp_sack=0); only settings of the network are a host's own"
         );

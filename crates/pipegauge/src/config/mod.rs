@@ -20,11 +20,13 @@ pub mod sides;
 mod soak;
 pub mod stays;
 pub mod sweep;
+pub mod system;
 #[cfg(test)]
 pub mod typed;
 mod unused;
 mod words;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
@@ -82,6 +84,8 @@ pub struct RunConfig {
     pub history: bool,
     /// Things the person should know before the run, one line each.
     pub notes: Vec<String>,
+    /// Settings of the system that a sweep made for it, by axis, as they were read back.
+    pub settings: BTreeMap<String, String>,
 }
 
 impl RunConfig {
@@ -132,6 +136,7 @@ impl RunConfig {
             // A soak is no repeat of a run, nor one of it.
             history: !flags.common.no_history && flags.trace.is_none() && flags.duration.is_none(),
             notes,
+            settings: BTreeMap::new(),
         })
     }
 }

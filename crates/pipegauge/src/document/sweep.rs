@@ -1,5 +1,6 @@
 //! What `sweep --json` prints.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use model::Estimate;
@@ -49,6 +50,9 @@ struct CellOf {
     levels: Vec<usize>,
     /// Rounds that have it.
     rounds: usize,
+    /// Settings of this system that it was measured with, by axis, as they were read back.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    settings: BTreeMap<String, String>,
     /// Seconds of the smallest size.
     #[serde(skip_serializing_if = "Option::is_none")]
     latency: Option<Estimate>,
@@ -92,6 +96,7 @@ impl SweepDocument {
             name: sweep.cell(cell),
             levels: design.cell(cell),
             rounds: figure("latency").map_or(0, |figure| figure.readings.count(cell)),
+            settings: sweep.settings.get(&cell).cloned().unwrap_or_default(),
             latency: at("latency", cell),
             throughput: at("throughput", cell),
         };

@@ -20,6 +20,11 @@ pub struct SweepFlags {
     /// (net.ipv4.tcp_sack) are axes too
     #[arg(long)]
     pub lab: bool,
+    /// Change settings of this system for the axes system.mtu:INTERFACE, system.offloads:INTERFACE, system.offload.NAME:INTERFACE and
+    /// system.sysctl:net.NAME. Without it the sweep says what it would change, from what to what. Each is put back at the end; after SIGKILL by
+    /// the next `pipegauge sweep` or `pipegauge doctor`
+    #[arg(long, conflicts_with = "show")]
+    pub change_system: bool,
     /// A plan in TOML, instead of flags or beside them (its schema: pipegauge schema sweep-file)
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
@@ -45,7 +50,7 @@ pub struct SweepFlags {
     #[arg(long, value_name = "FOLDER",
           conflicts_with_all = ["transports", "over", "lab", "plan", "rounds", "budget", "seed", "output", "with", "dry_run", "resume"])]
     pub show: Option<PathBuf>,
-    /// Only say which cells there are and how long they take
+    /// Only say which cells there are, how long they take, and what they change of this system
     #[arg(long)]
     pub dry_run: bool,
     /// Write the heat map here (SVG, or PNG by the name's end) instead of into the folder

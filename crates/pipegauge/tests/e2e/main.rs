@@ -9,6 +9,7 @@ mod answering;
 mod asking;
 mod both;
 mod brokers;
+mod changing;
 mod collectives;
 mod comparing;
 mod corosync;

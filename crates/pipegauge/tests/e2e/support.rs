@@ -78,6 +78,10 @@ pub fn binary() -> &'static Path {
 /// reads or writes the user's.
 pub const HISTORY: (&str, &str) = ("PIPEGAUGE_HISTORY", ".history");
 
+/// The variable that names the folder of the journal of changes to the system, and its name in the test's own directory: the system's own
+/// is not looked at.
+pub const JOURNAL: (&str, &str) = ("PIPEGAUGE_JOURNAL", ".journal");
+
 /// A directory of a test's own, and the command run in it.
 pub struct Scratch(TempDir);
 
@@ -95,6 +99,7 @@ impl Scratch {
         let mut command = Command::new(binary());
         command.args(args).current_dir(self.0.path()).stdin(Stdio::null());
         command.env_remove("PIPEGAUGE_KEY").env_remove("NO_COLOR").env(HISTORY.0, HISTORY.1);
+        command.env(JOURNAL.0, self.path(JOURNAL.1));
         command
     }
 
@@ -114,12 +119,12 @@ impl Scratch {
         self.path(name)
     }
 
-    /// Names of the files in the directory, but for the folder of earlier runs.
+    /// Names of the files in the directory, but for the folders of earlier runs and of journals.
     pub fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.0.path()).expect("the scratch directory");
         let mut names: Vec<String> =
             entries.map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
-        names.retain(|name| name != HISTORY.1);
+        names.retain(|name| name != HISTORY.1 && name != JOURNAL.1);
         names.sort();
         names
     }

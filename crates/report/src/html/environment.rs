@@ -101,7 +101,7 @@ fn facts(e: &Environment) -> Vec<(String, String)> {
         let parts: Vec<String> = parts.into_iter().flatten().filter(|p| !p.is_empty()).collect();
         fact(&format!("Interface {}", i.name), Some(parts.join(", ")));
     }
-    for (name, value) in &e.sysctls {
+    for (name, value) in e.sysctls.iter().chain(&e.settings) {
         fact(name, Some(value.clone()));
     }
     for (name, value) in &e.versions {

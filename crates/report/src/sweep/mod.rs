@@ -5,6 +5,8 @@ mod map;
 mod tables;
 mod told;
 
+use std::collections::BTreeMap;
+
 use measure::event::TimeKind;
 use model::Dip;
 use model::sweep::{Better, Choice, Design, Effect, Interaction, Readings};
@@ -76,6 +78,8 @@ pub struct Sweep {
     pub figures: Vec<Figure>,
     /// Dips.
     pub dropouts: Vec<Dropout>,
+    /// Settings of the system by cell, as they were read back: axis and value.
+    pub settings: BTreeMap<usize, BTreeMap<String, String>>,
 }
 
 impl Sweep {

@@ -121,6 +121,7 @@ fn environment(cpu: u32) -> Environment {
             ("net.core.rmem_max".to_owned(), "212992".to_owned()),
             ("net.ipv4.tcp_congestion_control".to_owned(), "cubic".to_owned()),
         ]),
+        settings: BTreeMap::new(),
         versions: BTreeMap::from([("pipegauge".to_owned(), "0.1.0".to_owned())]),
         load: Some((0.12, 0.2, 0.18)),
         pinned: Some(cpu),

@@ -2,13 +2,14 @@
 
 use std::io::{ErrorKind, Read};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{Inside, PLAN, code};
+use super::{Inside, PLAN};
+use crate::commands::programs::{self, code};
 use crate::config::lab::{LINK, Lab, as_sysctl};
 use crate::exit::Exit;
 
@@ -58,22 +59,13 @@ fn place(lab: &Lab) -> Result<()> {
     std::fs::create_dir_all(NAMES).with_context(|| format!("making {NAMES}"))
 }
 
-/// Runs one command of iproute2; what it says is in the error.
+/// Runs one command; what it says is in the error.
 fn made(step: &[String]) -> Result<()> {
-    let line = report::words::command(step);
-    let Some((program, words)) = step.split_first() else { return Ok(()) };
-    let done =
-        Command::new(program).args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).output();
-    let done = done.with_context(|| format!("making the laboratory: `{line}` can't be started"))?;
-    if done.status.success() {
-        return Ok(());
+    let Err(failed) = programs::ran(step) else { return Ok(()) };
+    match as_sysctl(step) {
+        Some((name, value)) if failed.started => bail!("--sysctl {name}={value}: {}", not_set(&name, &failed.why)),
+        _ => bail!("making the laboratory: {failed}"),
     }
-    let said = units::received::clean(&String::from_utf8_lossy(&done.stderr), 300);
-    if let Some((name, value)) = as_sysctl(step) {
-        bail!("--sysctl {name}={value}: {}", not_set(&name, &said));
-    }
-    let why = if said.is_empty() { format!("it ended with {}", code(done.status)) } else { said };
-    bail!("making the laboratory: `{line}` failed: {why}")
 }
 
 /// Why a setting could not be made in a host. Those that the whole machine has are read-only in a namespace, or not there.

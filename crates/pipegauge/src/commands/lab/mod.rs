@@ -7,22 +7,20 @@
 mod inside;
 mod rights;
 
-use std::ffi::OsString;
 use std::io::Write;
 use std::os::fd::OwnedFd;
-use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow};
 use rustix::io::FdFlags;
 use serde::{Deserialize, Serialize};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 
+use super::programs::{self, code};
 use crate::config::lab::Lab;
 use crate::exit::{Exit, no_json};
 use crate::flags::LabFlags;
@@ -71,30 +69,12 @@ pub fn lab(flags: &LabFlags, json: bool) -> Result<Exit> {
     std::process::exit(code(status));
 }
 
-/// Programs that make it, each with the package that has it.
+/// Programs that make it.
 fn needed(lab: &Lab) -> Result<()> {
-    let more = [("tc", "iproute2", lab.rate.is_some()), ("ethtool", "ethtool", !lab.offloads.is_empty())];
-    let always = [("ip", "iproute2", true), ("unshare", "util-linux", true), ("mount", "mount", true)];
-    for (program, package, wanted) in always.into_iter().chain(more) {
-        if wanted && !installed(program) {
-            bail!("a laboratory needs the program {program}: install it (apt install {package})");
-        }
-    }
-    Ok(())
-}
-
-/// Places where an administrator's programs are, which a user's PATH may lack.
-const PLACES: [&str; 2] = ["/usr/sbin", "/sbin"];
-
-/// PATH with these places at its end.
-fn path() -> OsString {
-    let own = std::env::var_os("PATH").unwrap_or_default();
-    let all = std::env::split_paths(&own).chain(PLACES.map(PathBuf::from));
-    std::env::join_paths(all).unwrap_or(own)
-}
-
-fn installed(program: &str) -> bool {
-    std::env::split_paths(&path()).any(|place| place.join(program).is_file())
+    let more = [("tc", lab.rate.is_some()), ("ethtool", !lab.offloads.is_empty())];
+    let always = [("ip", true), ("unshare", true), ("mount", true)];
+    let wanted = always.into_iter().chain(more).filter(|(_, wanted)| *wanted);
+    programs::needed("a laboratory", wanted.map(|(program, _)| program))
 }
 
 fn shell() -> String {
@@ -106,7 +86,7 @@ fn begun(inside: &Inside) -> Result<Child> {
     let own = std::env::current_exe().context("finding this program's own file")?;
     let mut line = Command::new("unshare");
     line.args(rights::namespaces()?);
-    line.arg("--").arg(own).arg("lab-inside").env("PATH", path()).env(PLAN, serde_json::to_string(inside)?);
+    line.arg("--").arg(own).arg("lab-inside").env("PATH", programs::path()).env(PLAN, serde_json::to_string(inside)?);
     line.spawn().map_err(|e| anyhow!("unshare can't be started: {e}"))
 }
 
@@ -145,11 +125,6 @@ fn looked_after(child: &mut Child, pipe: OwnedFd, signals: &[(i32, Arc<AtomicBoo
 fn in_foreground(stat: &str) -> bool {
     let fields: Vec<&str> = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().collect();
     fields.get(2).is_some_and(|group| fields.get(5) == Some(group))
-}
-
-/// The exit code of the command, as a shell has it.
-fn code(status: ExitStatus) -> i32 {
-    status.code().or(status.signal().map(|signal| 128 + signal)).unwrap_or(i32::from(Exit::CouldNot.code()))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use super::path;
+use crate::commands::programs::path;
 
 /// Rights that it takes, by their numbers in capabilities(7): `CAP_NET_ADMIN`, `CAP_SYS_ADMIN`.
 const NEEDED: [u32; 2] = [12, 21];
@@ -20,8 +20,7 @@ const FORBID: [(&str, &str, &str); 3] = [
 /// What `unshare` is told, once that was tried. The network is another one from the beginning: who is root of a user namespace alone may
 /// make hosts, but not come back from one to a network that is not its own, as `ip netns add` does.
 pub fn namespaces() -> Result<Vec<&'static str>> {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let own = rustix::process::geteuid().is_root() && has_rights(&status);
+    let own = rustix::process::geteuid().is_root() && host::has_rights(&NEEDED);
     let mut words = vec!["--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--net"];
     if !own {
         words.push("--map-root-user");
@@ -34,13 +33,6 @@ pub fn namespaces() -> Result<Vec<&'static str>> {
         bail!("{}", refused(&words, &said, own, &forbidding(setting)));
     }
     Ok(words)
-}
-
-/// Whether a process has the rights, as its `/proc/PID/status` says.
-fn has_rights(status: &str) -> bool {
-    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
-    let effective = effective.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok()).unwrap_or_default();
-    NEEDED.iter().all(|right| effective & (1 << right) != 0)
 }
 
 fn setting(name: &str) -> Option<String> {
@@ -76,14 +68,6 @@ fn refused(words: &[&str], said: &str, own: bool, forbid: &[(&str, &str, &str)])
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rights_are_read_from_the_status_of_a_process() {
-        assert!(has_rights("Name:\tx\nCapEff:\t000001fffeffffff\nCapBnd:\t0\n"));
-        assert!(!has_rights("CapEff:\t000001fffedfffff\n"), "without CAP_SYS_ADMIN");
-        assert!(!has_rights("CapEff:\t000001ffffffefff\n"), "without CAP_NET_ADMIN");
-        assert!(!has_rights("CapEff:\tx\n") && !has_rights(""));
-    }
 
     #[test]
     fn who_may_not_is_told_what_was_tried_what_was_found_and_what_to_do() {

@@ -128,7 +128,8 @@ pub fn alone(config: &RunConfig, stop: &Arc<AtomicBool>) -> Result<RunFile> {
 }
 
 /// Creates the run file with its header, then the front.
-fn begin(config: &RunConfig, header: Run, front: impl FnOnce() -> Result<Box<dyn Front>>) -> Result<Listeners> {
+fn begin(config: &RunConfig, mut header: Run, front: impl FnOnce() -> Result<Box<dyn Front>>) -> Result<Listeners> {
+    header.near.settings = config.settings.clone();
     let mut listeners = Listeners::open(config, front)?;
     if listeners.take_event(&Event::Run(header)).is_err() {
         // Not even the header fits: an empty file helps nobody. (A device that was named stays.)

@@ -23,10 +23,14 @@ pub fn read(plan: &SweepPlan, store: &Store) -> Result<Sweep> {
     let empty = || Readings::new(design.clone(), plan.rounds as usize);
     let (mut latency, mut throughput) = (empty(), empty());
     let (mut times, mut carries, mut dropouts) = (Vec::<(TimeKind, u64)>::new(), true, Vec::new());
+    let mut settings = BTreeMap::new();
     for cell in 0..cells {
         let mut curves: BTreeMap<u64, Vec<CurvePoint>> = BTreeMap::new();
         for round in 0..plan.rounds {
             let Some(run) = store.run(cell, round) else { continue };
+            if !run.run.near.settings.is_empty() {
+                settings.insert(cell, run.run.near.settings.clone());
+            }
             let analysis = Analysis::of(&run);
             let Some(summary) = analysis.summary(0) else { continue };
             latency.take(cell, round as usize, summary.latency.value);
@@ -57,6 +61,7 @@ pub fn read(plan: &SweepPlan, store: &Store) -> Result<Sweep> {
         },
         figures,
         dropouts,
+        settings,
     })
 }
 

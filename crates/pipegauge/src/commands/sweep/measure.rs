@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -12,6 +13,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::elsewhere;
 use super::store::Store;
 use crate::commands::run;
+use crate::commands::system::{Ends, System};
 use crate::config::RunConfig;
 use crate::config::sweep::{Cell, SweepPlan};
 use crate::out;
@@ -41,7 +43,14 @@ pub fn cells(plan: &SweepPlan, store: &Store, may: impl Fn(&RunConfig) -> Result
 }
 
 /// Measures what is missing, round by round, each in its own order. A cell that fails in a round is told once and tried again in the next.
-pub fn all(plan: &SweepPlan, store: &Store, cells: &[Cell], quiet: bool, stop: &Arc<AtomicBool>) -> Result<Missing> {
+pub fn all(
+    plan: &SweepPlan,
+    store: &Store,
+    cells: &[Cell],
+    quiet: bool,
+    stop: &Arc<AtomicBool>,
+    mut system: Option<&mut System>,
+) -> Result<Missing> {
     let mut failed: BTreeMap<usize, (u32, String)> = BTreeMap::new();
     let mut todo = Vec::new();
     for round in 0..plan.rounds {
@@ -64,9 +73,14 @@ pub fn all(plan: &SweepPlan, store: &Store, cells: &[Cell], quiet: bool, stop: &
         }
         let measured = match cell.lab() {
             Some(lab) => elsewhere::measure(cell, &lab, &file, stop),
-            None => cell.config(&file).and_then(|config| run::alone(&config, stop).map(drop)),
+            None => here(cell, &file, system.as_deref_mut(), stop),
         };
         if let Err(e) = measured {
+            // Also where it was asked to stop: what somebody else changed is not to be missed.
+            if e.is::<Ends>() {
+                progress.done();
+                return Err(e);
+            }
             if stop.load(Ordering::Relaxed) {
                 break;
             }
@@ -85,6 +99,20 @@ pub fn all(plan: &SweepPlan, store: &Store, cells: &[Cell], quiet: bool, stop: &
         (name(number), format!("in {times} of {} rounds: {why}", plan.rounds))
     };
     Ok(failed.into_iter().map(told).collect())
+}
+
+/// Measures a cell on this host, once it has the cell's settings.
+fn here(cell: &Cell, file: &Path, system: Option<&mut System>, stop: &Arc<AtomicBool>) -> Result<()> {
+    let mut config = cell.config(file)?;
+    let Some(system) = system else { return run::alone(&config, stop).map(drop) };
+    config.settings = system.set(&cell.system())?;
+    let measured = run::alone(&config, stop).map(drop);
+    if let Err(e) = system.still() {
+        // Nobody knows which part of it was measured with which value.
+        let _ = std::fs::remove_file(file);
+        return Err(e);
+    }
+    measured
 }
 
 /// Whether the folder takes no more: every later cell would fail too.

@@ -15,7 +15,9 @@ use report::sweep::Sweep;
 use units::Seconds;
 
 use super::files;
+use super::system::{self, System};
 use crate::config::sweep::{SweepPlan, steering};
+use crate::config::system::{Change, would};
 use crate::config::{RunConfig, names};
 use crate::document::SweepDocument;
 use crate::exit::{Exit, no_json};
@@ -30,6 +32,8 @@ pub fn sweep(flags: &SweepFlags, json: bool) -> Result<Exit> {
         let (store, plan) = Store::open(folder)?;
         return shown(flags, &store, &plan, &[], false, json);
     }
+    // What an earlier one left would be taken for what was there before this one.
+    told(&system::left());
     let (store, plan) = match &flags.resume {
         Some(folder) => {
             let (store, plan) = Store::open(folder)?;
@@ -48,14 +52,28 @@ pub fn sweep(flags: &SweepFlags, json: bool) -> Result<Exit> {
         _ => Ok(()),
     };
     let (cells, refused) = measure::cells(&plan, &store, may)?;
+    let changes = system::look(&plan)?;
     if flags.dry_run {
         no_json(json, "sweep --dry-run")?;
-        return planned(&plan, &cells, &refused);
+        return planned(&plan, &cells, &refused, &changes);
     }
+    consented(&changes, flags.change_system)?;
+    system::may(&changes)?;
+    let asked = Stop::listen()?;
+    let stop = asked.flag();
+    let mut system = match &changes[..] {
+        [] => None,
+        changes => {
+            // A second signal would end this process before everything is put back.
+            asked.hold()?;
+            Some(System::begin(changes)?)
+        }
+    };
     // Only now, so that a sweep that can't be measured leaves no folder.
     let store = if flags.resume.is_some() { store } else { store.create(&plan)? };
-    let stop = Stop::listen()?.flag();
-    let failed = measure::all(&plan, &store, &cells, flags.quiet, &stop)?;
+    let measured = measure::all(&plan, &store, &cells, flags.quiet, &stop, system.as_mut());
+    let as_it_was = system.is_none_or(System::end);
+    let failed = measured?;
     let missing: Vec<(String, String)> = refused.into_iter().chain(failed).collect();
     let stopped = stop.load(Ordering::Relaxed);
     if stopped {
@@ -64,7 +82,8 @@ pub fn sweep(flags: &SweepFlags, json: bool) -> Result<Exit> {
             report::words::command(&[store.folder().display().to_string()])
         ));
     }
-    shown(flags, &store, &plan, &missing, stopped, json)
+    let exit = shown(flags, &store, &plan, &missing, stopped, json)?;
+    Ok(if as_it_was { exit } else { Exit::Short })
 }
 
 /// What only `--trust` lets the plan of a folder do.
@@ -75,8 +94,34 @@ fn strangers(folder: &Path, what: &str) -> anyhow::Error {
     )
 }
 
-/// What would be measured.
-fn planned(plan: &SweepPlan, cells: &[crate::config::sweep::Cell], refused: &[(String, String)]) -> Result<Exit> {
+/// Says what killed sweeps left, and what became of it.
+fn told(left: &[host::doctor::Finding]) {
+    for finding in left {
+        let remedy = finding.remedy.as_ref().map_or(String::new(), |remedy| format!(" -> {remedy}"));
+        out::tell_prose(&format!("pipegauge: {}{remedy}", finding.found));
+    }
+}
+
+/// Whether whoever typed this wants this system changed.
+fn consented(changes: &[Change], consent: bool) -> Result<()> {
+    match (changes.is_empty(), consent) {
+        (true, true) => bail!("--change-system: no axis of this sweep is a setting of this system; leave it out"),
+        (false, false) => bail!(
+            "this sweep changes this system: {}. Everything is put back at the end. If that is what you want, add --change-system; to change nothing \
+             here, measure between hosts of a laboratory (--lab --over mtu=...)",
+            would(changes).join("; ")
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// What would be measured, and what would be changed for it.
+fn planned(
+    plan: &SweepPlan,
+    cells: &[crate::config::sweep::Cell],
+    refused: &[(String, String)],
+    changes: &[Change],
+) -> Result<Exit> {
     let time = cells.len() as f64 * f64::from(plan.rounds) * plan.budget;
     let mut text = format!(
         "{} cells in {} rounds of {} each: at least {}\n",
@@ -86,6 +131,10 @@ fn planned(plan: &SweepPlan, cells: &[crate::config::sweep::Cell], refused: &[(S
         Seconds(time)
     );
     cells.iter().for_each(|cell| text.push_str(&format!("  {}\n", cell.name())));
+    if !changes.is_empty() {
+        let lines: String = would(changes).iter().map(|line| format!("  {line}\n")).collect();
+        text.push_str(&format!("\nWould be changed on this system (with --change-system), and put back:\n{lines}"));
+    }
     text.push_str(&left_out("Can't be measured", refused));
     out::text(&report::words::plain(&text))?;
     // As the sweep itself would end.

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use transport::registry;
 
+use crate::config::system::{Knob, PREFIX};
 use crate::flags::Cli;
 
 /// The axis whose levels are paths.
@@ -42,7 +43,7 @@ const NO_AXIS: [&str; 17] = [
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Axis {
-    /// `transport`, an option of a path, or a flag of `run` without its dashes.
+    /// `transport`, an option of a path, a flag of `run` without its dashes, or a setting of this system (`system.mtu:eth1`).
     pub name: String,
     /// Its levels, as they are typed; `default` sets nothing. Effects are told against the first.
     pub levels: Vec<String>,
@@ -61,6 +62,8 @@ pub enum Means {
     Switch,
     /// The laboratory's: with its flag.
     Lab,
+    /// This host's: set before the run, and put back.
+    System,
 }
 
 impl Axis {
@@ -94,6 +97,9 @@ impl Axis {
 
     /// Whether the name is one that some transport or `run` knows. Of modules only those count that were looked up.
     pub fn is_known(&self) -> Result<()> {
+        if self.is_the_systems() {
+            return Ok(());
+        }
         let name = report::words::plain(&self.name);
         if self.name != TRANSPORT && !self.is_the_labs() && !any_option(&self.name) && flag(&self.name).is_none() {
             bail!(
@@ -109,6 +115,18 @@ impl Axis {
         matches!(self.name.as_str(), "mtu" | "offloads" | "link-rate")
             || self.name.starts_with("offload.")
             || self.name.starts_with("net.")
+    }
+
+    /// Whether it is a setting of this host.
+    pub fn is_the_systems(&self) -> bool {
+        self.name.starts_with(PREFIX)
+    }
+
+    /// Whether it is none of this host's, or one that can be set to all its levels.
+    pub fn can_be_set(&self) -> Result<()> {
+        let Some(knob) = Knob::of(&self.name) else { return Ok(()) };
+        let knob = knob?;
+        self.levels.iter().filter(|level| *level != DEFAULT).try_for_each(|level| knob.value(level).map(drop))
     }
 
     /// A level as flags of `lab`.
@@ -128,6 +146,9 @@ impl Axis {
         }
         if self.is_the_labs() {
             return Ok(Means::Lab);
+        }
+        if self.is_the_systems() {
+            return Ok(Means::System);
         }
         if registry::named(transport)?.options().iter().any(|o| o.name == self.name) {
             return Ok(Means::Option);

@@ -73,7 +73,7 @@ impl Cell {
                     "off" | "no" | "false" => {}
                     _ => bail!("{} is on or off, not {level}", axis.name),
                 },
-                Means::Transport | Means::Lab => {}
+                Means::Transport | Means::Lab | Means::System => {}
             }
         }
         if let Some(flag) = self.flags.iter().find_map(|word| is_the_sweeps(word)) {
@@ -118,6 +118,12 @@ impl Cell {
         self.lab.then(|| set.flat_map(|(axis, level)| axis.lab_flags(level)).collect())
     }
 
+    /// Its settings of this host: each axis with its level.
+    pub fn system(&self) -> Vec<(&str, &str)> {
+        let set = self.set.iter().filter(|(axis, _)| axis.is_the_systems());
+        set.map(|(axis, level)| (axis.name.as_str(), level.as_str())).collect()
+    }
+
     /// The run that measures it, checked.
     pub fn config(&self, output: &Path) -> Result<RunConfig> {
         if let Some(flags) = self.lab() {
@@ -147,6 +153,9 @@ impl Cell {
                 config.plan.paths.len(),
                 config.plan.paths.iter().map(|p| p.name().to_owned()).collect::<Vec<_>>().join(", ")
             );
+        }
+        if config.near.is_some() && !self.system().is_empty() {
+            bail!("--near measures from another host, and system.* sets what this one has: leave out one of both");
         }
         config.notes.clear();
         Ok(config)

@@ -39,7 +39,8 @@ pub struct PlanFile {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FileAxis {
-    /// `transport` has its own place; an option of a path, or a flag of `run` without its dashes.
+    /// `transport` has its own place; an option of a path, a flag of `run` without its dashes, a setting of a laboratory's network (with
+    /// `lab`), or one of this system (`system.mtu:eth1`), which is changed where `--change-system` is typed alone.
     pub name: String,
     /// Its levels; `"default"` sets nothing.
     pub values: Vec<Level>,

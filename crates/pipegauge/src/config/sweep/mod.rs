@@ -31,6 +31,7 @@ pub use axis::{Axis, DEFAULT};
 pub use cell::Cell;
 pub use file::PlanFile;
 
+use super::system::Knob;
 use crate::flags::{SweepFlags, of_a_kind};
 
 /// The schema of a plan that this program writes.
@@ -140,12 +141,27 @@ impl SweepPlan {
             }
             if axis.is_the_labs() && !self.lab {
                 bail!(
-                    "the axis {} changes the system's network: add --lab, and each combination has two hosts of its own to change it in",
+                    "the axis {} changes the system's network: add --lab, and each combination has two hosts of its own to change it in; what \
+                     this system itself has is called system.mtu:INTERFACE, system.offloads:INTERFACE or system.sysctl:net.NAME",
+                    report::words::plain(&axis.name)
+                );
+            }
+            axis.can_be_set()?;
+            if axis.is_the_systems() && self.lab {
+                bail!(
+                    "the axis {} is a setting of this system, and with --lab nothing is measured over it: leave out --lab, or write the \
+                     laboratory's own, such as mtu",
                     axis.name
                 );
             }
             if self.axes[..at].iter().any(|other| other.name == axis.name) {
                 bail!("the axis {} is named twice; give all its levels at once", axis.name);
+            }
+        }
+        let knobs = self.knobs()?;
+        for (at, knob) in knobs.iter().enumerate() {
+            if let Some(other) = knobs[..at].iter().find(|other| knob.clashes(other)) {
+                bail!("the axes {} and {} set the same: name one of them", other.name(), knob.name());
             }
         }
         match self.design().cells() {
@@ -155,6 +171,11 @@ impl SweepPlan {
                 cells.map_or("more than can be counted".to_owned(), |n| n.to_string())
             ),
         }
+    }
+
+    /// Settings of this host that it varies.
+    pub fn knobs(&self) -> Result<Vec<Knob>> {
+        self.axes.iter().filter_map(|axis| Knob::of(&axis.name)).collect()
     }
 
     /// Its paths as they are run.

@@ -1,0 +1,121 @@
+//! What sweeps left changed that were killed: put back where this process may, else told.
+
+use host::doctor::{Finding, Level};
+
+use super::back::{self, Became};
+use super::journal::{Folder, Found, Here, Setting};
+use crate::config::system::Knob;
+
+/// The finding's name.
+const NAME: &str = "changed-settings";
+
+/// Looks into the journals, puts back what is left, and tells of it; nothing where nothing was left.
+pub fn left() -> Vec<Finding> {
+    let mut told = Vec::new();
+    for folder in Folder::all() {
+        match folder.is_there() {
+            Ok(true) => folder.journals().iter().for_each(|journal| told.extend(of(journal))),
+            Ok(false) => {}
+            // In a user namespace root's folder is nobody's: nothing of it concerns who is there.
+            Err(_) if folder.is_the_systems() => {}
+            Err(e) => told.push(warning(format!("{e:#}"), "what it says of changed settings is not believed")),
+        }
+    }
+    told
+}
+
+fn warning(found: String, remedy: impl Into<String>) -> Finding {
+    Finding { name: NAME.to_owned(), level: Level::Warn, found, remedy: Some(remedy.into()) }
+}
+
+/// One journal.
+fn of(journal: &Found) -> Vec<Finding> {
+    if journal.lives() {
+        return Vec::new();
+    }
+    if journal.is_unborn() {
+        let _ = journal.remove();
+        return Vec::new();
+    }
+    let file = journal.file.display();
+    let taken = match journal.take() {
+        Ok(Some(taken)) => taken,
+        // Somebody else works on it.
+        Ok(None) => return Vec::new(),
+        Err(e) if is_refused(&e) => {
+            let found = format!(
+                "a sweep that was killed (process {}) may have left settings of this system changed: {file}",
+                journal.pid
+            );
+            return vec![warning(found, "as root: sudo pipegauge doctor puts them back")];
+        }
+        Err(e) => return vec![warning(format!("{e:#}"), "it may tell of settings that a sweep left changed")],
+    };
+    let entry = &taken.entry;
+    let here = match Here::now() {
+        Ok(here) => here,
+        Err(e) => {
+            return vec![warning(format!("{e:#}"), format!("{file} tells of settings that a sweep left changed"))];
+        }
+    };
+    if entry.boot != here.boot {
+        // The system began anew since, with its own settings.
+        return removed(journal);
+    }
+    if entry.network != here.network {
+        let found = format!(
+            "a sweep that was killed (process {}) left settings changed in another network namespace, {}: {file}",
+            journal.pid, entry.network
+        );
+        return vec![warning(
+            found,
+            format!("run pipegauge doctor there (nsenter --net=...); where that namespace is gone, remove {file}"),
+        )];
+    }
+    put_back(journal, &entry.settings, &entry.started)
+}
+
+/// Puts back what a journal of this network tells.
+fn put_back(journal: &Found, settings: &[Setting], started: &str) -> Vec<Finding> {
+    let file = journal.file.display();
+    let known = settings.iter().map(|setting| Some((Knob::of(&setting.name)?.ok()?, setting)));
+    let fitting = known.map(|known| known.filter(|(knob, setting)| knob.fits(&setting.was)));
+    let Some(all) = fitting.collect::<Option<Vec<_>>>() else {
+        return vec![warning(
+            format!("{file} tells of a setting that this program does not know, and nothing of it is put back"),
+            "look at it, and remove it",
+        )];
+    };
+    let all: Vec<(&Knob, &Setting)> = all.iter().map(|(knob, setting)| (knob, *setting)).collect();
+    let became = back::put_back(&all);
+    let mut told = Vec::new();
+    for ((knob, setting), became) in all.iter().zip(&became) {
+        let of = format!("a sweep that was killed (process {}, begun {})", journal.pid, report::words::plain(started));
+        if let Became::Back(from) = became {
+            let found = format!("{of} had left {} at {from}: put back to {}", knob.what(), setting.was);
+            told.push(Finding { name: NAME.to_owned(), level: Level::Note, found, remedy: None });
+        } else if let Some(text) = became.fell_short(knob, setting) {
+            let remedy = match became {
+                Became::Kept(_) => "run pipegauge doctor as root (sudo): it tries again".to_owned(),
+                _ => "nothing, if that is as it should be: this is told once".to_owned(),
+            };
+            told.push(warning(format!("of {of}: {text}"), remedy));
+        }
+    }
+    if !became.iter().any(Became::is_kept) {
+        told.extend(removed(journal));
+    }
+    told
+}
+
+/// Removes a journal that is worked off.
+fn removed(journal: &Found) -> Vec<Finding> {
+    let failed = journal.remove().err();
+    failed.map(|e| warning(format!("{e:#}"), "remove it by hand: it is worked off")).into_iter().collect()
+}
+
+/// Whether it is another user's.
+fn is_refused(error: &anyhow::Error) -> bool {
+    let refused = |e: &std::io::Error| e.kind() == std::io::ErrorKind::PermissionDenied;
+    error.chain().any(|cause| cause.downcast_ref::<std::io::Error>().is_some_and(refused))
+}
