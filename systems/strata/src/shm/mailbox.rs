@@ -166,7 +166,11 @@ impl Mailbox {
     pub(crate) fn watch(&mut self) -> bool {
         self.watched = true;
         // All are armed, whether one has something or not.
-        self.from.values().fold(true, |none, from| from.queue.watch() && none)
+        let mut none = true;
+        for from in self.from.values() {
+            none &= from.queue.watch();
+        }
+        none
     }
 
     pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
