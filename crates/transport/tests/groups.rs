@@ -298,6 +298,8 @@ fn every_sort_of_stack_carries_a_group_sealed_or_over_multicast_or_with_layers_r
         "TOTAL:MBRSHIP:FRAG:NAK:COM:multicast",
         "FC:SEQ:MBRSHIP:FRAG*10:NAK:CRYPT:COM:udp",
         "SAFE:STABLE:CAUSAL:MBRSHIP:FRAG:NAK:SIGN:CHKSUM:COM:udp",
+        "TOTAL:MBRSHIP:FRAG:NAK:COM:shm",
+        "FC:FAST:SEQ:MBRSHIP:FRAG:NAK:CRYPT:COM:shm",
     ] {
         let Some(mut links) = stacked(stack, 3) else { return };
         for number in 1..=200 {
@@ -329,7 +331,7 @@ fn a_stack_that_does_not_hold_is_refused_in_the_words_of_strata() {
         ("TOTAL:FRAG:NAK:COM:udp", "TOTAL needs P8 (semi-synchronous), which nothing below it provides: add MBRSHIP"),
         ("TOTALLY:MBRSHIP:FRAG:NAK:COM:udp", "has a layer \"TOTALLY\""),
         ("MBRSHIP:FRAG:NAK:COM", "must end with what carries datagrams"),
-        ("MBRSHIP:FRAG:NAK:COM:sim", "write udp or multicast"),
+        ("MBRSHIP:FRAG:NAK:COM:sim", "write udp, multicast or shm"),
         ("FRAG:NAK:COM:udp", "add MBRSHIP"),
         ("MBRSHIP:FRAG*99:NAK:COM:udp", "from 1 to 64"),
     ] {
@@ -340,14 +342,32 @@ fn a_stack_that_does_not_hold_is_refused_in_the_words_of_strata() {
 
 #[test]
 fn what_one_member_misses_it_gets_while_the_others_are_done_and_use_their_links_no_more() {
-    // More than a socket's buffer holds: some of it is lost, and the caster is asked for it again.
-    let Some(mut links) = stacked("MBRSHIP:FRAG:NAK:COM:udp", 3) else { return };
-    for _ in 0..2000 {
-        of(&mut links[0]).cast(&[5; 1400]).unwrap();
+    // More than a socket's buffer, or a queue, holds: some of it is lost, and the caster is asked for it again.
+    for carrier in ["udp", "shm"] {
+        let Some(mut links) = stacked(&format!("MBRSHIP:FRAG:NAK:COM:{carrier}"), 3) else { return };
+        for _ in 0..2000 {
+            of(&mut links[0]).cast(&[5; 1400]).unwrap();
+        }
+        for link in &mut links[1..] {
+            for number in 1..=2000 {
+                assert_eq!(of(link).deliver(&mut [0; 1400]).unwrap(), Delivered { from: 0, number }, "{carrier}");
+            }
+        }
     }
-    for link in &mut links[1..] {
-        for number in 1..=2000 {
-            assert_eq!(of(link).deliver(&mut [0; 1400]).unwrap(), Delivered { from: 0, number });
+}
+
+#[test]
+fn a_stack_over_shared_memory_stays_on_its_host_and_says_so() {
+    let t = strata::NAME.transport().unwrap();
+    let stack = |stack: &str| transport::Settings::default().with("stack", stack);
+    let (near, far) = (stack("MBRSHIP:FRAG:NAK:COM:shm"), stack("MBRSHIP:FRAG:NAK:COM:udp"));
+    if pairs::here(t) {
+        assert!(t.capabilities(&near).local_only && !t.capabilities(&far).local_only);
+        assert!(!t.listens_to(&near, "bind") && t.listens_to(&far, "bind"));
+        let Some(links) = stacked("MBRSHIP:FRAG:NAK:COM:shm", 2) else { return };
+        for link in links {
+            assert!(link.capabilities().local_only);
+            assert!(link.effective().addresses.is_some_and(|at| at.ends_with(", in shared memory")));
         }
     }
 }

@@ -45,26 +45,54 @@ impl Bell {
 
     /// Sleeps until the bell is rung for `cause`, unless `ready` is true already. May return early: the caller looks for itself.
     pub fn sleep(&self, sleeper: &impl Sleeper, cause: Cause, ready: impl FnOnce() -> bool) {
-        self.0.store(cause.0, Ordering::Relaxed);
-        fence(Ordering::SeqCst);
+        self.arm(cause);
         if !ready() {
             sleeper.wait(&self.0, cause.0);
         }
+        self.disarm();
+    }
+
+    /// From now on the next change for `cause` is to be told. The owner looks again afterwards: for who sleeps on something else than this word, since it waits for several
+    /// bells at once.
+    #[inline(always)]
+    pub fn arm(&self, cause: Cause) {
+        self.0.store(cause.0, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+    }
+
+    /// The owner is awake.
+    #[inline(always)]
+    pub fn disarm(&self) {
         self.0.store(0, Ordering::Relaxed);
     }
 
     /// Wakes the owner if it sleeps for `cause`. After the change.
     #[inline(always)]
     pub fn ring(&self, sleeper: &impl Sleeper, cause: Cause) {
-        fence(Ordering::SeqCst);
-        if self.0.load(Ordering::Relaxed) & cause.0 != 0 {
+        if self.is_due(cause) {
             self.wake(sleeper);
         }
     }
 
+    /// Whether the owner is to be told of what has changed; it is told once. After the change, for who tells it by something else than this word ([`Bell::arm`]).
+    #[inline(always)]
+    pub fn take(&self, cause: Cause) -> bool {
+        let due = self.is_due(cause);
+        if due {
+            self.disarm();
+        }
+        due
+    }
+
+    #[inline(always)]
+    fn is_due(&self, cause: Cause) -> bool {
+        fence(Ordering::SeqCst);
+        self.0.load(Ordering::Relaxed) & cause.0 != 0
+    }
+
     #[cold]
     fn wake(&self, sleeper: &impl Sleeper) {
-        self.0.store(0, Ordering::Relaxed);
+        self.disarm();
         sleeper.wake(&self.0);
     }
 

@@ -61,7 +61,7 @@
 //! | `record` | what a message looks like; pure |
 //! | [`posting`] | messages into buffers that the receiver posted |
 //! | `region_map` | which memory is registered; pure |
-//! | [`ring`] | a byte stream through shared memory; pure; what fastsock is made of, too |
+//! | [`ring`] | a byte stream through shared memory; pure; what fastsock and strata's queues are made of, too |
 //! | [`bell`], `futex` | sleeping without losing a wake-up |
 //! | [`guard`], `wait` | whether to spin; pure, and doing it |
 //! | [`memory`] | sealed shared memory |

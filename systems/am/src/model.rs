@@ -33,6 +33,27 @@ impl Sleeper for Model {
     }
 }
 
+/// A socket on which a side waits for several bells at once: a byte in it stays until it is read.
+struct Socket {
+    bytes: Mutex<u32>,
+    woken: Condvar,
+}
+
+impl Socket {
+    fn wait(&self) {
+        let mut bytes = self.bytes.lock().unwrap();
+        while *bytes == 0 {
+            bytes = self.woken.wait(bytes).unwrap();
+        }
+        *bytes = 0;
+    }
+
+    fn tell(&self) {
+        *self.bytes.lock().unwrap() += 1;
+        self.woken.notify_all();
+    }
+}
+
 /// One direction; loom watches each chunk of the ring for races.
 struct Way {
     lane: Lane,
@@ -44,12 +65,15 @@ struct Shared {
     ways: [Way; 2],
     bells: [Bell; 2],
     sleepers: [Model; 2],
+    sockets: [Socket; 2],
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum Mode {
     Spin,
     Sleep,
+    /// On a socket.
+    Watch,
 }
 
 struct End {
@@ -69,6 +93,7 @@ impl End {
             ways: [way(), way()],
             bells: [Bell::new(), Bell::new()],
             sleepers: std::array::from_fn(model),
+            sockets: std::array::from_fn(|_| Socket { bytes: Mutex::new(0), woken: Condvar::new() }),
         });
         let (writer, reader) = (Writer::new(RING, at), Reader::new(RING, at));
         [0, 1].map(|me| End { shared: shared.clone(), me, mode, writer, reader })
@@ -78,12 +103,23 @@ impl End {
         match self.mode {
             Mode::Spin => loom::thread::yield_now(),
             Mode::Sleep => self.shared.bells[self.me].sleep(&self.shared.sleepers[self.me], cause, news),
+            Mode::Watch => {
+                self.shared.bells[self.me].arm(cause);
+                if !news() {
+                    self.shared.sockets[self.me].wait();
+                }
+                self.shared.bells[self.me].disarm();
+            }
         }
     }
 
     fn ring(&self, cause: Cause) {
-        if self.mode == Mode::Sleep {
-            self.shared.bells[1 - self.me].ring(&self.shared.sleepers[1 - self.me], cause);
+        let bell = &self.shared.bells[1 - self.me];
+        match self.mode {
+            Mode::Spin => {}
+            Mode::Sleep => bell.ring(&self.shared.sleepers[1 - self.me], cause),
+            Mode::Watch if bell.take(cause) => self.shared.sockets[1 - self.me].tell(),
+            Mode::Watch => {}
         }
     }
 
@@ -148,6 +184,11 @@ fn a_stream_that_goes_over_the_end_of_64_bits_arrives() {
 #[test]
 fn no_wake_up_is_lost_while_a_stream_goes_round_the_ring() {
     explore(Mode::Sleep, 0, write_four, read_four);
+}
+
+#[test]
+fn no_wake_up_is_lost_where_a_side_waits_on_a_socket() {
+    explore(Mode::Watch, 0, write_four, read_four);
 }
 
 #[test]

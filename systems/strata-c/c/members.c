@@ -1,4 +1,5 @@
-/* Three members in one process, which poll() waits for: all cast, all are given all in one order; the third joins late and is given the state. */
+/* Three members in one process, which poll() waits for: all cast, all are given all in one order; the third joins late and is given the state.
+ * The stack may be given as an argument, such as FC:MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:shm. */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,8 @@ struct replica {
 };
 
 static struct strata_error error;
+/* Null: the default. */
+static const char *stack;
 
 static void fail(const char *what) {
     fprintf(stderr, "%s: %s\n", what, error.text);
@@ -31,6 +34,7 @@ static void fail(const char *what) {
 static void join(struct replica *at, const char *contacts) {
     struct strata_options options;
     memset(&options, 0, sizeof options);
+    options.stack = stack;
     options.contacts = contacts;
     options.state = 1;
     options.suspect_ms = 20000;
@@ -84,9 +88,11 @@ static void turn(struct replica *all, size_t count) {
     if (poll(fds, (nfds_t)count, 60000) <= 0) fail("nothing came for a minute");
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     struct replica all[MEMBERS];
     unsigned char byte;
+
+    if (argc > 1) stack = argv[1];
 
     if (strata_cast(NULL, "x", 1, &error) != STRATA_REFUSED) fail("a null pointer was taken");
     struct strata_options bad;

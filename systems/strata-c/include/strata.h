@@ -37,9 +37,10 @@ struct strata_error {
 struct strata_options {
     /* The group's name. Default "strata". */
     const char *group;
-    /* The stack, the same for all members. Default "FC:MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:udp". */
+    /* The stack, the same for all members. Default "FC:MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:udp"; one that ends in "shm" is for processes of one user on one host. */
     const char *stack;
-    /* This member's address, which the others must reach. Default "127.0.0.1:0"; port 0 lets the kernel choose. */
+    /* This member's address, which the others must reach. Default "127.0.0.1:0"; port 0 lets a free one be chosen. Over shm it is
+     * a name that others find this member by. */
     const char *bind;
     /* Addresses of members to ask, separated by commas. None: this member is the first. */
     const char *contacts;

@@ -6,7 +6,7 @@
 //!
 //! The map: `addr`, `view`, `message`, `wire`, `time`, `rng` are plain data; `property` and `stack` say what layers promise; `layer` is their common interface,
 //! `event` what passes through it, `shared` what they have in common, `spread` how far own casts have come and `pile` how they stand on each other; `layers` has each protocol in a file of its own; `member` runs them; `sim` runs many members under a virtual clock and seeded
-//! faults and holds every run against its oracles. `state` hands the application's state to who joins. `udp` is the one that does I/O: a member over sockets, with its clock. Arrows point that way and never back.
+//! faults and holds every run against its oracles. `state` hands the application's state to who joins. `udp` is a member with its clock, over sockets, or over shared memory between processes of one host (`shm`): these two do I/O, and no other. Arrows point that way and never back.
 
 mod addr;
 mod config;
@@ -22,6 +22,7 @@ mod pile;
 pub mod property;
 mod rng;
 mod shared;
+mod shm;
 pub mod sim;
 mod spread;
 pub mod stack;

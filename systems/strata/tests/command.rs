@@ -38,6 +38,10 @@ fn flags_that_can_not_be_are_refused() {
     refused("sim --seed 1 --stack FRAG*64:CRYPT:NAK:COM:sim", &["CRYPT", "between COM and NAK"]);
     refused("member --multicast 239.1.2.3:7000", &["239.1.2.3:7000", "the stack's carrier is udp"]);
     refused(
+        "member --stack MBRSHIP:FRAG:NAK:COM:shm --multicast 239.1.2.3:7000",
+        &["239.1.2.3:7000", "the stack's carrier is shm"],
+    );
+    refused(
         "member --stack MBRSHIP:FRAG:NAK:COM:multicast --multicast 239.1.2.3:0",
         &["with a port", "239.1.2.3:7000"],
     );

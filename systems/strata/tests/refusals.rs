@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 
 use group::namespace::Namespace;
 use group::{PROGRAM, Process};
+use strata::udp::{Group, Options};
 
 /// A member that ends by itself: what it wrote to its standard error.
 fn said(flags: &[&str], output: Stdio) -> String {
@@ -30,6 +31,9 @@ fn what_can_not_be_is_refused_with_what_to_do() {
     let at = taken.local_addr().unwrap().to_string();
     let signed = "TOTAL:MBRSHIP:FRAG:NAK:SIGN:COM:udp";
     let multicast = "TOTAL:MBRSHIP:FRAG:NAK:COM:multicast";
+    let shm = "TOTAL:MBRSHIP:FRAG:NAK:COM:shm";
+    let holds_one = Group::join(Options { stack: shm.to_owned(), ..Options::default() }).unwrap();
+    let held = holds_one.me().addr.to_string();
     let folder = std::env::temp_dir().join(format!("strata-refusals-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let (short, open) = (folder.join("short"), folder.join("open"));
@@ -40,10 +44,10 @@ fn what_can_not_be_is_refused_with_what_to_do() {
     let pipe = folder.join("pipe");
     assert!(Command::new("mkfifo").arg("-m").arg("600").arg(&pipe).status().unwrap().success());
     let (short, open, pipe) = (short.display().to_string(), open.display().to_string(), pipe.display().to_string());
-    let cases: [(&[&str], &[&str]); 16] = [
+    let cases: [(&[&str], &[&str]); 18] = [
         (&["--stack", "TOTAL:FRAG:NAK:COM:udp"], &["TOTAL needs", "add MBRSHIP"]),
         (&["--stack", "FOO:COM:udp"], &["FOO", "layers are COM"]),
-        (&["--stack", "NAK:COM:tcp"], &["udp, multicast or sim"]),
+        (&["--stack", "NAK:COM:tcp"], &["udp, multicast, shm or sim"]),
         (&["--stack", "NAK:COM:udp"], &["list its members"]),
         (&["--stack", signed], &["SIGN needs a key"]),
         (&["--stack", signed, "--key", "/nonexistent"], &["/nonexistent", "No such file"]),
@@ -55,6 +59,8 @@ fn what_can_not_be_is_refused_with_what_to_do() {
         (&["--bind", "0.0.0.0:7000"], &["0.0.0.0:7000", "bind to the address of one interface"]),
         (&["--bind", "[fe80::1%1]:7000"], &["[fe80::1%1]:7000", "is link-local", "bind to a global"]),
         (&["--bind", &at], &["free port", "Address already in use"]),
+        (&["--stack", shm, "--bind", "0.0.0.0:7000"], &["0.0.0.0:7000", "bind to the address of one interface"]),
+        (&["--stack", shm, "--bind", &held], &["shared memory", "no other process", "Address already in use"]),
         (&["--stack", multicast], &["such as 239.1.2.3:7000"]),
         (&["--stack", multicast, "--multicast", "10.0.0.1:7000"], &["such as 239.1.2.3:7000"]),
     ];
@@ -65,7 +71,10 @@ fn what_can_not_be_is_refused_with_what_to_do() {
         assert!(twice <= 1, "a cause is said once: {said}");
     }
     std::fs::remove_dir_all(folder).unwrap();
-    holds(&said(&["--contacts", &at], Stdio::null()), &[&at, "is a member of it there", "same stack and key"]);
+    let alone = [&at, "is a member of it there", "same stack and key"];
+    holds(&said(&["--contacts", &at], Stdio::null()), &alone);
+    // Over shared memory nobody has that address.
+    holds(&said(&["--stack", shm, "--contacts", &at], Stdio::null()), &alone);
 }
 
 /// Other groups, stacks and keys are not let in, and the group goes on.

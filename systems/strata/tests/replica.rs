@@ -21,10 +21,12 @@ struct Member {
 }
 
 impl Member {
-    fn start(contacts: &[SocketAddr], filling: usize) -> Self {
+    fn start(carrier: &str, contacts: &[SocketAddr], filling: usize) -> Self {
         let config = Config { suspect: Duration::from_millis(1500), ..Config::default() };
         // None waits for another in this one thread.
-        let options = Options { contacts: contacts.to_vec(), config, patience: Duration::ZERO, ..Options::default() };
+        let (contacts, patience) = (contacts.to_vec(), Duration::ZERO);
+        let stack = format!("FC:MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:{carrier}");
+        let options = Options { stack, contacts, config, patience, ..Options::default() };
         let replica = Replica::join(options).unwrap();
         Self { replica, filling, told: Vec::new(), members: 0, gave: false, received: 0 }
     }
@@ -74,14 +76,23 @@ fn until(all: &mut [&mut Member], what: &str, mut done: impl FnMut(&[&mut Member
 
 #[test]
 fn a_large_state_arrives_also_when_its_sender_dies_in_the_middle() {
-    let mut a = Member::start(&[], STATE);
+    large("udp");
+}
+
+#[test]
+fn a_large_state_arrives_in_shared_memory_also_when_its_sender_dies_in_the_middle() {
+    large("shm");
+}
+
+fn large(carrier: &str) {
+    let mut a = Member::start(carrier, &[], STATE);
     let contact = a.replica.me().addr;
-    let mut b = Member::start(&[contact], 0);
+    let mut b = Member::start(carrier, &[contact], 0);
     until(&mut [&mut a, &mut b], "the state at b", |all| all[1].received == 1);
     a.replica.try_cast(&b"x1"[..]).unwrap();
     until(&mut [&mut a, &mut b], "a message at b", |all| all.iter().all(|m| m.told.len() == 1));
 
-    let mut c = Member::start(&[contact, b.replica.me().addr], 0);
+    let mut c = Member::start(carrier, &[contact, b.replica.me().addr], 0);
     a.gave = false;
     let mut n = 0;
     until(&mut [&mut a, &mut b, &mut c], "the question for the state", |all| all[0].gave || all[1].gave);
@@ -105,9 +116,9 @@ fn a_large_state_arrives_also_when_its_sender_dies_in_the_middle() {
 
 #[test]
 fn who_casts_while_another_waits_for_the_state_is_held_back_until_it_is_there() {
-    let mut a = Member::start(&[], STATE);
+    let mut a = Member::start("udp", &[], STATE);
     let contact = a.replica.me().addr;
-    let mut b = Member::start(&[contact], 0);
+    let mut b = Member::start("udp", &[contact], 0);
     let (mut cast, mut bytes) = (0, 0);
     let piece = vec![b'm'; 64 << 10];
     let end = Instant::now() + PATIENCE;

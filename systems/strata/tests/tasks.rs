@@ -10,9 +10,10 @@ use strata::udp::{Event, Failed, Options};
 const PATIENCE: Duration = Duration::from_secs(60);
 const CASTS: usize = 500;
 
-fn options(contacts: Vec<std::net::SocketAddr>) -> Options {
+fn options(carrier: &str, contacts: Vec<std::net::SocketAddr>) -> Options {
     let config = Config { suspect: Duration::from_secs(20), backlog: 64 << 10, ..Config::default() };
-    Options { contacts, config, patience: PATIENCE, ..Options::default() }
+    let stack = format!("FC:MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:{carrier}");
+    Options { stack, contacts, config, patience: PATIENCE, ..Options::default() }
 }
 
 /// Casts and takes what comes, as `select!` would: the future of the next event is dropped and made anew.
@@ -46,12 +47,21 @@ async fn member(mut group: AsyncGroup, number: u8) -> Vec<(u8, u16)> {
 
 #[tokio::test(flavor = "current_thread")]
 async fn three_members_in_one_thread_cast_and_leave() {
-    let first = AsyncGroup::join(options(Vec::new())).await.unwrap();
+    three("udp").await;
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn three_members_in_one_thread_cast_and_leave_in_shared_memory() {
+    three("shm").await;
+}
+
+async fn three(carrier: &'static str) {
+    let first = AsyncGroup::join(options(carrier, Vec::new())).await.unwrap();
     let contact = first.me().addr;
     let first = tokio::spawn(member(first, 0));
     let others = [1, 2].map(|number| {
         tokio::spawn(async move {
-            let group = AsyncGroup::join(options(vec![contact])).await.unwrap();
+            let group = AsyncGroup::join(options(carrier, vec![contact])).await.unwrap();
             member(group, number).await
         })
     });
@@ -72,7 +82,7 @@ async fn who_asks_nobody_is_told_so() {
     let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
     let contact = silent.local_addr().unwrap();
     let patience = Duration::from_millis(300);
-    let joined = AsyncGroup::join(Options { patience, ..options(vec![contact]) }).await;
+    let joined = AsyncGroup::join(Options { patience, ..options("udp", vec![contact]) }).await;
     let Err(Failed::Nobody { contacts, .. }) = joined else { panic!("nobody is there") };
     assert_eq!(contacts, [contact]);
 }

@@ -200,6 +200,7 @@ fn carries(path: &PathPlan, plan: &Plan, flags: &RunFlags, far: &Far) -> Result<
     if can.local_only && can.two_ended && !matches!(far, Far::Local { .. }) {
         let other = match path.transport {
             transport::vsock::NAME => "write vsock:cid=N for another machine",
+            transport::strata::NAME => "write a stack that ends in udp",
             _ => "measure a transport that reaches another host (pipegauge list)",
         };
         bail!("{name} works only between processes of one host; leave out --peer, or {other}");

@@ -85,6 +85,35 @@ fn three_members_measure_several_stacks_in_turns_and_the_reports_tell_them_apart
 }
 
 #[test]
+fn a_stack_over_shared_memory_is_a_path_beside_one_over_udp() {
+    let dir = Scratch::new();
+    let shm = TOTAL.replace("udp", "shm");
+    let said = group(
+        &dir,
+        &["--members", "4", "--size", "1,20KiB", "--messages", "25", "--check", "--stack", &shm, "--stack", TOTAL],
+    );
+    assert!(said.measured(), "{said}");
+    let lines = events(&dir);
+    for trial in trials(&lines) {
+        assert!(trial["repeats"] == 40 && trial.get("lost").is_none(), "{trial}");
+    }
+    assert_eq!(of(&lines, "point").len(), 4);
+    for args in [&["show", "x.run.jsonl", "--points"][..], &["export", "x.run.jsonl", "--format", "csv"]] {
+        let out = dir.run(args);
+        assert!(out.code() == 0 && out.out.contains("COM:shm") && out.out.contains("COM:udp"), "{out}");
+    }
+    let path = format!("strata:stack={shm}");
+    for (flags, says) in [
+        (&["--peer", "ssh://nobody@192.0.2.2"][..], "only between processes of one host"),
+        (&["--pattern", "cast", "--peer", "ssh://nobody@192.0.2.2"], "a stack that ends in udp"),
+    ] {
+        let said = dir.run(&[&["run", &path, "--no-html", "-o", "y.run.jsonl"], flags].concat());
+        assert!(said.code() == 2, "{said}");
+        said.complains(&[says]);
+    }
+}
+
+#[test]
 fn the_price_of_layers_is_told_of_two_stacks_of_one_run() {
     let dir = Scratch::new();
     let paths = ["strata:stack=MBRSHIP:FRAG:NAK:COM:udp", "strata:stack=MBRSHIP:FRAG*10:NAK:COM:udp"];
@@ -101,6 +130,7 @@ fn one_member_casts_and_the_slowest_other_one_ends_the_time() {
     for path in [
         "strata:stack=TOTAL:MBRSHIP:FRAG:NAK:COM:udp",
         "strata:stack=FC:SEQ:MBRSHIP:FRAG:NAK:COM:udp",
+        "strata:stack=TOTAL:MBRSHIP:FRAG:NAK:COM:shm,wait=spin",
         "multicast:loss-timeout=5s",
     ] {
         let dir = Scratch::new();
@@ -152,6 +182,7 @@ fn a_killed_member_is_named_and_what_was_measured_is_kept() {
         ("strata", &[][..], "peer", "far member"),
         ("strata", &["--one-sender"], "peer", "far member"),
         ("strata", &[], "member", "the near process ended"),
+        ("strata:stack=TOTAL:MBRSHIP:FRAG:NAK:COM:shm", &[], "peer", "far member"),
         ("multicast", &[], "peer", "far member"),
     ] {
         let dir = Scratch::new();

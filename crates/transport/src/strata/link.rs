@@ -8,9 +8,9 @@ use ::strata::Refused;
 use ::strata::udp::{Failed, Group as Joined};
 use bytes::Bytes;
 
+use super::MOST;
 use super::keeper::{Keeper, Shared};
 use super::member::Member;
-use super::{MOST, capabilities};
 use crate::patience::LOOK;
 use crate::settings::Effective;
 use crate::sys::{RECEIVING, SENDING};
@@ -38,6 +38,7 @@ pub struct Strata {
     members: u32,
     rank: u32,
     order: Order,
+    can: Capabilities,
     /// The number of the last cast.
     casts: u32,
     effective: Effective,
@@ -50,13 +51,26 @@ impl Strata {
     pub(super) fn new(
         member: Member,
         order: Order,
+        can: Capabilities,
         effective: Effective,
         wait: Wait,
         patience: Patience,
     ) -> Result<Self, LinkError> {
         let (members, rank) = (member.members.len() as u32, member.rank);
         let (shared, keeper) = Keeper::start(member)?;
-        Ok(Self { shared, _keeper: keeper, members, rank, order, casts: 0, effective, wait, patience, closed: false })
+        Ok(Self {
+            shared,
+            _keeper: keeper,
+            members,
+            rank,
+            order,
+            can,
+            casts: 0,
+            effective,
+            wait,
+            patience,
+            closed: false,
+        })
     }
 
     fn open(&self, doing: &'static str) -> Result<MutexGuard<'_, Member>, LinkError> {
@@ -192,7 +206,7 @@ impl Group for Strata {
 
 impl Link for Strata {
     fn capabilities(&self) -> Capabilities {
-        capabilities()
+        self.can.clone()
     }
 
     fn effective(&self) -> Effective {

@@ -11,7 +11,7 @@ use rustix::net::SocketType;
 
 use super::link::{LEAVING, Strata, failed};
 use super::member::Member;
-use super::{MOST, NAME, OPTIONS, SPOKEN, SUMMARY, WAITS, capabilities, order_of, stack_of};
+use super::{MOST, NAME, OPTIONS, SPOKEN, SUMMARY, WAITS, capabilities, carrier_of, order_of, stack_of};
 use crate::meet::Made;
 use crate::patience::LOOK;
 use crate::registry::{Accept, Acceptor, Address, Connect, Connector, Transport};
@@ -42,8 +42,8 @@ impl Transport for Groups {
     fn spoken(&self) -> &'static [&'static str] {
         SPOKEN
     }
-    fn capabilities(&self, _: &Settings) -> Capabilities {
-        capabilities()
+    fn capabilities(&self, settings: &Settings) -> Capabilities {
+        capabilities(settings)
     }
     fn availability(&self) -> Result<(), LinkError> {
         ip::availability(SocketType::DGRAM)
@@ -55,7 +55,12 @@ impl Transport for Groups {
         &OPTIONS
     }
     fn listens_to(&self, settings: &Settings, option: &str) -> bool {
-        option != "address" || stack_of(settings).ends_with(":multicast")
+        match option {
+            "address" => carrier_of(settings) == "multicast",
+            // Members of one host, who have addresses as names alone.
+            "bind" => carrier_of(settings) != "shm",
+            _ => true,
+        }
     }
     fn listen(&self, settings: &Settings, at: SocketAddr, patience: &Patience) -> Result<Acceptor, LinkError> {
         let made = Made::new(&WAITS, settings, patience)?;
@@ -218,10 +223,10 @@ fn complete(mut group: Joined, now: Option<Arc<View>>, members: u16, made: &Made
         ("stack".to_owned(), stack_of(settings).to_owned()),
         ("datagram".to_owned(), settings.whole("datagram").unwrap_or(Config::default().datagram as u64).to_string()),
     ];
-    let casts = if stack_of(settings).ends_with(":multicast") {
-        format!(", casts to {}", settings.text("address").unwrap_or("239.192.80.72"))
-    } else {
-        String::new()
+    let casts = match carrier_of(settings) {
+        "multicast" => format!(", casts to {}", settings.text("address").unwrap_or("239.192.80.72")),
+        "shm" => ", in shared memory".to_owned(),
+        _ => String::new(),
     };
     let effective = Effective {
         wait: Some(made.wait),
@@ -230,7 +235,8 @@ fn complete(mut group: Joined, now: Option<Arc<View>>, members: u16, made: &Made
         ..Effective::default()
     };
     let member = Member::new(group, view.members.clone(), u32::from(rank));
-    Ok(AnyLink::Strata(End::new(Strata::new(member, order_of(settings), effective, made.wait, made.patience.clone())?)))
+    let (order, can) = (order_of(settings), capabilities(settings));
+    Ok(AnyLink::Strata(End::new(Strata::new(member, order, can, effective, made.wait, made.patience.clone())?)))
 }
 
 /// The far side's door.

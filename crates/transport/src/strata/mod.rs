@@ -29,10 +29,8 @@ use std::net::Ipv4Addr;
 pub use self::link::Strata;
 #[cfg(feature = "strata")]
 pub use self::meeting::{Groups, TRANSPORT};
-#[cfg(feature = "strata")]
-use crate::Settings;
 use crate::options::{self, Answer, Form, OptionSpec};
-use crate::{Capabilities, Name, Semantics, Wait};
+use crate::{Capabilities, Name, Semantics, Settings, Wait};
 
 /// What it is called.
 pub const NAME: Name = Name::literal("strata");
@@ -46,7 +44,7 @@ pub static TRANSPORT: crate::unbuilt::Unbuilt = crate::unbuilt::Unbuilt {
     name: NAME,
     summary: SUMMARY,
     spoken: SPOKEN,
-    can: |_| capabilities(),
+    can: capabilities,
     options: &OPTIONS,
     feature: "strata",
 };
@@ -69,7 +67,7 @@ static OPTIONS: [OptionSpec; 5] = [
         flag: None,
         form: Form::Read("layers, the top first, as in TOTAL:MBRSHIP:FRAG:NAK:COM:udp", stack),
         default: STACK,
-        help: "the layers of each member, the top first; FRAG*10 repeats one",
+        help: "the layers of each member, the top first; FRAG*10 repeats one; what it ends in carries datagrams: udp, multicast or shm",
         answers: &[Answer { part: "", of: |e| e.options.get("stack").cloned() }],
         steers: false,
         moved: None,
@@ -121,7 +119,7 @@ fn stack(text: &str) -> Result<(), String> {
     let spec: Spec = text.parse().map_err(|e: ::strata::stack::Malformed| e.to_string())?;
     check(&spec).map_err(|e| e.to_string())?;
     if spec.carrier == Carrier::Sim {
-        return Err("the carrier sim is for `strata sim` only: write udp or multicast".to_owned());
+        return Err("the carrier sim is for `strata sim` only: write udp, multicast or shm".to_owned());
     }
     if !spec.layers.contains(&Kind::Mbrship) {
         return Err("members find each other by MBRSHIP here: add MBRSHIP".to_owned());
@@ -135,21 +133,25 @@ fn stack(text: &str) -> Result<(), String> {
     if text.len() > LONGEST { Err(format!("a stack of more than {LONGEST} characters")) } else { Ok(()) }
 }
 
-fn capabilities() -> Capabilities {
+fn capabilities(settings: &Settings) -> Capabilities {
     Capabilities {
         semantics: Semantics::Message,
         max_block: Some(MOST),
         group: true,
-        local_only: false,
+        local_only: carrier_of(settings) == "shm",
         waits: WAITS.to_vec(),
         ..Capabilities::plain()
     }
 }
 
 /// The stack of a path with these settings.
-#[cfg(feature = "strata")]
 fn stack_of(settings: &Settings) -> &str {
     settings.text("stack").unwrap_or(STACK)
+}
+
+/// What carries its datagrams: how it ends.
+fn carrier_of(settings: &Settings) -> &str {
+    stack_of(settings).rsplit(':').next().unwrap_or_default()
 }
 
 /// The order of casts that such a stack promises.

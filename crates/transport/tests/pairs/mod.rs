@@ -34,6 +34,7 @@ pub fn variants() -> Vec<(Name, Settings)> {
         (http::NAME, "version", Value::from("2")),
         (quic::NAME, "packet", Value::from(65_507u64)),
         (uring::NAME, "registered", true.into()),
+        (strata::NAME, "stack", "FC:MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:shm".into()),
     ] {
         if here(kind.transport().unwrap()) {
             all.push((kind, settings().with(option, value)));

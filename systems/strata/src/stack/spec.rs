@@ -15,6 +15,8 @@ pub enum Carrier {
     Udp,
     /// Casts as IP multicast, all else as UDP.
     Multicast,
+    /// Shared memory, between members of one host and user.
+    Shm,
     /// The simulator.
     Sim,
 }
@@ -25,6 +27,7 @@ impl Carrier {
         match self {
             Self::Udp => "udp",
             Self::Multicast => "multicast",
+            Self::Shm => "shm",
             Self::Sim => "sim",
         }
     }
@@ -52,7 +55,7 @@ pub enum Malformed {
     },
     /// No carrier at the end.
     #[error(
-        "the stack {stack:?} must end with what carries datagrams: udp, multicast or sim, as in TOTAL:MBRSHIP:FRAG:NAK:COM:udp"
+        "the stack {stack:?} must end with what carries datagrams: udp, multicast, shm or sim, as in TOTAL:MBRSHIP:FRAG:NAK:COM:udp"
     )]
     Carrier {
         /// The whole.
@@ -88,6 +91,7 @@ impl FromStr for Spec {
         let carrier = match carrier {
             "udp" => Carrier::Udp,
             "multicast" => Carrier::Multicast,
+            "shm" => Carrier::Shm,
             "sim" => Carrier::Sim,
             _ => return Err(Malformed::Carrier { stack: stack.to_owned() }),
         };

@@ -2,105 +2,25 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::net::{IpAddr, SocketAddr, SocketAddrV4};
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use ring::rand::{SecureRandom, SystemRandom};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::hearing::Hearing;
-use super::lanes::Lanes;
+use super::failed::Failed;
+use super::network::Network;
+use super::options::Options;
 use super::readiness::Readiness;
-use super::socket::Socket;
-use super::{FOR_EVER, after};
+use super::{FOR_EVER, after, random};
 use crate::addr::Endpoint;
-use crate::config::Config;
-use crate::event::{Delivery, Input, Output, To};
-use crate::member::{Member, Refused, Unbuilt};
-use crate::stack::{Carrier, Kind, Malformed, Spec};
+use crate::event::{Delivery, Input, Output};
+use crate::member::{Member, Refused};
+use crate::stack::{Kind, Spec};
 use crate::time::Time;
 use crate::view::{View, ViewId};
-
-/// How to join.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// The stack, such as `FC:MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:udp`: the same for all members.
-    pub stack: String,
-    /// This member's address, which the others must reach: not 0.0.0.0. Port 0 lets the kernel choose.
-    pub bind: SocketAddr,
-    /// Addresses of members that are asked to let this one in. None: this member is the first.
-    pub contacts: Vec<SocketAddr>,
-    /// Where casts go, for stacks over `multicast`.
-    pub multicast: Option<SocketAddrV4>,
-    /// How long is asked before [`Failed::Nobody`]. Zero: the contacts are asked, and [`Group::join`] returns at once; a view with others tells when they have let this member in. Stacks with MERGE
-    /// go on asking, others give up after half a second.
-    pub patience: Duration,
-    /// How long [`Group::poll`] looks at the network again and again before it sleeps: saves the time of waking up, costs a CPU.
-    pub spin: Duration,
-    /// The rest. Its `group` names the group.
-    pub config: Config,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            stack: "FC:MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:udp".to_owned(),
-            bind: SocketAddr::from(([127, 0, 0, 1], 0)),
-            contacts: Vec::new(),
-            multicast: None,
-            patience: Duration::from_secs(5),
-            spin: Duration::ZERO,
-            config: Config::default(),
-        }
-    }
-}
-
-/// Why a group could not be joined, or can't go on.
-#[derive(Debug, thiserror::Error)]
-pub enum Failed {
-    /// The stack's string.
-    #[error(transparent)]
-    Malformed(#[from] Malformed),
-    /// The stack.
-    #[error(transparent)]
-    Unbuilt(#[from] Unbuilt),
-    /// An unusable address.
-    #[error("{0} is no address that others can reach this member at: bind to the address of one interface")]
-    Unspecified(SocketAddr),
-    /// An address that only one host understands.
-    #[error(
-        "{0} is link-local: it says something on one host only, where an interface is named with it, and members tell each other addresses: bind to a global or unique local (fd00::/8) IPv6 address, or to an IPv4 address"
-    )]
-    LinkLocal(SocketAddr),
-    /// A carrier that needs more, or is none here.
-    #[error("the stack's carrier is {0}: {1}")]
-    Carrier(&'static str, &'static str),
-    /// A system call.
-    #[error("{what}: {source}")]
-    Io {
-        /// What was tried.
-        what: String,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// No contact let this member in.
-    #[error(
-        "none of {contacts:?} let this member into the group {group:?} within {waited:?}: is a member of it there, with the same stack and key? {notice}"
-    )]
-    Nobody {
-        /// Who was asked.
-        contacts: Vec<SocketAddr>,
-        /// Which group.
-        group: String,
-        /// How long.
-        waited: Duration,
-        /// What came meanwhile, if that tells anything.
-        notice: String,
-    },
-}
 
 /// What happens in a group.
 #[derive(Debug, Clone)]
@@ -125,10 +45,7 @@ const TAKEN: usize = 32;
 /// A member of a group.
 pub struct Group {
     member: Member,
-    socket: Socket,
-    casts: Option<(Socket, SocketAddr)>,
-    hearing: Hearing,
-    lanes: Lanes,
+    network: Network,
     began: Instant,
     /// Events of the joining, which come first.
     kept: VecDeque<Event>,
@@ -147,39 +64,18 @@ impl Group {
     /// [`Failed`] says what to change.
     pub fn join(options: Options) -> Result<Self, Failed> {
         let spec: Spec = options.stack.parse()?;
-        let io = |what: &str, at: SocketAddr| {
-            let what = format!("{what} {at}");
-            move |source| Failed::Io { what, source }
-        };
         if options.bind.ip().is_unspecified() {
             return Err(Failed::Unspecified(options.bind));
         }
         if matches!(options.bind.ip(), IpAddr::V6(ip) if ip.is_unicast_link_local()) {
             return Err(Failed::LinkLocal(options.bind));
         }
-        let socket = Socket::bind(options.bind)
-            .map_err(io("binding to a free port at an address of this host, here", options.bind))?;
-        let addr = socket.address().map_err(io("asking for the address of", options.bind))?;
-        let casts = match (spec.carrier, options.multicast, addr.ip()) {
-            (Carrier::Udp, _, _) => None,
-            (Carrier::Sim, _, _) => return Err(Failed::Carrier("sim", "it is for `strata sim` only; write udp")),
-            (Carrier::Multicast, Some(group), IpAddr::V4(interface))
-                if group.ip().is_multicast() && group.port() != 0 =>
-            {
-                let at = SocketAddr::V4(group);
-                socket.multicast_from(interface).map_err(io("choosing the interface for", at))?;
-                Some((Socket::join(group, interface).map_err(io("joining the multicast group", at))?, at))
-            }
-            (Carrier::Multicast, ..) => {
-                return Err(Failed::Carrier(
-                    "multicast",
-                    "give an IPv4 multicast address with a port, such as 239.1.2.3:7000, and bind to an IPv4 address",
-                ));
-            }
-        };
+        let network = Network::open(spec.carrier, options.bind, options.multicast)?;
+        let addr = network.address();
+        let drawn = || random().map_err(Failed::at("drawing a random number for", addr));
         let fixed = !spec.layers.contains(&Kind::Mbrship);
-        let born = if fixed { 0 } else { random().map_err(io("drawing a random number for", addr))? };
-        let seed = random().map_err(io("drawing a random number for", addr))?;
+        let born = if fixed { 0 } else { drawn()? };
+        let seed = drawn()?;
         let mut config = options.config;
         config.contacts.extend(&options.contacts);
         config.multicast = options.multicast;
@@ -188,10 +84,7 @@ impl Group {
         member.start(Time(0));
         let mut group_of = Self {
             member,
-            socket,
-            casts,
-            hearing: Hearing::default(),
-            lanes: Lanes::default(),
+            network,
             began: Instant::now(),
             kept: VecDeque::new(),
             taken: 0,
@@ -348,29 +241,31 @@ impl Group {
     /// # Errors
     /// Where the system gives none.
     pub fn descriptor(&mut self) -> Result<BorrowedFd<'_>, Failed> {
-        if self.ready.is_none() {
-            let casts = self.casts.iter().map(|(s, _)| s.as_fd());
-            let ready = Readiness::over(std::iter::once(self.socket.as_fd()).chain(casts));
-            self.ready = Some(
-                ready.map_err(|source| Failed::Io { what: "making a descriptor to wait for".to_owned(), source })?,
-            );
-        }
-        self.arm()?;
-        match &self.ready {
-            Some(ready) => Ok(ready.as_fd()),
-            None => Ok(self.socket.as_fd()),
-        }
+        let made = |source| Failed::Io { what: "making a descriptor to wait for".to_owned(), source };
+        let ready = match self.ready.take() {
+            Some(ready) => ready,
+            None => Readiness::over(self.network.descriptors()).map_err(made)?,
+        };
+        let due = self.due();
+        let ready = self.ready.insert(ready);
+        ready.within(due).map_err(timer)?;
+        Ok((*ready).as_fd())
     }
 
     /// The descriptor becomes readable when something is to be done, at once where events wait.
-    fn arm(&self) -> Result<(), Failed> {
-        let Some(ready) = &self.ready else { return Ok(()) };
-        let due = if self.waiting() == 0 {
+    fn arm(&mut self) -> Result<(), Failed> {
+        let Some(ready) = self.ready.take() else { return Ok(()) };
+        let due = self.due();
+        self.ready.insert(ready).within(due).map_err(timer)
+    }
+
+    /// When there is something to do, also if nothing comes.
+    fn due(&mut self) -> Option<Duration> {
+        if self.waiting() == 0 && self.network.watch() {
             self.member.deadline().map(|at| at.since(self.now()))
         } else {
             Some(Duration::ZERO)
-        };
-        ready.within(due).map_err(|source| Failed::Io { what: "setting a timer".to_owned(), source })
+        }
     }
 
     /// An event that is there already.
@@ -394,34 +289,15 @@ impl Group {
         }
         let now = self.now();
         let member = &mut self.member;
-        let mut more = false;
-        let (me, hearing) = (member.me().addr, &mut self.hearing);
-        let mut receive = |socket: &mut Socket, to_all: bool| {
-            socket
-                .receive(|from, bytes| {
-                    if to_all && from != me {
-                        hearing.heard(from);
-                    }
-                    let came = if to_all { Input::Multicast } else { Input::Datagram };
-                    member.handle(now, came(from, bytes));
-                })
-                .map_err(|source| Failed::Io { what: "receiving".to_owned(), source })
-        };
-        more |= receive(&mut self.socket, false)?;
-        let mut taken = None;
-        if let Some((socket, group)) = &mut self.casts {
-            let multicasts = receive(socket, true)?;
-            // What members said how many they sent came before this.
-            taken = (!multicasts).then_some(*group);
-            more |= multicasts;
-        }
+        let more = self.network.receive(|input| member.handle(now, input));
+        let more = more.map_err(|source| Failed::Io { what: "receiving".to_owned(), source })?;
         let now = self.now();
         if self.member.deadline().is_some_and(|at| at <= now) {
             self.member.handle(now, Input::Timer);
         }
         self.looked = now;
         self.member.handle(now, Input::Idle);
-        if let Some(text) = taken.and_then(|group| self.hearing.taken(now, group, me)) {
+        if let Some(text) = self.network.notice(now) {
             self.kept.push_back(Event::Notice(text));
         }
         self.drain();
@@ -429,12 +305,14 @@ impl Group {
     }
 
     /// Sleeps until something comes, a timer is due, or the time is over.
-    pub(super) fn wait(&self, most: Duration, also: Option<BorrowedFd>) -> Result<(), Failed> {
+    pub(super) fn wait(&mut self, most: Duration, also: Option<BorrowedFd>) -> Result<(), Failed> {
+        if !self.network.watch() {
+            return Ok(());
+        }
         let most = most.min(FOR_EVER);
         let due = self.member.deadline().map_or(most, |at| at.since(self.now()).min(most));
-        let mut fds = vec![PollFd::from_borrowed_fd(self.socket.as_fd(), PollFlags::IN)];
-        fds.extend(self.casts.iter().map(|(s, _)| PollFd::from_borrowed_fd(s.as_fd(), PollFlags::IN)));
-        fds.extend(also.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
+        let of_all = self.network.descriptors().chain(also);
+        let mut fds: Vec<_> = of_all.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
         let time = Timespec { tv_sec: due.as_secs() as i64, tv_nsec: i64::from(due.subsec_nanos()) };
         match poll(&mut fds, Some(&time)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
@@ -457,18 +335,17 @@ impl Group {
     fn drain(&mut self) {
         while let Some(output) = self.member.for_network() {
             match output {
-                Output::Transmit(To::One(to), msg) => self.lanes.put(to, &msg, &self.socket),
-                Output::Transmit(To::All, msg) => {
-                    if let Some((_, group)) = &self.casts {
-                        self.lanes.put(*group, &msg, &self.socket);
-                    }
-                }
-                Output::Multicasts(by, multicasts) if self.casts.is_some() => self.hearing.told(by, multicasts),
+                Output::Transmit(to, msg) => self.network.put(to, &msg),
+                Output::Multicasts(by, multicasts) => self.network.told(by, multicasts),
                 _ => {}
             }
         }
-        self.lanes.flush(&self.socket);
+        self.network.flush();
     }
+}
+
+fn timer(source: io::Error) -> Failed {
+    Failed::Io { what: "setting a timer".to_owned(), source }
 }
 
 #[inline]
@@ -484,15 +361,10 @@ fn event(output: Output) -> Option<Event> {
     })
 }
 
-fn random() -> io::Result<u64> {
-    let mut bytes = [0; 8];
-    SystemRandom::new().fill(&mut bytes).map_err(|_| io::Error::other("the system's random numbers are not there"))?;
-    Ok(u64::from_le_bytes(bytes))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Config;
 
     #[test]
     fn what_is_due_comes_to_whom_waits_for_ever() {

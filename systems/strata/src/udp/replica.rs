@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 
 use super::after;
-use super::group::{Event, Failed, Group, Options};
+use super::failed::Failed;
+use super::group::{Event, Group};
+use super::options::Options;
 use crate::addr::Endpoint;
 use crate::event::Input;
 use crate::member::Refused;

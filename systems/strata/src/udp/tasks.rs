@@ -10,7 +10,9 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::time::{Instant, timeout_at};
 
-use super::group::{Event, Failed, Group, Options};
+use super::failed::Failed;
+use super::group::{Event, Group};
+use super::options::Options;
 use crate::addr::Endpoint;
 use crate::event::Input;
 use crate::member::Refused;

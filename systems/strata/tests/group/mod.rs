@@ -91,6 +91,12 @@ impl Process {
         pages * rustix::param::page_size() as u64
     }
 
+    /// Its open descriptors.
+    pub fn descriptors(&self) -> usize {
+        let pid = self.child.lock().unwrap().id();
+        std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count()
+    }
+
     pub fn wait_for(&self, wanted: impl Fn(&str) -> bool) {
         let deadline = Instant::now() + PATIENCE;
         let mut seen = 0;

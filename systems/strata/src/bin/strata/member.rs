@@ -21,10 +21,10 @@ pub struct Flags {
     /// The group's name
     #[arg(long, default_value = "strata", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     group: String,
-    /// The stack; the same for all members
+    /// The stack; the same for all members. What it ends in carries datagrams: udp, multicast, or shm between processes of one user on this host
     #[arg(long, default_value = "FC:MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:udp")]
     stack: String,
-    /// This member's address; port 0 lets the kernel choose
+    /// This member's address; port 0 lets a free one be chosen. Over shm it is a name that others find this process by
     #[arg(long, default_value = "127.0.0.1:0")]
     bind: SocketAddr,
     /// Members to ask, by address or name and port; none: this one is the first
@@ -50,9 +50,10 @@ pub fn run(flags: Flags) -> anyhow::Result<()> {
     let config =
         Config { key, group: flags.group, suspect, status: suspect / 10, flush: suspect / 2, ..Config::default() };
     let spec: Spec = flags.stack.parse()?;
-    if let (Some(at), Carrier::Udp) = (flags.multicast, spec.carrier) {
+    if let (Some(at), Carrier::Udp | Carrier::Shm) = (flags.multicast, spec.carrier) {
         bail!(
-            "nothing is cast to {at}, since the stack's carrier is udp: leave --multicast out, or end the stack in multicast"
+            "nothing is cast to {at}, since the stack's carrier is {}: leave --multicast out, or end the stack in multicast",
+            spec.carrier.name()
         );
     }
     let contacts = flags.contacts.iter().map(|c| resolved(c, flags.bind)).collect::<Result<_, _>>()?;
