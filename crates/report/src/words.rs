@@ -1,5 +1,7 @@
 //! Phrases that several pictures share: labels of times and patterns, and a run's description in one line.
 
+use std::collections::BTreeSet;
+
 use measure::event::{FlowOpened, TimeKind, Why};
 use measure::topology::Role;
 use record::{PathRun, RunFile};
@@ -21,6 +23,22 @@ pub fn time_label(time: TimeKind) -> &'static str {
         TimeKind::Round => "a round of all members",
         TimeKind::Slowest => "slowest member",
     }
+}
+
+/// Names of at most `most` characters each, for the ends of lines: their beginnings, and where these would not tell them apart what they begin and end with.
+pub fn shortened(names: &[&str], most: usize) -> Vec<String> {
+    let cut = |name: &str, tail: usize| {
+        let length = name.chars().count();
+        if length <= most {
+            return name.to_owned();
+        }
+        let head: String = name.chars().take(most - 1 - tail).collect();
+        format!("{head}…{}", name.chars().skip(length - tail).collect::<String>())
+    };
+    let cut = |tail| names.iter().map(|name| cut(name, tail)).collect::<Vec<_>>();
+    let beginnings = cut(0);
+    let kinds = |of: &[String]| of.iter().collect::<BTreeSet<_>>().len();
+    if kinds(&beginnings) == names.iter().collect::<BTreeSet<_>>().len() { beginnings } else { cut(most / 2) }
 }
 
 /// A mean rate: transactions a second, in one form everywhere. Whole numbers where they are large.
@@ -237,6 +255,15 @@ pub fn command(words: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_that_are_cut_stay_apart() {
+        let long = ["strata:stack=FRAG:NAK:COM:udp", "strata:stack=FRAG:NAK:COM:shm", "tcp"];
+        assert_eq!(shortened(&long, 18), ["strata:s…K:COM:udp", "strata:s…K:COM:shm", "tcp"]);
+        assert_eq!(shortened(&[long[0], "tcp"], 18), ["strata:stack=FRAG…", "tcp"]);
+        assert_eq!(shortened(&[long[0], long[0]], 40), [long[0], long[0]]);
+        assert_eq!(shortened(&["µµµµ1", "µµµµ2"], 4), ["µ…µ1", "µ…µ2"]);
+    }
 
     #[test]
     fn each_of_several_runs_says_what_of_its_command_is_its_own() {

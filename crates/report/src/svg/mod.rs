@@ -14,6 +14,7 @@ use record::Analysis;
 use crate::figure::{Axis, Dot, Figure, Line};
 use crate::graph::Graph;
 use crate::scale::{Spread, Ticks};
+use crate::words;
 use layout::{spread, thin, width, wrap};
 use xml::{Svg, Text, n};
 
@@ -32,6 +33,8 @@ pub const PALETTE: [&str; crate::curve::HUES] =
 /// Farthest that anything is drawn beyond the area (and cut off there), in sizes of the area: the end of a wide interval may lie too many
 /// pixels away for a renderer.
 const AFAR: f64 = 10.0;
+/// Longest name shown at a line's end.
+const NAME: usize = 24;
 const INK: &str = "#1a1a1a";
 const SOFT: &str = "#5a5f66";
 const GRID: &str = "#e3e6ea";
@@ -118,7 +121,8 @@ impl Area<'_> {
 
 /// The axes and all that lies on them; returns whether something goes on beyond them.
 fn plot(figure: &Figure, x: &Axis, y: &Axis, top: f64, svg: &mut Svg) -> bool {
-    let names: Vec<String> = figure.lines.iter().map(|l| shorten(&l.name)).collect();
+    let names: Vec<&str> = figure.lines.iter().map(|l| &*l.name).collect();
+    let names = words::shortened(&names, NAME);
     let gutter = names.iter().map(|l| width(l, 13.0)).fold(20.0, f64::max);
     let y_ticks = y.scale.ticks(y.quantity, 7);
     let labels = y_ticks.ticks.iter().filter_map(|t| t.label.as_deref());
@@ -335,15 +339,6 @@ fn footnotes(figure: &Figure, cut: bool, left: f64, mut y: f64, svg: &mut Svg) -
 /// Micro sign for pictures; the rest of the program writes plain ASCII.
 fn pretty(text: &str) -> String {
     if text == "us" { "µs".to_owned() } else { text.replace(" us", " µs") }
-}
-
-/// A name that fits the margin.
-fn shorten(name: &str) -> String {
-    if name.chars().count() <= 24 {
-        name.to_owned()
-    } else {
-        format!("{}…", name.chars().take(23).collect::<String>())
-    }
 }
 
 #[cfg(test)]

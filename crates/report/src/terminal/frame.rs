@@ -2,6 +2,7 @@
 
 use crate::figure::{Axis, Figure, Line};
 use crate::scale::{Spread, Ticks};
+use crate::words;
 
 use super::braille::Canvas;
 use super::{COLOURS, Look, Piece, fit};
@@ -18,7 +19,10 @@ pub fn draw(figure: &Figure, (x, y): &(Axis, Axis), look: &Look) -> Vec<Vec<Piec
     let letters = look.letters || figure.lines.len() > COLOURS.len();
     let y_ticks = y.scale.ticks(y.quantity, (rows / 3).clamp(2, 8));
     let gutter = y_ticks.ticks.iter().filter_map(|t| t.label.as_ref()).map(|l| l.chars().count()).max().unwrap_or(0);
-    let names: Vec<String> = figure.lines.iter().enumerate().map(|(i, l)| name(l, i, letters)).collect();
+    let names: Vec<&str> = figure.lines.iter().map(|l| &*l.name).collect();
+    let names = words::shortened(&names, NAME).into_iter().enumerate();
+    let names: Vec<String> =
+        names.map(|(i, name)| if letters { format!("{} {name}", letter(i)) } else { name }).collect();
     let right = names.iter().map(|n| n.chars().count()).max().unwrap_or(0).min(width / 3);
     let columns = width.saturating_sub(gutter + 2 + right + 1).max(8);
     let x_ticks = x.scale.ticks(x.quantity, (columns / 10).clamp(2, 9));
@@ -72,12 +76,6 @@ pub fn draw(figure: &Figure, (x, y): &(Axis, Axis), look: &Look) -> Vec<Vec<Piec
     }
     out.extend(x_axis(x, &x_ticks, gutter, columns, width).map(|line| vec![Piece::plain(line)]));
     out
-}
-
-/// The name at a line's end; with letters, the letter first.
-fn name(line: &Line, i: usize, letters: bool) -> String {
-    let name: String = line.name.chars().take(NAME).collect();
-    if letters { format!("{} {name}", letter(i)) } else { name }
 }
 
 /// The letter of a line: a to z, then A to Z, then again.
