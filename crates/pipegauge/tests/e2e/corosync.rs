@@ -10,7 +10,7 @@ use super::processes::send;
 use super::support::{Running, Scratch, alone, installed, json, root, skip, until};
 
 /// Counted, not timed; a busy machine gives daemons few turns.
-const COUNTED: [&str; 14] = [
+pub(super) const COUNTED: [&str; 14] = [
     "--trials",
     "2",
     "--rounds",

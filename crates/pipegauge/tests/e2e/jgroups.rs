@@ -7,27 +7,10 @@ use std::process::Command;
 use rustix::process::Signal;
 use serde_json::Value;
 
+use super::corosync::COUNTED;
 use super::mpi::{command, named};
 use super::processes::send;
 use super::support::{Running, Scratch, alone, installed, json, skip, until};
-
-/// Counted, not timed, and hardly warmed up: a busy machine starts three Java machines slowly.
-const COUNTED: [&str; 14] = [
-    "--trials",
-    "2",
-    "--rounds",
-    "20",
-    "--budget",
-    "60s",
-    "--patience",
-    "60s",
-    "--pin",
-    "none",
-    "--no-html",
-    "--quiet",
-    "-o",
-    "x.run.jsonl",
-];
 
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../modules/jgroups");
 

@@ -18,6 +18,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,9 @@ void set_nonblocking(int fd);
 unsigned long fill_up(int fd, unsigned long from);
 int waits(int e, int ms);
 void in_set(int e, int op, int fd, unsigned events, unsigned word);
+void all_there(int fd, int n);
+pid_t begin_reader(int number, unsigned long from, unsigned long all, int told, posix_spawn_file_actions_t *actions);
+void ended(pid_t child);
 int door(int fd, int server, int backlog, struct sockaddr_in *a);
 int handed_over(int s);
 int connected(struct sockaddr_in *a);

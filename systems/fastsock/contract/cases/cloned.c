@@ -9,13 +9,6 @@ enum { STACK = 256 << 10, LEFT = 30000 };
 static char stack[STACK] __attribute__((aligned(64)));
 static int at, told, other, out[2];
 
-static void all_there(int fd, int n) { for (int there = 0; there < n; nap(1)) MUST(ioctl(fd, FIONREAD, &there) == 0); }
-static void ended(pid_t child)
-{
-    int status;
-    MUST(waitpid(child, &status, 0) == child);
-    printf(" status %x", (unsigned)status);
-}
 static pid_t begin(int (*what)(void *), int flags)
 {
     pid_t child;

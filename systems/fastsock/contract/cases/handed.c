@@ -3,36 +3,12 @@
 #include "cases.h"
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <spawn.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
 enum { LEFT = 30000, ROUNDS = 64, AHEAD = 200 };
-extern char **environ;
 
-static void all_there(int fd, int n) { for (int there = 0; there < n; nap(1)) MUST(ioctl(fd, FIONREAD, &there) == 0); }
-/* A program that knows nothing of the library: it takes the bytes from `from` on by this descriptor, once it is told to, should that be waited for. */
-static pid_t begins(int number, unsigned long from, int told, posix_spawn_file_actions_t *actions)
-{
-    char path[500], word[4][20], *end, *argv[] = {path, word[0], word[1], word[2], told < 0 ? NULL : word[3], NULL};
-    pid_t child;
-    snprintf(path, sizeof path, "%s", self);
-    MUST((end = strrchr(path, '/')) != NULL);
-    snprintf(end, 50, "/fastsock-reader");
-    snprintf(word[0], sizeof word[0], "%d", number);
-    snprintf(word[1], sizeof word[1], "%d", LEFT);
-    snprintf(word[2], sizeof word[2], "%lu", from);
-    snprintf(word[3], sizeof word[3], "%d", told);
-    MUST(posix_spawn(&child, path, actions, NULL, argv, environ) == 0);
-    return child;
-}
-static void ended(pid_t child)
-{
-    int status;
-    MUST(waitpid(child, &status, 0) == child);
-    printf(" status %x\n", (unsigned)status);
-}
 /* Whoever begins the program closes the connection at once, and the other side is in no call on it until then. */
 void handed(int fd, int server)
 {
@@ -57,7 +33,7 @@ void handed(int fd, int server)
             MUST(pipe(p) == 0 && posix_spawn_file_actions_init(&actions) == 0);
             /* Closed when a program begins, but for a copy, which is its standard input. */
             if (way > 0) MUST(fcntl(s, F_SETFD, FD_CLOEXEC) == 0 && posix_spawn_file_actions_adddup2(&actions, s, 0) == 0);
-            child = begins(way == 0 ? s : 0, 0, p[0], &actions);
+            child = begin_reader(way == 0 ? s : 0, 0, LEFT, p[0], &actions);
             MUST(posix_spawn_file_actions_destroy(&actions) == 0);
             close(s);
             sync_send(fd);
@@ -112,7 +88,7 @@ void handed_late(int fd, int server)
             if (!ahead) { MUST(dprintf(s, "d") == 1); nap(50); }
             fflush(stdout);
             switch (way) {
-            case 0: case 1: case 3: child = begins(s, from, -1, NULL); break;
+            case 0: case 1: case 3: child = begin_reader(s, from, LEFT, -1, NULL); break;
             case 2: case 4: by_stream(s, from); break;
             case 5: MUST(system("true") == 0); stream_in(s, from, LEFT - from); all_out(s, "okay", 4); break;
             case 6:
@@ -188,7 +164,7 @@ void handed_leaves(int fd, int server)
             MUST(s >= 0 && pipe(p) == 0);
             warm(s, 1);
             all_there(s, LEFT);
-            child = begins(s, 0, p[0], NULL);
+            child = begin_reader(s, 0, LEFT, p[0], NULL);
             sync_send(fd);
             MUST(write(p[1], "g", 1) == 1);
             printf("%d:", way);

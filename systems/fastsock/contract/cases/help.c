@@ -111,6 +111,30 @@ int door(int fd, int server, int backlog, struct sockaddr_in *a)
     } else all_in(fd, a, sizeof *a);
     return l;
 }
+/* Waits until so many bytes can be read: what comes when the connection has gone back to the kernel is told of beside what is in the ring. */
+void all_there(int fd, int n) { for (int there = 0; there < n; nap(1)) MUST(ioctl(fd, FIONREAD, &there) == 0); }
+/* A program that knows nothing of the library: it reads the bytes from `from` to `all` by this descriptor, once it is told to where `told` is one. */
+pid_t begin_reader(int number, unsigned long from, unsigned long all, int told, posix_spawn_file_actions_t *actions)
+{
+    extern char **environ;
+    char path[500], word[4][20], *end, *argv[] = {path, word[0], word[1], word[2], told < 0 ? NULL : word[3], NULL};
+    pid_t child;
+    snprintf(path, sizeof path, "%s", self);
+    MUST((end = strrchr(path, '/')) != NULL);
+    snprintf(end, 50, "/fastsock-reader");
+    snprintf(word[0], sizeof word[0], "%d", number);
+    snprintf(word[1], sizeof word[1], "%lu", all);
+    snprintf(word[2], sizeof word[2], "%lu", from);
+    snprintf(word[3], sizeof word[3], "%d", told);
+    MUST(posix_spawn(&child, path, actions, NULL, argv, environ) == 0);
+    return child;
+}
+void ended(pid_t child)
+{
+    int status;
+    MUST(waitpid(child, &status, 0) == child);
+    printf(" status %x\n", (unsigned)status);
+}
 int connected(struct sockaddr_in *a)
 {
     int s = socket(AF_INET, SOCK_STREAM, 0);
@@ -126,7 +150,6 @@ int fast_now(int fd)
 /* A conversation, after which a connection that can be fast is. */
 void warm(int fd, int server)
 {
-    int (*is_fast)(int);
     for (int i = 0; i < 64; i++) {
         char c = (char)i, d;
         if (!server) all_out(fd, &c, 1);
@@ -134,6 +157,5 @@ void warm(int fd, int server)
         MUST(d == c);
         if (server) all_out(fd, &c, 1);
     }
-    *(void **)&is_fast = dlsym(RTLD_DEFAULT, "fastsock_is_fast");
-    fprintf(stderr, "%s\n", is_fast && is_fast(fd) ? "fast" : "kernel");
+    fprintf(stderr, "%s\n", fast_now(fd) ? "fast" : "kernel");
 }

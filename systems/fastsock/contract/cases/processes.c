@@ -1,6 +1,5 @@
 /* Other processes and programs, other descriptors, other threads. */
 #include "cases.h"
-#include <spawn.h>
 #include <sys/resource.h>
 
 extern int __fcntl(int fd, int command, ...);

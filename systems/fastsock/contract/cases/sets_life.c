@@ -144,8 +144,6 @@ static void child_controls(int e, int op, int fd, unsigned events, unsigned word
     if (child == 0) { struct epoll_event want = {events, {.u32 = word}}; _exit(epoll_ctl(e, op, fd, &want) != 0); }
     MUST(waitpid(child, &status, 0) == child && status == 0);
 }
-/* All of it: what comes when the connection has gone back to the kernel is told of beside what is in the ring. */
-static void all_there(int fd, int n) { for (int there = 0; there < n; nap(1)) MUST(ioctl(fd, FIONREAD, &there) == 0); }
 /* What a child puts into a set that its parent has as well is in it when the child is gone, bytes that were there before included. */
 void set_filled(int fd, int server)
 {

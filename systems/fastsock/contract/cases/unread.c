@@ -1,33 +1,10 @@
 /* Bytes that nobody has read when somebody gets the connection who reads by calls that nobody sees: what becomes of them when more is done with it. */
 #include "cases.h"
-#include <spawn.h>
 #include <sys/resource.h>
 
 enum { LEFT = 30000 };
 extern char **environ;
 
-static void all_there(int fd, int n) { for (int there = 0; there < n; nap(1)) MUST(ioctl(fd, FIONREAD, &there) == 0); }
-/* A program that knows nothing of the library: it reads the bytes from `from` to `all` once it is told to. */
-static pid_t begin_reader(int s, unsigned long from, unsigned long all, int told)
-{
-    char path[500], word[4][20], *end, *argv[] = {path, word[0], word[1], word[2], word[3], NULL};
-    pid_t child;
-    snprintf(path, sizeof path, "%s", self);
-    MUST((end = strrchr(path, '/')) != NULL);
-    snprintf(end, 50, "/fastsock-reader");
-    snprintf(word[0], sizeof word[0], "%d", s);
-    snprintf(word[1], sizeof word[1], "%lu", all);
-    snprintf(word[2], sizeof word[2], "%lu", from);
-    snprintf(word[3], sizeof word[3], "%d", told);
-    MUST(posix_spawn(&child, path, NULL, NULL, argv, environ) == 0);
-    return child;
-}
-static void ended(pid_t child)
-{
-    int status;
-    MUST(waitpid(child, &status, 0) == child);
-    printf(" status %x\n", (unsigned)status);
-}
 /* The same connection by another descriptor, which came from elsewhere. */
 int handed_over(int s)
 {
@@ -97,7 +74,7 @@ void left_looked(int fd, int server)
             all_there(s, LEFT);
             MUST(pipe(p) == 0);
             if (way < 3) MUST((f = fdopen(dup(s), "r+")) != NULL);
-            else child = begin_reader(s, (unsigned long)takes, LEFT, p[0]);
+            else child = begin_reader(s, (unsigned long)takes, LEFT, p[0], NULL);
             printf("%d: peek %zd", way, recv(s, b, 1000, MSG_PEEK | MSG_DONTWAIT));
             check(b, 1000, 0);
             if (takes) { MUST(recv(s, b, 1, 0) == 1); check(b, 1, 0); all_in(s, b, (size_t)takes - 1); check(b, (size_t)takes - 1, 1); }
@@ -137,7 +114,7 @@ void little_room(int fd, int server)
         MUST((s = accept(l, NULL, NULL)) >= 0 && pipe(p) == 0);
         warm(s, 1);
         all_in(fd, &total, sizeof total);
-        child = begin_reader(s, 0, total, p[0]);
+        child = begin_reader(s, 0, total, p[0], NULL);
         sync_send(fd);
         sync_wait(fd);
         MUST(write(p[1], "g", 1) == 1);
