@@ -336,11 +336,14 @@ fn interval(plan: &Plan, size: u64, seen: &[(u32, f64)], common: &Common) -> Opt
     }
 }
 
-/// An interval with what the clock's resolution may hide, or none where it is not known or its ends lie a thousandfold apart: tables print
-/// none of those, and exports don't either.
+/// An interval with what the clock's resolution may hide, or none where it is not known or says nothing.
 fn told(found: Option<stats::Interval>, median: f64, rounding: f64) -> stats::Interval {
-    let says = |i: &stats::Interval| i.low <= 0.0 || i.high <= units::WIDEST * i.low;
-    found.map(|i| clock::widened(i, median, rounding)).filter(says).unwrap_or(stats::Interval::UNBOUNDED)
+    resolved(found.map(|i| clock::widened(i, median, rounding)))
+}
+
+/// An interval, or none where there is none or its ends lie a thousandfold apart: tables print none of those, and exports don't either.
+pub(crate) fn resolved(found: Option<stats::Interval>) -> stats::Interval {
+    found.filter(|i| i.low <= 0.0 || i.high <= units::WIDEST * i.low).unwrap_or(stats::Interval::UNBOUNDED)
 }
 
 fn share(part: u64, of: u64) -> f64 {

@@ -43,7 +43,7 @@ pub struct Sustained {
     pub throughput: f64,
     /// Mean time over the median of the short trials, at the same level of the machine.
     pub ratio: f64,
-    /// Its 95% interval; 0 to infinity where the trials can't give one.
+    /// Its 95% interval; 0 to infinity where the trials can't give one, or one whose ends lie a thousandfold apart.
     pub low: f64,
     /// Upper end.
     pub high: f64,
@@ -155,8 +155,8 @@ pub fn sustained<T: Borrow<[Trial]>>(
         let lasted = stats::mean(&long.iter().map(|(t, _)| length(t)).collect::<Vec<_>>());
         let own = apart.value.hypot(cut_off(log, lasted)) / (logs.len() as f64).sqrt();
         let reach = stats::student_t(stats::CONFIDENCE, apart.degrees) * own.hypot(error);
-        let (low, high) =
-            if reach.is_finite() { ((log - reach).exp(), (log + reach).exp()) } else { (0.0, f64::INFINITY) };
+        let interval = stats::Interval { low: (log - reach).exp(), high: (log + reach).exp() };
+        let stats::Interval { low, high } = figures::resolved(reach.is_finite().then_some(interval));
         // At the run's typical level, as the short trials' median is: else the two would not have the ratio that is told of them.
         let seconds = median * log.exp();
         Sustained {
@@ -367,6 +367,21 @@ mod tests {
         assert_eq!((found[0].low, found[0].high), (0.0, f64::INFINITY));
         assert!(!found[0].differs());
         assert!(sustained(&plan, transport::tcp::NAME, &[], [(8, &short[..])].into_iter(), &common).is_empty());
+    }
+
+    /// Two rounds in states far apart, each of which holds a long trial: their ratios lie so far apart that they say nothing.
+    #[test]
+    fn ratios_a_thousandfold_apart_have_no_interval() {
+        let plan = Plan::default();
+        let short: Vec<Trial> = (1..=10).map(|b| trial(b, 8, 2e-5, 2e-5, 50)).collect();
+        let common = Common::of(&plan, transport::tcp::NAME, Calibration::default(), [&short[..]].into_iter());
+        let of = |slow: f64| {
+            let long = [trial(3, 8, 2e-5, 2e-5, 15_000), trial(7, 8, 2e-5, slow * 2e-5, 15_000)];
+            sustained(&plan, transport::tcp::NAME, &long, [(8, &short[..])].into_iter(), &common).remove(0)
+        };
+        let (near, far) = (of(1.1), of(3.0));
+        assert!(near.high.is_finite() && near.high / near.low < units::WIDEST, "{near:?}");
+        assert_eq!((far.low, far.high), (0.0, f64::INFINITY), "{far:?}");
     }
 
     #[test]
