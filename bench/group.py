@@ -30,6 +30,8 @@ class Carrier:
     path: str
     promises: str
     of: str = "strata"
+    # Whether what it sends is datagrams, which can be lost.
+    datagrams: bool = True
 
 
 TOTAL, FIFO = "one order of all, virtual synchrony", "each sender's order, virtual synchrony"
@@ -40,6 +42,7 @@ CARRIERS = [
     Carrier("strata", "strata:label=strata", TOTAL + ", flow control, merging"),
     Carrier("strata, the report's stack", "strata:stack=TOTAL:MBRSHIP:FRAG:NAK:COM:udp,label=total", TOTAL),
     Carrier("strata, over multicast", "strata:stack=TOTAL:MBRSHIP:FRAG:NAK:COM:multicast,label=total-multicast", TOTAL),
+    Carrier("strata, over shared memory", "strata:stack=TOTAL:MBRSHIP:FRAG:NAK:COM:shm,label=total-shm", TOTAL, datagrams=False),
     Carrier("strata, FIFO", "strata:stack=MBRSHIP:FRAG:NAK:COM:udp,label=fifo", FIFO),
     Carrier("UDP multicast", "multicast:label=multicast", "neither arrival nor an order of all", "multicast"),
     Carrier("Corosync", "corosync:label=corosync", TOTAL, "corosync"),
@@ -76,6 +79,11 @@ exec "$@\""""
 
 def path_of(carrier, load):
     return carrier.path + (f",loss={load.loss:.0%}" if load.loss and carrier.of == "corosync" else "")
+
+
+def taken(carriers, load):
+    """Those that the load is for: nothing of shared memory is lost."""
+    return [carrier for carrier in carriers if carrier.datagrams or not load.loss]
 
 
 def command(carriers, load, out):
@@ -146,8 +154,10 @@ def part_group():
     carriers = here()
     rows, ratios, targets = {c.name: [c.name, c.promises] for c in carriers}, {c.name: [c.name] for c in carriers[1:]}, []
     for load in LOADS:
-        events = measured(carriers, load)
-        each = [figures(events, path, load.pattern) for path in range(len(carriers))]
+        taking = taken(carriers, load)
+        events = measured(taking, load)
+        of = {carrier.name: figures(events, path, load.pattern) for path, carrier in enumerate(taking)}
+        each = [of.get(carrier.name, {}) for carrier in carriers]
         for carrier, of in zip(carriers, each):
             rows[carrier.name].append(told(of, load))
         for carrier, of in zip(carriers[1:], each[1:]):

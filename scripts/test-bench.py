@@ -517,7 +517,10 @@ def carriers_of_a_group_are_measured_alike_and_lose_alike():
     # More rounds than an interval takes; casts are counted, and no time that opening a path took makes them fewer.
     assert group.FEWEST == pairs.FEWEST_PAIRS < group.ROUNDS
     for load in group.LOADS:
-        words = group.command(group.CARRIERS, load, "x")
+        taking = group.taken(group.CARRIERS, load)
+        # Nothing of shared memory is lost, so that its figure would not be of that load.
+        assert [carrier for carrier in group.CARRIERS if carrier not in taking] == [carrier for carrier in group.CARRIERS if load.loss and ":shm" in carrier.path], load
+        words = group.command(taking, load, "x")
         after = lambda flag: words[words.index(flag) + 1]
         assert (after("--trials"), after("--repeats"), after("--budget")) == (str(group.ROUNDS), str(load.repeats), "10min"), words
         assert load.repeats * load.messages >= 2000, load
