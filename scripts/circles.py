@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Import circles between the files of a crate: files of which each needs the other, directly or through more files.
 
-    scripts/circles.py        fails where there is one that KNOWN does not name, or one of KNOWN is gone
+    scripts/circles.py        fails where there is one
 
 A file that uses what a module above it defines makes no circle: a module's parts may know their whole. Tests may use anything. Imports
 are read from `use` lines and paths in the text, so that what macros make is not seen."""
@@ -11,19 +11,6 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent / "crates"
-
-# What stays, by crate: the files of a circle. ARCHITECTURE.md says why.
-KNOWN = {
-    "transport": [
-        (
-            "am any exec exec::echoed greet http http::link invite ip ip_stream local meet memcpy module::library module::link mptcp multicast "
-            "multicast::interface multicast::link multicast::meeting multicast::place multicast::sockets name packet pipe quic::config quic::datagrams quic::link "
-            "quic::meeting quic::pump quic::sockets registry sctp seqpacket shm shm::link shm::region shm::wait strata::meeting stream tcp "
-            "theory tls tls::duct udp unbuilt unix unixgram uring vsock websocket websocket::duct"
-        ).split(),
-    ],
-}
-
 
 def module(src, file):
     parts = file.relative_to(src).with_suffix("").parts
@@ -145,15 +132,9 @@ def main():
             failed += 1
             print(f"{crate.name}: the map in its crate doc lacks `{module}`")
     for crate in crates:
-        found, known = circles(needs(crate / "src")), KNOWN.get(crate.name, [])
-        for circle in found:
-            if not any(set(circle) <= set(k) for k in known):
-                failed += 1
-                print(f"{crate.name}: {' <-> '.join(circle)}")
-        for k in known:
-            if not any(set(circle) <= set(k) for circle in found):
-                failed += 1
-                print(f"{crate.name}: KNOWN names a circle that is gone: {' <-> '.join(k)}")
+        for circle in circles(needs(crate / "src")):
+            failed += 1
+            print(f"{crate.name}: {' <-> '.join(circle)}")
     print(f"{len(crates) - min(failed, len(crates))} passed, {failed} failed")
     sys.exit(1 if failed else 0)
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use measure::{Pattern, TrialSpec, Workspace, far, near};
-use transport::{AnyLink, End, LinkError, Patience, Settings, memcpy, shm};
+use transport::{AnyLink, LinkError, Patience, Settings, memcpy, shm};
 
 const TRIALS: u32 = 7;
 
@@ -42,7 +42,7 @@ fn fastest(link: &mut AnyLink, spec: &TrialSpec) -> Result<f64, measure::Session
 fn over_shm(spec: &TrialSpec) -> Result<f64, Box<dyn std::error::Error>> {
     let (here, file) = shm::Shm::create(&Settings::default(), &Patience::default())?;
     let there = shm::Shm::attach(file, &Settings::default(), &Patience::default())?;
-    let (mut here, mut there) = (AnyLink::Shm(End::new(here)), AnyLink::Shm(End::new(there)));
+    let (mut here, mut there) = (AnyLink::new(here), AnyLink::new(there));
     std::thread::scope(|threads| {
         threads.spawn(|| -> Result<(), measure::SessionError> {
             host::pin_this_thread(1).map_err(|e| LinkError::io("pinning", e))?;

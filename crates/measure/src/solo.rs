@@ -57,14 +57,15 @@ impl Solo {
                 transport::Ends::Echoed => None,
                 _ => Some(transport.solo(settings, &patience)?),
             };
-            let link = match link {
-                Some(AnyLink::Theory(mut link)) => {
+            let link = match link.map(AnyLink::into_end::<TheoryLink>) {
+                Some(Ok(mut link)) => {
                     if let Some(load) = load {
                         link.load(load.ways(), load.size);
                     }
                     Ends::Theory(link)
                 }
-                link => Ends::Copy(link, transport, settings.clone()),
+                Some(Err(other)) => Ends::Copy(Some(other), transport, settings.clone()),
+                None => Ends::Copy(None, transport, settings.clone()),
             };
             (link, transport.capabilities(settings))
         };

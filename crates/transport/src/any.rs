@@ -1,13 +1,14 @@
-//! A link of any transport, and the decorators around one.
+//! A link of any transport, with the memory of its messages, and the decorators around one.
 
+use std::any::Any;
 use std::time::Duration;
 
 use crate::clock::{Clock, Virtual};
 use crate::decorate::{Decorators, Faulty, Shaped, Sleeping, TraceFile, Traced};
 use crate::settings::Effective;
 use crate::{
-    AnyLink, Asked, Buffer, Capabilities, Collective, DatagramCounts, End, Group, Link, LinkError, OneSided, Patience,
-    Queued, TcpState,
+    Asked, Buffer, Capabilities, Collective, DatagramCounts, End, Group, Link, LinkError, OneSided, Patience, Queued,
+    TcpState,
 };
 
 /// Something to do with the end of a link of whatever type, compiled once for each.
@@ -18,64 +19,89 @@ pub trait Visit {
     fn visit<L: Link>(self, end: &mut End<L>) -> Self::Out;
 }
 
-/// Makes [`AnyLink`] of the transports' own links.
-macro_rules! links {
-    ($($(#[$built:meta])* $variant:ident($link:ty)),* $(,)?) => {
-        /// A link of any transport, with the memory of its messages. Call [`AnyLink::visit`] once a trial to get at the concrete type.
-        #[allow(clippy::large_enum_variant, reason = "there is one link a path; a box would cost the hot path a hop")]
-        #[allow(missing_docs, reason = "a variant is the transport of its name")]
-        pub enum AnyLink {
-            $($(#[$built])* $variant($crate::End<$link>),)*
-            /// A link that is reached by one indirect call an operation, such as one behind decorators.
-            Boxed($crate::End<Box<dyn $crate::Link>>),
-        }
+/// A type of link that [`AnyLink::visit`] compiles visitors for: what `links!` lists.
+#[diagnostic::on_unimplemented(
+    message = "loops are not compiled for links of type `{Self}`",
+    note = "add it to `links!` in registry.rs, or use `AnyLink::boxed`, which costs one indirect call an operation"
+)]
+pub trait Listed: Link + 'static {}
 
-        impl AnyLink {
-            /// Hands the end of the concrete link to `visitor`.
-            pub fn visit<V: $crate::any::Visit>(&mut self, visitor: V) -> V::Out {
-                match self {
-                    $($(#[$built])* AnyLink::$variant(end) => visitor.visit(end),)*
-                    AnyLink::Boxed(end) => visitor.visit(end),
-                }
-            }
+/// A link of any transport, with the memory of its messages. [`AnyLink::visit`] gets at the concrete type, once a trial: the registry
+/// has it, which knows all types, so that no transport needs to know of another one.
+pub struct AnyLink(Box<dyn Held>);
 
-            /// The link itself, for code off the hot path.
-            pub fn as_link(&self) -> &dyn $crate::Link {
-                match self {
-                    $($(#[$built])* AnyLink::$variant(end) => &**end,)*
-                    AnyLink::Boxed(end) => &**end,
-                }
-            }
-
-            /// The same, to use.
-            pub fn as_link_mut(&mut self) -> &mut dyn $crate::Link {
-                match self {
-                    $($(#[$built])* AnyLink::$variant(end) => &mut **end,)*
-                    AnyLink::Boxed(end) => &mut **end,
-                }
-            }
-
-            /// The link by itself; its memory ends.
-            pub(crate) fn boxed(self) -> Box<dyn $crate::Link> {
-                match self {
-                    $($(#[$built])* AnyLink::$variant(end) => Box::new(end.into_link()),)*
-                    AnyLink::Boxed(end) => end.into_link(),
-                }
-            }
-
-            /// Which link it is.
-            pub(crate) fn variant(&self) -> &'static str {
-                match self {
-                    $($(#[$built])* AnyLink::$variant(_) => stringify!($variant),)*
-                    AnyLink::Boxed(_) => "Boxed",
-                }
-            }
-        }
-    };
+/// An [`End`] whose type is known to who asks for it.
+trait Held: Any + Send {
+    fn link(&self) -> &dyn Link;
+    fn link_mut(&mut self) -> &mut dyn Link;
+    fn into_link(self: Box<Self>) -> Box<dyn Link>;
+    fn type_name(&self) -> &'static str;
 }
-pub(crate) use links;
+
+impl<L: Link + 'static> Held for End<L> {
+    fn link(&self) -> &dyn Link {
+        &**self
+    }
+    fn link_mut(&mut self) -> &mut dyn Link {
+        &mut **self
+    }
+    fn into_link(self: Box<Self>) -> Box<dyn Link> {
+        Box::new((*self).into_link())
+    }
+    fn type_name(&self) -> &'static str {
+        std::any::type_name::<L>()
+    }
+}
 
 impl AnyLink {
+    /// A link of a transport of this program.
+    pub fn new(link: impl Listed) -> Self {
+        Self(Box::new(End::new(link)))
+    }
+
+    /// Any other link, which is reached by one indirect call an operation.
+    pub fn boxed(link: Box<dyn Link>) -> Self {
+        Self(Box::new(End::new(link)))
+    }
+
+    /// The end, where its link is of this type.
+    pub fn end<L: Link + 'static>(&mut self) -> Option<&mut End<L>> {
+        let held: &mut dyn Any = &mut *self.0;
+        held.downcast_mut()
+    }
+
+    /// The end by itself, where its link is of this type.
+    ///
+    /// # Errors
+    /// It is of another type, and stays as it was.
+    pub fn into_end<L: Link + 'static>(mut self) -> Result<End<L>, Self> {
+        if self.end::<L>().is_none() {
+            return Err(self);
+        }
+        let held: Box<dyn Any> = self.0;
+        Ok(*held.downcast().expect("its type was asked for just now"))
+    }
+
+    /// The end of a link that [`AnyLink::boxed`] took, which all are that `links!` does not list.
+    pub(crate) fn boxed_end(&mut self) -> &mut End<Box<dyn Link>> {
+        self.end().expect("a link is of a type that is listed, or boxed: there is no other way to make one")
+    }
+
+    /// The link itself, for code off the hot path.
+    pub fn as_link(&self) -> &dyn Link {
+        self.0.link()
+    }
+
+    /// The same, to use.
+    pub fn as_link_mut(&mut self) -> &mut dyn Link {
+        self.0.link_mut()
+    }
+
+    /// The link by itself; its memory ends.
+    fn into_boxed(self) -> Box<dyn Link> {
+        self.into_end().map_or_else(|other| other.0.into_link(), End::into_link)
+    }
+
     /// The link behind the decorators that are asked for: a trace around a faulty one around a shaped one, on the
     /// link's own clock.
     pub fn altered(self, with: &Decorators, patience: &Patience) -> Self {
@@ -87,7 +113,7 @@ impl AnyLink {
     }
 
     fn on_clock<C: Clock + 'static>(self, with: &Decorators, patience: &Patience, clock: impl Fn() -> C) -> Self {
-        let mut link = self.boxed();
+        let mut link = self.into_boxed();
         if let Some(shape) = &with.shape {
             link = Box::new(Shaped::with_clock(link, shape, patience, clock()));
         }
@@ -97,13 +123,13 @@ impl AnyLink {
         if let Some(file) = &with.trace {
             link = Box::new(Traced::with_clock(link, TraceFile::append(file), clock()));
         }
-        AnyLink::Boxed(End::new(link))
+        AnyLink::boxed(link)
     }
 }
 
 impl std::fmt::Debug for AnyLink {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "AnyLink::{}(..)", self.variant())
+        write!(f, "AnyLink({})", self.0.type_name())
     }
 }
 

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, Protocol, SocketFlags, SocketType};
 use socket2::SockRef;
 
-use crate::registry::Address;
+use crate::port::Address;
 use crate::{Family, LinkError, Settings, Wait};
 
 /// The wait modes of IP sockets, the default first.

@@ -13,10 +13,10 @@ use crate::door::Door;
 use crate::ip::{self, bound_to, no_answer};
 use crate::meet::{Made, shake};
 use crate::patience::LOOK;
+use crate::port::{Accept, Acceptor, Address, Connect, Connector, NO_TRANSACTIONS, Transport};
 use crate::preload;
-use crate::registry::{Accept, Acceptor, Address, Connect, Connector, NO_TRANSACTIONS, Transport};
 use crate::stream::{Socket, Stream};
-use crate::sys;
+use crate::sys::{self, BACKLOG};
 use crate::{AnyLink, Capabilities, Link, LinkError, Name, OptionSpec, Patience, Proof, Settings, Wait};
 
 /// A transport of streams over IP: in what it differs from the others.
@@ -256,9 +256,6 @@ fn prepared<K: OverIp>(address: &SocketAddr, settings: &Settings) -> Result<Owne
     K::before(fd.as_fd(), settings)?;
     Ok(fd)
 }
-
-/// Connections that may wait to be accepted.
-pub(crate) const BACKLOG: i32 = 128;
 
 /// A listening socket at `at` and the address it got.
 pub(crate) fn listen<K: OverIp>(at: SocketAddr, settings: &Settings) -> Result<(OwnedFd, SocketAddr), LinkError> {

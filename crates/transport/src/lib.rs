@@ -11,9 +11,9 @@
 //!
 //! | module | job |
 //! |---|---|
-//! | [`port`] | the trait; what a link may have beside sends and receives: memory that a side exposes, put and get ([`OneSided`]); sends that complete later ([`Queued`]); members of a group, cast and deliver ([`Group`]); what all members do together ([`Collective`]) |
+//! | [`port`] | what a transport is ([`Transport`]) and where its sides meet; the trait of a link; what a link may have beside sends and receives: memory that a side exposes, put and get ([`OneSided`]); sends that complete later ([`Queued`]); members of a group, cast and deliver ([`Group`]); what all members do together ([`Collective`]) |
 //! | `capabilities` `link_error` | what a transport can do, as data; what a link can meet |
-//! | [`registry`] | the transports by name; the port that each is |
+//! | [`registry`] | the transports by name; the types of links that loops are compiled for |
 //! | `name` | a name, checked where it enters |
 //! | [`options`] [`settings`] `checked` | what can be set on a path, as data; what was, and what took effect; the one held against the other |
 //! | [`buffer`] | page-aligned memory with a chosen alignment and offset |
@@ -94,7 +94,7 @@ mod watchdog;
 pub mod websocket;
 mod zerocopy;
 
-pub use any::Visit;
+pub use any::{AnyLink, Visit};
 pub use buffer::Buffer;
 pub use capabilities::{Capabilities, Semantics};
 pub use checked::SettingError;
@@ -104,11 +104,10 @@ pub use name::{BadName, Name};
 pub use options::OptionSpec;
 pub use patience::Patience;
 pub use port::{
-    Collective, Delivered, Group, Link, OneSided, Order, Queued, VisitCollective, VisitGroup, VisitOneSided,
-    VisitQueued, WORD,
+    Acceptor, Address, Collective, Connector, Delivered, Ends, Group, Link, OneSided, Order, Queued, Transport,
+    VisitCollective, VisitGroup, VisitOneSided, VisitQueued, WORD,
 };
 pub use proof::Proof;
-pub use registry::{Acceptor, Address, AnyLink, Connector, Ends, Transport};
 pub use settings::{Family, Settings, Value, Wait};
 pub use sys::anywhere;
 pub use tcp_state::TcpState;

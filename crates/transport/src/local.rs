@@ -10,7 +10,7 @@ use rustix::net::SocketType;
 use crate::door::Door;
 use crate::meet::Made;
 use crate::meet::{self, Place};
-use crate::registry::{Accept, Acceptor, Address, Connect, Connector, NO_TRANSACTIONS, Transport};
+use crate::port::{Accept, Acceptor, Address, Connect, Connector, NO_TRANSACTIONS, Transport};
 use crate::stream::{Socket, Stream};
 use crate::{AnyLink, Capabilities, LinkError, Name, OptionSpec, Patience, Proof, Settings, Wait};
 

@@ -12,9 +12,8 @@ use rustix::net::{
 };
 
 use crate::folder::{Folder, MEET};
-use crate::ip_stream::BACKLOG;
 use crate::patience::LOOK;
-use crate::sys::{self, Idle, RECEIVING, SENDING};
+use crate::sys::{self, BACKLOG, Idle, RECEIVING, SENDING};
 use crate::{Link, LinkError, Patience, Proof, Settings, Wait};
 
 /// A listening UNIX socket in a folder of its own. Both go when this value does.

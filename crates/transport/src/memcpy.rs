@@ -6,8 +6,8 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use crate::registry::{Ends, Transport};
-use crate::{AnyLink, Buffer, Capabilities, End, Link, LinkError, Name, OptionSpec, Patience, Settings};
+use crate::port::{Ends, Transport};
+use crate::{AnyLink, Buffer, Capabilities, Link, LinkError, Name, OptionSpec, Patience, Settings};
 
 /// What it is called.
 pub const NAME: Name = Name::literal("memcpy");
@@ -39,7 +39,7 @@ impl Transport for Copies {
         &[]
     }
     fn solo(&self, _: &Settings, _: &Patience) -> Result<AnyLink, LinkError> {
-        Ok(AnyLink::Memcpy(End::new(Memcpy::new())))
+        Ok(AnyLink::new(Memcpy::new()))
     }
 }
 

@@ -16,7 +16,7 @@ use crate::options::{self, FAMILY, SOCKBUF};
 use crate::settings::Effective;
 use crate::stream::{Socket, Stream};
 use crate::tcp::{self, CONGESTION, NODELAY};
-use crate::{AnyLink, Capabilities, End, LinkError, Name, OptionSpec, Settings, Wait, sys};
+use crate::{AnyLink, Capabilities, LinkError, Name, OptionSpec, Settings, Wait, sys};
 
 /// What it is called.
 pub const NAME: Name = Name::literal("mptcp");
@@ -62,7 +62,7 @@ impl Plain for Mptcps {
         Ok(Stream::new(Socket::new(fd, capabilities, made.wait, None, effective)?, &made.patience))
     }
     fn met(link: Mptcp, _: &Made) -> Result<AnyLink, LinkError> {
-        Ok(AnyLink::Mptcp(End::new(link.watched()?)))
+        Ok(AnyLink::new(link.watched()?))
     }
 }
 

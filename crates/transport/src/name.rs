@@ -5,12 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-use crate::registry;
+use serde::{Serialize, Serializer};
 
 /// A transport's name: lower-case letters, digits, `-` and `_`, at most [`Name::LONGEST`] of them, a letter or digit first.
-/// Whether this program has such a transport, [`registry::find`] says.
+/// Whether this program has such a transport, [`registry::find`](crate::registry::find) says.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(&'static str);
 
@@ -39,14 +37,11 @@ impl Name {
         Self(text)
     }
 
-    /// The name that `text` is.
-    pub fn new(text: &str) -> Result<Self, BadName> {
+    /// The name that `text` is, of a transport that is not here: kept for as long as the process lives.
+    pub(crate) fn unknown(text: &str) -> Result<Self, BadName> {
         static UNKNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
         if !well_formed(text.as_bytes()) {
             return Err(BadName::Form(units::received::clean(text, 40)));
-        }
-        if let Some(known) = registry::names().chain([Name::ALONE]).find(|name| name.0 == text) {
-            return Ok(known);
         }
         let mut unknown = UNKNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(name) = unknown.get(text) {
@@ -97,12 +92,6 @@ impl std::fmt::Display for Name {
 impl Serialize for Name {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.0)
-    }
-}
-
-impl<'de> Deserialize<'de> for Name {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Name::new(&Cow::<str>::deserialize(deserializer)?).map_err(serde::de::Error::custom)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::options::{self, Moved, SOCKBUF};
 use crate::settings::Effective;
 use crate::stream::{Duct, Stream};
 use crate::watchdog::{self, Watchdog};
-use crate::{AnyLink, Capabilities, End, LinkError, Name, OptionSpec, Patience, Proof, Settings, Wait};
+use crate::{AnyLink, Capabilities, LinkError, Name, OptionSpec, Patience, Proof, Settings, Wait};
 
 /// What it is called.
 pub const NAME: Name = Name::literal("pipe");
@@ -53,12 +53,12 @@ impl Local for Pipes {
         let ((reader, writer), theirs) = pair(&made.settings)?;
         let link = link(reader, writer, made.wait, &made.patience)?;
         meet::hand_over(fd.as_fd(), &proof.far, &[theirs.0.as_fd(), theirs.1.as_fd()])?;
-        Ok(AnyLink::Pipe(End::new(link)))
+        Ok(AnyLink::new(link))
     }
     fn near(fd: OwnedFd, _: &Path, made: &Made, proof: &Proof) -> Result<AnyLink, LinkError> {
         meet::hand_over(fd.as_fd(), &proof.near, &[])?;
         let [reader, writer] = meet::take_over(fd.as_fd(), &proof.far, &made.patience)?;
-        Ok(AnyLink::Pipe(End::new(link(reader, writer, made.wait, &made.patience)?)))
+        Ok(AnyLink::new(link(reader, writer, made.wait, &made.patience)?))
     }
 }
 

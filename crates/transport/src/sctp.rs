@@ -21,7 +21,7 @@ use crate::settings::Effective;
 use crate::stream::{Socket, Stream};
 use crate::sys;
 use crate::tcp::NODELAY;
-use crate::{AnyLink, Capabilities, End, LinkError, Name, OptionSpec, Settings, Wait};
+use crate::{AnyLink, Capabilities, LinkError, Name, OptionSpec, Settings, Wait};
 
 /// What it is called.
 pub const NAME: Name = Name::literal("sctp");
@@ -107,7 +107,7 @@ impl Plain for Sctps {
         Ok(Stream::new(socket.in_pieces(PIECE.min(buffer / 2)), &made.patience))
     }
     fn met(link: Sctp, _: &Made) -> Result<AnyLink, LinkError> {
-        Ok(AnyLink::Sctp(End::new(link.watched()?)))
+        Ok(AnyLink::new(link.watched()?))
     }
 }
 

@@ -8,7 +8,7 @@ use rustix::net::SocketType;
 use crate::local::Local;
 use crate::meet::{Made, shake};
 use crate::packet::{self, Packets};
-use crate::{AnyLink, Capabilities, End, Link, LinkError, Name, OptionSpec, Proof, Settings};
+use crate::{AnyLink, Capabilities, Link, LinkError, Name, OptionSpec, Proof, Settings};
 
 /// What it is called.
 pub const NAME: Name = Name::literal("seqpacket");
@@ -46,12 +46,12 @@ impl Local for Seqpackets {
     fn far(fd: OwnedFd, at: &Path, made: &Made, proof: &Proof) -> Result<AnyLink, LinkError> {
         let mut link = Seqpacket::new(fd, None, at, made)?;
         link.send(&proof.far)?;
-        Ok(AnyLink::Seqpacket(End::new(link)))
+        Ok(AnyLink::new(link))
     }
     fn near(fd: OwnedFd, at: &Path, made: &Made, proof: &Proof) -> Result<AnyLink, LinkError> {
         let mut link = Seqpacket::new(fd, None, at, made)?;
         shake(&mut link, proof)?;
-        Ok(AnyLink::Seqpacket(End::new(link)))
+        Ok(AnyLink::new(link))
     }
 }
 

@@ -15,6 +15,9 @@ use crate::{LinkError, Patience, Settings, Wait};
 pub(crate) const SENDING: &str = "sending";
 pub(crate) const RECEIVING: &str = "receiving";
 
+/// Connections that may wait to be accepted.
+pub(crate) const BACKLOG: i32 = 128;
+
 /// Keeps count of a wait without progress. It reads the clock only once nothing has moved for a while.
 #[derive(Debug, Default)]
 pub(crate) struct Idle {

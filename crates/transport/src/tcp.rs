@@ -13,7 +13,7 @@ use crate::preload::{self, PRELOAD};
 use crate::settings::Effective;
 use crate::stream::{Socket, Stream};
 use crate::sys;
-use crate::{AnyLink, Capabilities, End, LinkError, Name, OptionSpec, Settings, Wait};
+use crate::{AnyLink, Capabilities, LinkError, Name, OptionSpec, Settings, Wait};
 
 /// What it is called.
 pub const NAME: Name = Name::literal("tcp");
@@ -113,7 +113,7 @@ impl Plain for Tcps {
         Ok(Stream::new(socket(fd, made)?.below(loaded), &made.patience))
     }
     fn met(link: Tcp, _: &Made) -> Result<AnyLink, LinkError> {
-        Ok(AnyLink::Tcp(End::new(link.watched()?)))
+        Ok(AnyLink::new(link.watched()?))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Transports that this program was built without: they are listed, and say which command builds them in.
 
 use crate::options::OptionSpec;
-use crate::registry::Transport;
+use crate::port::Transport;
 use crate::{Capabilities, LinkError, Name, Settings};
 
 /// What is known of a transport whose code is a cargo feature.

@@ -7,7 +7,7 @@ use crate::local::{self, Local};
 use crate::meet::{Made, shake};
 use crate::options::{self, SOCKBUF};
 use crate::stream::{Socket, Stream};
-use crate::{AnyLink, Capabilities, End, Link, LinkError, Name, OptionSpec, Proof, Settings, sys};
+use crate::{AnyLink, Capabilities, Link, LinkError, Name, OptionSpec, Proof, Settings, sys};
 
 /// What it is called.
 pub const NAME: Name = Name::literal("unix");
@@ -49,12 +49,12 @@ impl Local for UnixStreams {
     fn far(fd: OwnedFd, at: &Path, made: &Made, proof: &Proof) -> Result<AnyLink, LinkError> {
         let mut link = link(fd, Some(at), made)?;
         link.send(&proof.far)?;
-        Ok(AnyLink::Unix(End::new(link.watched()?)))
+        Ok(AnyLink::new(link.watched()?))
     }
     fn near(fd: OwnedFd, at: &Path, made: &Made, proof: &Proof) -> Result<AnyLink, LinkError> {
         let mut link = link(fd, Some(at), made)?;
         shake(&mut link, proof)?;
-        Ok(AnyLink::Unix(End::new(link.watched()?)))
+        Ok(AnyLink::new(link.watched()?))
     }
 }
 

@@ -12,7 +12,7 @@ use rustix::net::SocketType;
 use crate::local::Local;
 use crate::meet::{self, Made};
 use crate::packet::{self, Packets};
-use crate::{AnyLink, Capabilities, End, LinkError, Name, OptionSpec, Proof, Settings};
+use crate::{AnyLink, Capabilities, LinkError, Name, OptionSpec, Proof, Settings};
 
 /// What it is called.
 pub const NAME: Name = Name::literal("unixgram");
@@ -48,12 +48,12 @@ impl Local for UnixDatagrams {
     fn far(life: OwnedFd, at: &Path, made: &Made, proof: &Proof) -> Result<AnyLink, LinkError> {
         let (mine, theirs) = packet::connected(SocketType::DGRAM)?;
         meet::hand_over(life.as_fd(), &proof.far, &[theirs.as_fd()])?;
-        Ok(AnyLink::Unixgram(End::new(Packets::new(mine, Some(life), at, made)?)))
+        Ok(AnyLink::new(Packets::new(mine, Some(life), at, made)?))
     }
     fn near(life: OwnedFd, at: &Path, made: &Made, proof: &Proof) -> Result<AnyLink, LinkError> {
         meet::hand_over(life.as_fd(), &proof.near, &[])?;
         let [mine] = meet::take_over(life.as_fd(), &proof.far, &made.patience)?;
-        Ok(AnyLink::Unixgram(End::new(Packets::new(mine, Some(life), at, made)?)))
+        Ok(AnyLink::new(Packets::new(mine, Some(life), at, made)?))
     }
 }
 

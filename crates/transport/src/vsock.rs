@@ -12,16 +12,15 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
 
 use crate::door::Door;
-use crate::ip_stream::BACKLOG;
 use crate::local::{self, WAITS};
 use crate::meet::{Made, shake};
 use crate::options::{self, Answer, Form, Knob, Moved, SOCKBUF};
 use crate::patience::LOOK;
-use crate::registry::{Accept, Acceptor, Address, Connect, Connector, Transport};
+use crate::port::{Accept, Acceptor, Address, Connect, Connector, Transport};
 use crate::settings::Effective;
 use crate::stream::{Socket, Stream};
-use crate::sys;
-use crate::{AnyLink, Capabilities, End, Link, LinkError, Name, OptionSpec, Patience, Proof, Settings};
+use crate::sys::{self, BACKLOG};
+use crate::{AnyLink, Capabilities, Link, LinkError, Name, OptionSpec, Patience, Proof, Settings};
 
 /// What it is called.
 pub const NAME: Name = Name::literal("vsock");
@@ -147,7 +146,7 @@ impl Accept for Listener {
     fn accept(&mut self, proof: &Proof) -> Result<AnyLink, LinkError> {
         let mut link = link(self.door.accept(&proof.near)?, &self.made)?;
         link.send(&proof.far)?;
-        Ok(AnyLink::Vsock(End::new(link.watched()?)))
+        Ok(AnyLink::new(link.watched()?))
     }
     fn transaction(&mut self, proof: &Proof, request: &mut [u8], response: &[u8]) -> Result<(), LinkError> {
         link(self.door.accept(&proof.near)?, &self.made)?.answer_once(proof, request, response)
@@ -171,7 +170,7 @@ impl Connect for Dialler {
     fn connect(&mut self, proof: &Proof) -> Result<AnyLink, LinkError> {
         let mut link = self.connected()?;
         shake(&mut link, proof)?;
-        Ok(AnyLink::Vsock(End::new(link.watched()?)))
+        Ok(AnyLink::new(link.watched()?))
     }
     fn transaction(&mut self, proof: &Proof, request: &[u8], response: &mut [u8]) -> Result<(), LinkError> {
         self.connected()?.ask_once(proof, request, response)

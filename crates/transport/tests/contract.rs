@@ -337,7 +337,7 @@ fn kinds_within_one_process_give_back_what_they_got() {
     theory.set_role(FarRole::Echo);
     theory.keep_contents(true);
     let solo = |name: Name| name.transport().unwrap().solo(&transport::Settings::default(), &patience(10.0).0);
-    for mut link in [solo(memcpy::NAME).unwrap(), AnyLink::Theory(End::new(theory))] {
+    for mut link in [solo(memcpy::NAME).unwrap(), AnyLink::new(theory)] {
         assert!(!link.capabilities().two_ended);
         for size in SIZES {
             let (message, mut back) = (content(size, 5), vec![0; size]);

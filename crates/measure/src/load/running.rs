@@ -234,8 +234,8 @@ mod tests {
             let half =
                 |out, into, side: usize, left| Half { out, into, stop: Arc::clone(&stops[side]), left, reliable };
             let left = if number == 0 { breaks } else { usize::MAX };
-            ends[0].push(AnyLink::Boxed(End::new(Box::new(half(a, d, 0, usize::MAX)))));
-            ends[1].push(AnyLink::Boxed(End::new(Box::new(half(c, b, 1, left)))));
+            ends[0].push(AnyLink::boxed(Box::new(half(a, d, 0, usize::MAX))));
+            ends[1].push(AnyLink::boxed(Box::new(half(c, b, 1, left))));
         }
         (ends, stops.map(|stop| Workspace::new(true).halted_by(stop).halt()))
     }

@@ -20,7 +20,7 @@ pub use link::Am;
 use crate::local::Local;
 use crate::meet::{self, Made};
 use crate::options::{Answer, Form, OptionSpec, wait};
-use crate::{AnyLink, Capabilities, End, LinkError, Name, Proof, Semantics, Settings, Wait};
+use crate::{AnyLink, Capabilities, LinkError, Name, Proof, Semantics, Settings, Wait};
 
 /// What it is called.
 pub const NAME: Name = Name::literal("am");
@@ -155,5 +155,5 @@ impl Local for ActiveMessages {
 /// The link over an endpoint that has met its peer.
 fn linked(endpoint: Result<am::Endpoint<inbox::Inbox>, am::Error>, made: &Made) -> Result<AnyLink, LinkError> {
     let endpoint = endpoint.map_err(|e| link::of(e, "meeting over Active Messages"))?;
-    Ok(AnyLink::Am(End::new(Am::new(endpoint, Kind::of(&made.settings), &made.patience)?)))
+    Ok(AnyLink::new(Am::new(endpoint, Kind::of(&made.settings), &made.patience)?))
 }

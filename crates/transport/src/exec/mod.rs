@@ -17,8 +17,8 @@ use std::os::unix::net::UnixStream;
 pub use echoed::Echoed;
 
 use crate::options::Form;
-use crate::registry::{Ends, Transport};
-use crate::{AnyLink, Capabilities, End, LinkError, Name, OptionSpec, Patience, Settings};
+use crate::port::{Ends, Transport};
+use crate::{AnyLink, Capabilities, LinkError, Name, OptionSpec, Patience, Settings};
 use child::Child;
 
 /// What it is called.
@@ -100,7 +100,7 @@ impl Transport for Exec {
                 ));
             }
         };
-        Ok(AnyLink::Exec(End::new(link)))
+        Ok(AnyLink::new(link))
     }
 }
 

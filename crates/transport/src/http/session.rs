@@ -106,12 +106,12 @@ impl Sessions for HttpOverTcp {
     fn accepted(fd: OwnedFd, made: &Made, proof: &Proof, (): &()) -> Result<AnyLink, LinkError> {
         let mut link = far(fd, made)?;
         link.send(&proof.far)?;
-        Ok(AnyLink::Http(crate::End::new(link.helped()?)))
+        Ok(AnyLink::new(link.helped()?))
     }
     fn connected(fd: OwnedFd, made: &Made, proof: &Proof, (): &()) -> Result<AnyLink, LinkError> {
         let mut link = near(fd, made, proof)?;
         far_shown(&mut link, proof)?;
-        Ok(AnyLink::Http(crate::End::new(link.helped()?)))
+        Ok(AnyLink::new(link.helped()?))
     }
     fn answers(
         fd: OwnedFd,

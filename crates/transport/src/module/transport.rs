@@ -16,8 +16,8 @@ use super::library::{Declared, Library, Unloadable};
 use super::link::{ModuleLink, Seat, shown};
 use crate::meet::far_shown;
 use crate::options::{Form, Knob, Moved};
-use crate::registry::{Accept, Acceptor, Address, Connect, Connector, Transport};
-use crate::{AnyLink, Capabilities, End, Link, LinkError, Name, OptionSpec, Patience, Proof, Semantics, Settings};
+use crate::port::{Accept, Acceptor, Address, Connect, Connector, Transport};
+use crate::{AnyLink, Capabilities, Link, LinkError, Name, OptionSpec, Patience, Proof, Semantics, Settings};
 
 /// Longest address that a module gives.
 const ADDRESS: usize = 4000;
@@ -394,7 +394,7 @@ impl Transport for Module {
             return Err(LinkError::Unsupported("be a group of one member"));
         };
         first.join(links.collect(), Seat::new(0, members))?;
-        Ok(AnyLink::Module(End::new(first)))
+        Ok(AnyLink::new(first))
     }
 }
 
@@ -475,7 +475,7 @@ impl Accept for Listener {
                 if let Some(seat) = seat {
                     link.join(Vec::new(), seat)?;
                 }
-                return Ok(AnyLink::Module(End::new(link)));
+                return Ok(AnyLink::new(link));
             }
         }
     }
@@ -523,6 +523,6 @@ impl Dialler {
 
 impl Connect for Dialler {
     fn connect(&mut self, proof: &Proof) -> Result<AnyLink, LinkError> {
-        Ok(AnyLink::Module(End::new(self.connected(proof, None)?)))
+        Ok(AnyLink::new(self.connected(proof, None)?))
     }
 }

@@ -353,7 +353,7 @@ impl Link for Multicast {
 mod tests {
     use super::super::TRANSPORT;
     use super::*;
-    use crate::registry::Transport;
+    use crate::port::Transport;
     use crate::{AnyLink, Proof, Settings};
 
     /// The members of a group of three.
@@ -369,11 +369,7 @@ mod tests {
             let near = TRANSPORT.gather(&settings, &told, &proofs, &patience).unwrap();
             std::iter::once(near).chain(far.into_iter().map(|far| far.join().unwrap().unwrap())).collect()
         });
-        let member = |link| match link {
-            AnyLink::Multicast(end) => end.into_link(),
-            other => panic!("{other:?}"),
-        };
-        links.into_iter().map(member).collect()
+        links.into_iter().map(|link| link.into_end::<Multicast>().unwrap().into_link()).collect()
     }
 
     #[test]

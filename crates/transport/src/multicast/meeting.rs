@@ -7,8 +7,8 @@ use super::interface::{Interface, any};
 use super::link::{Multicast, Seat};
 use super::place::Place;
 use crate::meet::Made;
-use crate::registry::{Accept, Address, Connect};
-use crate::{AnyLink, End, LinkError, Proof, invite, ip, sys};
+use crate::port::{Accept, Address, Connect};
+use crate::{AnyLink, LinkError, Proof, invite, ip, sys};
 
 /// Bytes of an invitation.
 const INVITATION: usize = 58;
@@ -78,7 +78,7 @@ impl Accept for Door {
         // Only now: what is cast after the answer arrives.
         invite::answer(&own, proof, near)?;
         let seat = Seat { group, key, rank, members, met: vec![(0, near)] };
-        Ok(AnyLink::Multicast(End::new(Multicast::new(joined, own, seat, (&place, &interface), &self.made)?)))
+        Ok(AnyLink::new(Multicast::new(joined, own, seat, (&place, &interface), &self.made)?))
     }
 }
 
@@ -108,7 +108,7 @@ impl Host {
             met.push((rank, invite::invite(&own, *door, proof, &invitation, patience, readable)?));
         }
         let seat = Seat { group, key, rank: 0, members, met };
-        Ok(AnyLink::Multicast(End::new(Multicast::new(joined, own, seat, (&place, &interface), &self.made)?)))
+        Ok(AnyLink::new(Multicast::new(joined, own, seat, (&place, &interface), &self.made)?))
     }
 }
 

@@ -35,7 +35,7 @@ use self::place::Place;
 use crate::ip;
 use crate::meet::Made;
 use crate::options::{self, FAMILY, Form, LOSS_TIMEOUT, SOCKBUF};
-use crate::registry::{Acceptor, Address, Connector, Transport};
+use crate::port::{Acceptor, Address, Connector, Transport};
 use crate::{AnyLink, Capabilities, Family, LinkError, Name, OptionSpec, Patience, Proof, Semantics, Settings};
 
 /// What it is called.

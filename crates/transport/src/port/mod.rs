@@ -7,6 +7,7 @@ mod collective;
 mod group;
 mod one_sided;
 mod queued;
+mod transport;
 
 use std::time::Duration;
 
@@ -14,6 +15,8 @@ pub use self::collective::{Collective, VisitCollective, WORD};
 pub use self::group::{Delivered, Group, Order, VisitGroup};
 pub use self::one_sided::{OneSided, VisitOneSided};
 pub use self::queued::{Queued, VisitQueued};
+pub(crate) use self::transport::NO_TRANSACTIONS;
+pub use self::transport::{Accept, Acceptor, Address, Connect, Connector, Ends, Line, Transport};
 use crate::clock::Virtual;
 use crate::settings::Effective;
 use crate::{Asked, Buffer, Capabilities, DatagramCounts, LinkError, TcpState};

@@ -16,9 +16,9 @@ use crate::greet::{self, DatagramDoor};
 use crate::ip::{self, busy_poll};
 use crate::meet::Made;
 use crate::options::LOSS_TIMEOUT;
-use crate::registry::{Accept, Acceptor, Address, Connect, Connector, Transport};
+use crate::port::{Accept, Acceptor, Address, Connect, Connector, Transport};
 use crate::udp::Greeting;
-use crate::{AnyLink, Capabilities, End, LinkError, Name, OptionSpec, Patience, Proof, Settings, Wait, tls};
+use crate::{AnyLink, Capabilities, LinkError, Name, OptionSpec, Patience, Proof, Settings, Wait, tls};
 
 /// The transport.
 pub static TRANSPORT: QuicOverUdp = QuicOverUdp;
@@ -115,7 +115,7 @@ impl Accept for Listener {
         let known = known(settings, &plug);
         let greeting = Greeting { theirs: proof.near, answer: Some(proof.far) };
         let pump = Pump::far(plug, Arc::clone(&self.config), greeting, window(settings).saturating_mul(8))?;
-        Ok(AnyLink::Quic(End::new(Quic::open(pump, false, proof, &self.made, known)?)))
+        Ok(AnyLink::new(Quic::open(pump, false, proof, &self.made, known)?))
     }
 }
 
@@ -134,6 +134,6 @@ impl Connect for Dialler {
         let known = known(settings, &plug);
         let greeting = Greeting { theirs: proof.far, answer: None };
         let pump = Pump::near(plug, self.config.clone(), greeting, window(settings).saturating_mul(8))?;
-        Ok(AnyLink::Quic(End::new(Quic::open(pump, true, proof, &self.made, known)?)))
+        Ok(AnyLink::new(Quic::open(pump, true, proof, &self.made, known)?))
     }
 }

@@ -1,16 +1,19 @@
 //! The Link port over the ring.
 
+mod region;
+pub(super) mod wait;
+
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
+use self::region::Regions;
+use self::wait::Want;
 use super::idle::Idle;
 use super::map::Map;
 use super::place::Piece;
-use super::region::Regions;
 use super::ring::{BadIndex, Consumer, Producer, Turn};
 use super::slot::{INLINE, Said};
 use super::sync::Ordering;
-use super::wait::Want;
 use crate::settings::Effective;
 use crate::{Capabilities, Link, LinkError, OneSided, Patience, Semantics, Settings, VisitOneSided, Wait, sys};
 

@@ -13,9 +13,7 @@
 //! | `idle` | spinning, yielding, when to look at the clock |
 //! | `file` | sealed memory, its checks, copies in and out |
 //! | `map` | what lies in the memory of a link |
-//! | `region` | one-sided access to memory that a side exposes |
-//! | `wait` | waiting for the peer, and giving up |
-//! | `link` | the Link port on top |
+//! | `link` | the Link port on top; its parts: `region`, one-sided access to memory that a side exposes; `wait`, waiting for the peer, and giving up |
 //! | `model` | loom's check of ring and bell |
 
 mod bell;
@@ -24,11 +22,9 @@ mod idle;
 mod link;
 mod map;
 mod place;
-mod region;
 mod ring;
 mod slot;
 mod sync;
-mod wait;
 
 #[cfg(all(test, loom))]
 mod model;
@@ -43,7 +39,7 @@ pub use link::Shm;
 use crate::local::Local;
 use crate::meet::{self, Made};
 use crate::options;
-use crate::{AnyLink, Capabilities, End, LinkError, Name, OptionSpec, Proof, Settings, Wait};
+use crate::{AnyLink, Capabilities, LinkError, Name, OptionSpec, Proof, Settings, Wait};
 
 /// What it is called.
 pub const NAME: Name = Name::literal("shm");
@@ -73,13 +69,13 @@ impl Local for SharedMemory {
         let (mut link, file) = Shm::create(&made.settings, &made.patience)?;
         meet::hand_over(fd.as_fd(), &proof.far, &[file.as_fd()])?;
         link.watch(fd);
-        Ok(AnyLink::Shm(End::new(link)))
+        Ok(AnyLink::new(link))
     }
     fn near(fd: OwnedFd, _: &Path, made: &Made, proof: &Proof) -> Result<AnyLink, LinkError> {
         meet::hand_over(fd.as_fd(), &proof.near, &[])?;
         let [file] = meet::take_over(fd.as_fd(), &proof.far, &made.patience)?;
         let mut link = Shm::attach(file, &made.settings, &made.patience)?;
         link.watch(fd);
-        Ok(AnyLink::Shm(End::new(link)))
+        Ok(AnyLink::new(link))
     }
 }

@@ -12,10 +12,10 @@ use std::time::Duration;
 use super::Shm;
 use super::bell::Futex;
 use super::link::capabilities;
+use super::link::wait::Want;
 use super::place::{CHUNK, DATA};
 use super::slot::INLINE;
 use super::sync::{AtomicU32, Ordering};
-use super::wait::Want;
 use crate::{Link, LinkError, Patience, Settings, Wait};
 
 fn settings(wait: Wait) -> Settings {

@@ -14,11 +14,9 @@ use super::member::Member;
 use super::{MOST, NAME, OPTIONS, SPOKEN, SUMMARY, WAITS, capabilities, carrier_of, order_of, stack_of};
 use crate::meet::Made;
 use crate::patience::LOOK;
-use crate::registry::{Accept, Acceptor, Address, Connect, Connector, Transport};
+use crate::port::{Accept, Acceptor, Address, Connect, Connector, Transport};
 use crate::settings::Effective;
-use crate::{
-    AnyLink, Capabilities, End, Family, LinkError, Name, OptionSpec, Patience, Proof, Settings, invite, ip, sys,
-};
+use crate::{AnyLink, Capabilities, Family, LinkError, Name, OptionSpec, Patience, Proof, Settings, invite, ip, sys};
 
 /// The transport.
 pub static TRANSPORT: Groups = Groups;
@@ -236,7 +234,7 @@ fn complete(mut group: Joined, now: Option<Arc<View>>, members: u16, made: &Made
     };
     let member = Member::new(group, view.members.clone(), u32::from(rank));
     let (order, can) = (order_of(settings), capabilities(settings));
-    Ok(AnyLink::Strata(End::new(Strata::new(member, order, can, effective, made.wait, made.patience.clone())?)))
+    Ok(AnyLink::new(Strata::new(member, order, can, effective, made.wait, made.patience.clone())?))
 }
 
 /// The far side's door.

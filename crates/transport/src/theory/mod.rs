@@ -30,9 +30,9 @@ pub use link::TheoryLink;
 pub use parse::settings;
 
 use crate::options::{Form, Knob, LOSS_TIMEOUT, Moved, SOCKBUF};
-use crate::registry::{Ends, Line, Transport};
+use crate::port::{Ends, Line, Transport};
 use crate::settings::LOSS;
-use crate::{AnyLink, Capabilities, End, LinkError, Name, OptionSpec, Settings};
+use crate::{AnyLink, Capabilities, LinkError, Name, OptionSpec, Settings};
 
 /// What it is called.
 pub const NAME: Name = Name::literal("theory");
@@ -79,7 +79,7 @@ impl Transport for Model {
     }
     fn solo(&self, settings: &Settings, _: &crate::Patience) -> Result<AnyLink, LinkError> {
         let theory = Theory::of(settings).with_sockbuf(settings.whole(SOCKBUF.name));
-        Ok(AnyLink::Theory(End::new(TheoryLink::new(&theory, settings.real(LOSS_TIMEOUT.name).unwrap_or(LOSS)))))
+        Ok(AnyLink::new(TheoryLink::new(&theory, settings.real(LOSS_TIMEOUT.name).unwrap_or(LOSS))))
     }
 }
 

@@ -18,7 +18,7 @@ use crate::meet::{Made, far_shown};
 use crate::options::{Answer, Form};
 use crate::stream::Stream;
 use crate::tcp::{self, Tcps};
-use crate::{AnyLink, Capabilities, End, Link, LinkError, Name, OptionSpec, Proof, Settings, Wait};
+use crate::{AnyLink, Capabilities, Link, LinkError, Name, OptionSpec, Proof, Settings, Wait};
 
 /// What it is called.
 pub const NAME: Name = Name::literal("tls");
@@ -125,12 +125,12 @@ impl Sessions for TlsOverTcp {
     fn accepted(fd: OwnedFd, made: &Made, proof: &Proof, config: &Self::Far) -> Result<AnyLink, LinkError> {
         let mut link = far(fd, made, config)?;
         link.send(&proof.far)?;
-        Ok(AnyLink::Tls(End::new(link.watched()?)))
+        Ok(AnyLink::new(link.watched()?))
     }
     fn connected(fd: OwnedFd, made: &Made, proof: &Proof, config: &Self::Near) -> Result<AnyLink, LinkError> {
         let mut link = near(fd, made, config, proof)?;
         far_shown(&mut link, proof)?;
-        Ok(AnyLink::Tls(End::new(link.watched()?)))
+        Ok(AnyLink::new(link.watched()?))
     }
     fn answers(
         fd: OwnedFd,

@@ -27,13 +27,13 @@ use crate::ip::{self, busy_poll};
 use crate::meet::Made;
 use crate::options::{self, Answer, FAMILY, Form, LOSS_TIMEOUT, SOCKBUF};
 use crate::patience::LOOK;
-use crate::registry::{Accept, Acceptor, Address, Connect, Connector, Transport};
+use crate::port::{Accept, Acceptor, Address, Connect, Connector, Transport};
 pub use crate::sequence::DatagramCounts;
 use crate::sequence::{Arrival, Counters, Tracker};
 use crate::settings::{Effective, LOSS};
 use crate::sys::{self, Idle, RECEIVING, SENDING};
 use crate::{
-    AnyLink, Capabilities, End, Family, Link, LinkError, Name, OptionSpec, Patience, Proof, Semantics, Settings, Wait,
+    AnyLink, Capabilities, Family, Link, LinkError, Name, OptionSpec, Patience, Proof, Semantics, Settings, Wait,
 };
 
 /// What it is called.
@@ -135,7 +135,7 @@ fn capabilities(most: usize) -> Capabilities {
 }
 
 fn link(fd: OwnedFd, peer: &SocketAddr, greeting: Greeting, made: &Made) -> Result<AnyLink, LinkError> {
-    Ok(AnyLink::Udp(End::new(Udp::new(fd, peer, made.wait, greeting, &made.settings, &made.patience)?)))
+    Ok(AnyLink::new(Udp::new(fd, peer, made.wait, greeting, &made.settings, &made.patience)?))
 }
 
 struct Listener {

@@ -24,7 +24,7 @@ use crate::settings::Effective;
 use crate::stream::{Duct, Socket, Stream};
 use crate::tcp::{self, Tcps};
 use crate::zerocopy::Pending;
-use crate::{AnyLink, Asked, Buffer, Capabilities, End, LinkError, Name, OptionSpec, Settings, TcpState, Wait};
+use crate::{AnyLink, Asked, Buffer, Capabilities, LinkError, Name, OptionSpec, Settings, TcpState, Wait};
 use crate::{local, options, sys, tcp_state};
 
 /// What it is called.
@@ -98,7 +98,7 @@ impl Plain for TcpByRing {
         if made.settings.switch(REGISTERED.name) == Some(true) {
             ringed.register()?;
         }
-        Ok(AnyLink::Uring(End::new(Stream::new(ringed, &made.patience))))
+        Ok(AnyLink::new(Stream::new(ringed, &made.patience)))
     }
 }
 
@@ -311,7 +311,7 @@ mod tests {
                     got
                 })
             });
-            let AnyLink::Uring(mut near) = way.connect(&proof()).unwrap() else { panic!("another link") };
+            let mut near = way.connect(&proof()).unwrap().into_end::<Uring>().unwrap();
             // Memory that grows takes the place of what was there; what is received into has none.
             let sent = sizes.map(|len| {
                 let room = Room::of(len, 64);

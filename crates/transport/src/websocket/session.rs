@@ -15,7 +15,7 @@ use crate::patience::LOOK;
 use crate::stream::Stream;
 use crate::sys::{self, Idle};
 use crate::tcp::{self, Tcps};
-use crate::{AnyLink, Capabilities, End, Link, LinkError, Name, OptionSpec, Proof, Settings, Wait};
+use crate::{AnyLink, Capabilities, Link, LinkError, Name, OptionSpec, Proof, Settings, Wait};
 
 /// WebSocket between two processes of one host or two.
 #[derive(Debug)]
@@ -104,7 +104,7 @@ fn near(fd: OwnedFd, made: &Made, proof: &Proof) -> Result<Websocket, LinkError>
 /// As that of a plain stream.
 fn watched(mut link: Websocket) -> Result<AnyLink, LinkError> {
     link.with_duct(|framed, patience| framed.socket_mut().watch(patience))?;
-    Ok(AnyLink::Websocket(End::new(link)))
+    Ok(AnyLink::new(link))
 }
 
 impl Sessions for WebSocketOverTcp {

@@ -8,8 +8,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 
-use super::file::Mapping;
-use super::link::Shm;
+use super::super::file::Mapping;
+use super::Shm;
 use crate::{Link, LinkError, OneSided, meet};
 
 /// What is said of an exposed region, with its length and whether its file comes along: 32 bytes.

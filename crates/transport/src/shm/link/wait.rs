@@ -4,16 +4,16 @@ use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::idle::{BRIEF, Idle, Kernel, home};
-use super::link::Shm;
-use super::map::Shared;
-use super::sync::Ordering;
+use super::super::idle::{BRIEF, Idle, Kernel, home};
+use super::super::map::Shared;
+use super::super::sync::Ordering;
+use super::Shm;
 use crate::LinkError;
 use crate::patience::LOOK;
 
 /// What a wait waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Want {
+pub(in crate::shm) enum Want {
     Message,
     Space,
     Either,
@@ -41,7 +41,7 @@ impl Shm {
     /// None is a wait that begins: all that it costs who never has to wait.
     #[cold]
     #[inline(never)]
-    pub(super) fn await_news(
+    pub(in crate::shm) fn await_news(
         &mut self,
         idle: &mut Option<Idle>,
         want: Want,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustix::fs::{MemfdFlags, SealFlags};
 
-use super::super::file::SEALS;
+use super::super::super::file::SEALS;
 use super::*;
 use crate::{Patience, Settings};
 
