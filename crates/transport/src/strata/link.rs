@@ -18,8 +18,9 @@ use crate::{Capabilities, Delivered, Group, Link, LinkError, Order, Patience, Vi
 
 /// Turns of a spinning wait between two looks at the patience.
 const TURNS: u32 = 256;
-/// Casts between two looks at what came.
+/// Casts between two looks at what came. Of those that are packed there are more: a look sends the pack as it is.
 const BETWEEN: u32 = 16;
+const PACKED: u32 = 256;
 /// How long a member that ends waits for the others to let it go.
 pub(super) const LEAVING: Duration = Duration::from_millis(100);
 
@@ -115,7 +116,7 @@ impl Strata {
     fn cast_as(&mut self, message: &[u8], leaves: bool) -> Result<u32, LinkError> {
         self.put(message, leaves, |group, body| group.try_cast(body))?;
         self.casts = self.casts.wrapping_add(1);
-        if self.casts.is_multiple_of(BETWEEN) {
+        if self.casts.is_multiple_of(if leaves { BETWEEN } else { PACKED }) {
             // Who only casts has to hear, too, of what is missed and of who is gone.
             self.open(SENDING)?.step(Duration::ZERO)?;
         }
