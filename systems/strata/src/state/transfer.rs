@@ -95,6 +95,9 @@ pub struct Transfer {
     leaves: bool,
     /// Who of this view knows so for certain, after its hellos.
     heard: BTreeSet<Endpoint>,
+    /// Who of this view has the state, and who said that it leaves.
+    have: BTreeSet<Endpoint>,
+    departs: BTreeSet<Endpoint>,
     /// It is certain who voted in this view before any of those said so.
     sure: bool,
     mutant: Option<Mutant>,
@@ -130,6 +133,8 @@ impl Transfer {
             going: BTreeMap::new(),
             leaves: false,
             heard: BTreeSet::new(),
+            have: BTreeSet::new(),
+            departs: BTreeSet::new(),
             sure: false,
             mutant: None,
         }
@@ -240,9 +245,19 @@ impl Transfer {
         self.leaves
     }
 
-    /// Whether all of this view know for certain that it leaves, and have said so. That it is certain here is not enough: who hears of the view without this member before that has its doubts, and perhaps no majority.
+    /// Whether all of this view know for certain that it leaves, and have said so, and it does not take the state along. That it is certain here is not enough: who hears of the view without this member before that has its doubts, and perhaps no majority.
     pub fn may_leave(&self) -> bool {
-        self.leaves && self.view.as_ref().is_some_and(|v| v.members.iter().all(|m| self.heard.contains(m)))
+        self.leaves
+            && !self.takes_the_state_along()
+            && self.view.as_ref().is_some_and(|v| v.members.iter().all(|m| self.heard.contains(m)))
+    }
+
+    /// Whether some who stay lack the state, and none of those who stay has it: they wait for this member's. Of two that have it and leave, one knows of the other before that one
+    /// may leave, since it must have said that it heard.
+    fn takes_the_state_along(&self) -> bool {
+        let Some(view) = &self.view else { return false };
+        let mut stay = view.members.iter().filter(|m| **m != self.me && !self.departs.contains(m)).peekable();
+        self.is_current() && stay.peek().is_some() && stay.all(|m| !self.have.contains(m))
     }
 
     fn tag(&self) -> u64 {
@@ -258,6 +273,8 @@ impl Transfer {
         self.forget_who_left(&view);
         self.end_view();
         self.heard.clear();
+        self.have.clear();
+        self.departs.clear();
         self.met |= view.members.len() > 1;
         self.view = Some(view);
         self.brake.begins();
@@ -389,6 +406,8 @@ impl Transfer {
         let has = |m: &&Endpoint| hellos[m].stand.is_some_and(|s| s.token == best.token);
         let (holders, lacking): (Vec<_>, Vec<_>) = view.members.iter().partition::<Vec<&Endpoint>, _>(has);
         let holders: Vec<Endpoint> = holders.into_iter().copied().collect();
+        self.have.extend(&holders);
+        self.departs.extend(hellos.iter().filter(|(_, hello)| hello.leaves).map(|(who, _)| *who));
         self.brake.lack(lacking.iter().map(|m| **m));
         let tag = view.id.tag();
         let mut next = Stand { token: mix(best.token, tag), primary: best.primary, size: view.members.len() as u64 };
@@ -446,8 +465,11 @@ impl Transfer {
 
     /// From here on somebody votes, or does not any more.
     fn votes(&mut self, who: Endpoint, leaves: bool, firm: bool) {
-        if !leaves {
+        if leaves {
+            self.departs.insert(who);
+        } else {
             self.brake.has(who);
+            self.have.insert(who);
         }
         let resolved = !matches!(self.stage, Stage::Gathering { .. });
         if leaves && firm && resolved {
@@ -723,6 +745,91 @@ mod tests {
         few.view(&[1]);
         few.run(&[1], false);
         assert!(few.primary[1]);
+    }
+
+    #[test]
+    fn the_only_one_with_the_state_leaves_once_another_who_stays_has_it() {
+        let mut few = Few::new(3);
+        few.view(&[0]);
+        few.run(&[0], false);
+        few.view(&[0, 1, 2]);
+        // All but the pieces of the state comes at once.
+        let held = |few: &mut Few| {
+            let mut pieces = Vec::new();
+            let mut more = true;
+            while std::mem::take(&mut more) {
+                for at in 0..3 {
+                    while let Some(change) = few.all[at].change() {
+                        if matches!(change, Change::Wanted) {
+                            assert!(few.all[at].give(vec![7; 1 << 20]));
+                        }
+                    }
+                    let from = few.all[at].me;
+                    while let Some(say) = few.all[at].say() {
+                        more = true;
+                        let (to, cast, body) = match say {
+                            Say::Cast(body) => (None, true, body),
+                            Say::Send(to, body) => (Some(to), false, body),
+                        };
+                        let piece = matches!(Note::read(&body), Ok(Note::Piece(..)));
+                        let delivery = Delivery { from, cast, transitional: false, number: 0, body };
+                        match to {
+                            Some(to) if piece => pieces.push((to, delivery)),
+                            _ => (few.all.iter_mut().filter(|one| to.is_none_or(|to| one.me == to)))
+                                .for_each(|one| one.delivered(delivery.clone())),
+                        }
+                    }
+                }
+            }
+            pieces
+        };
+        few.all[0].leave();
+        let mut pieces = held(&mut few);
+        assert!(!pieces.is_empty() && !few.all[0].may_leave(), "the others wait for its state");
+        // One of them has it, and leaves, too.
+        let second = few.all[1].me;
+        few.all[1].leave();
+        let mut one_leaves = false;
+        while let Some(at) = pieces.iter().position(|(to, _)| *to == second) {
+            let (_, piece) = pieces.remove(at);
+            few.all[1].delivered(piece);
+            pieces.extend(held(&mut few));
+            one_leaves |= few.all[1].is_current();
+        }
+        assert!(one_leaves && !few.all[0].may_leave() && !few.all[1].may_leave(), "the third has nobody else");
+        while !pieces.is_empty() {
+            let (_, piece) = pieces.remove(0);
+            few.all[2].delivered(piece);
+            pieces.extend(held(&mut few));
+        }
+        assert!(few.all[2].is_current() && few.all[0].may_leave() && few.all[1].may_leave());
+    }
+
+    #[test]
+    fn a_whole_group_that_leaves_waits_for_nobody_to_have_the_state() {
+        let mut few = Few::new(2);
+        few.view(&[0]);
+        few.run(&[0], false);
+        few.view(&[0, 1]);
+        for at in [0, 1] {
+            few.all[at].leave();
+        }
+        // Nobody gives the state.
+        for _ in 0..5 {
+            for at in [0, 1] {
+                let from = few.all[at].me;
+                while let Some(say) = few.all[at].say() {
+                    let (to, cast, body) = match say {
+                        Say::Cast(body) => (None, true, body),
+                        Say::Send(to, body) => (Some(to), false, body),
+                    };
+                    let delivery = Delivery { from, cast, transitional: false, number: 0, body };
+                    (few.all.iter_mut().filter(|one| to.is_none_or(|to| one.me == to)))
+                        .for_each(|one| one.delivered(delivery.clone()));
+                }
+            }
+        }
+        assert!(few.all[0].may_leave() && few.all[1].may_leave());
     }
 
     #[test]

@@ -169,8 +169,6 @@ impl Group {
     /// Sends what was cast.
     pub fn flush(&mut self) {
         self.handle(Input::Idle);
-        // A timer that can't be set is told by the next poll.
-        let _ = self.arm();
     }
 
     /// Acknowledges casts of a member, up to this number of them, where `app_acks` is set. The view is the one that came last before them as an [`Event::View`], which may be earlier than [`Group::view`]: then nothing is acknowledged.
@@ -330,6 +328,8 @@ impl Group {
         self.member.handle(now, input);
         self.member.handle(now, Input::Idle);
         self.drain();
+        // A timer that can't be set is told by the next poll.
+        let _ = self.arm();
     }
 
     fn drain(&mut self) {
@@ -365,6 +365,18 @@ fn event(output: Output) -> Option<Event> {
 mod tests {
     use super::*;
     use crate::Config;
+
+    #[test]
+    fn a_descriptor_tells_of_what_follows_from_leaving() {
+        let mut alone = Group::join(Options::default()).unwrap();
+        while alone.poll(Duration::ZERO).unwrap().is_some() {}
+        alone.descriptor().unwrap();
+        alone.leave();
+        let ready = alone.ready.as_ref().unwrap().as_fd();
+        let mut fds = [PollFd::from_borrowed_fd(ready, PollFlags::IN)];
+        assert_eq!(poll(&mut fds, Some(&Timespec { tv_sec: 60, tv_nsec: 0 })), Ok(1));
+        assert!(matches!(alone.poll(Duration::ZERO), Ok(Some(Event::Left))));
+    }
 
     #[test]
     fn what_is_due_comes_to_whom_waits_for_ever() {
