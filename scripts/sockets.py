@@ -90,18 +90,22 @@ def free_port():
         return probe.getsockname()[1]
 
 
+class Ended(RuntimeError):
+    """A server ended before it listened: somebody else may have taken the port meanwhile."""
+
+
 def listens(port, server):
     """Waits until somebody listens at the port, without connecting: a server for one connection would take that for it."""
-    until, wanted = time.monotonic() + 10, f":{port:04X} "
+    until, wanted = time.monotonic() + PATIENCE, f":{port:04X} "
     while time.monotonic() < until:
         for table in ("/proc/net/tcp", "/proc/net/tcp6"):
             with contextlib.suppress(OSError):
                 if any(wanted in line.split(" rem")[0][:50] and " 0A " in line for line in Path(table).read_text().splitlines()):
                     return
         if server.poll() is not None:
-            break
+            raise Ended(f"{server.args} ended with {server.returncode} before it listened at port {port}")
         time.sleep(0.005)
-    raise RuntimeError(f"{server.args} does not listen at port {port}")
+    raise RuntimeError(f"{server.args} does not listen at port {port} after {PATIENCE} s")
 
 
 def under(fastsock, layer, command, cpu):
@@ -134,9 +138,14 @@ def ask(fastsock, layer, command, **more):
 def bandwidth(fastsock, tool, layer, size, share):
     """Bytes a second that the tool tells of one run."""
     server, client, read = TOOLS[tool]
-    port = free_port()
-    with serving(fastsock, layer, server(str(port)), port):
-        return read(ask(fastsock, layer, client(str(port), size, writes_of(size, share))))
+    for attempt in range(3):
+        port = free_port()
+        try:
+            with serving(fastsock, layer, server(str(port)), port):
+                return read(ask(fastsock, layer, client(str(port), size, writes_of(size, share))))
+        except Ended:
+            if attempt == 2:
+                raise
 
 
 def transfers(fastsock, layer, port, folder, size, share):

@@ -50,12 +50,15 @@ struct Other {
 }
 
 impl Other {
-    /// Whether a datagram from there can be its own. A member sends by one socket: another one that says to have its rank is none.
+    /// Whether a datagram from there can be its own. A member sends by one socket: another one that says to have its rank is none. The address
+    /// that its casts have may become another one: over IPv6 an interface has its own some seconds after it came up.
     #[inline]
     fn sends(&self, by: By, from: Option<SocketAddr>) -> bool {
         match (by, self.casts_from, self.at) {
-            (By::Joined, Some(known), _) | (By::Own, _, Some(known)) => from == Some(known),
-            (By::Joined, None, Some(met)) => from.is_some_and(|from| from.port() == met.port()),
+            (By::Own, _, Some(known)) => from == Some(known),
+            (By::Joined, Some(known), _) | (By::Joined, None, Some(known)) => {
+                from.is_some_and(|from| from.port() == known.port())
+            }
             (_, _, None) => true,
         }
     }
@@ -370,6 +373,22 @@ mod tests {
             std::iter::once(near).chain(far.into_iter().map(|far| far.join().unwrap().unwrap())).collect()
         });
         links.into_iter().map(|link| link.into_end::<Multicast>().unwrap().into_link()).collect()
+    }
+
+    #[test]
+    fn casts_may_come_from_another_address_of_the_same_socket() {
+        let at = |address: &str| Some(address.parse::<SocketAddr>().unwrap());
+        let members = three();
+        let other = Other { at: at("[fd00::1]:500"), casts_from: at("[fd00::1]:500"), ..members[0].others[1].clone() };
+        for (by, from, is) in [
+            (By::Joined, at("[fe80::1]:500"), true),
+            (By::Joined, at("[fe80::1]:501"), false),
+            (By::Joined, None, false),
+            (By::Own, at("[fd00::1]:500"), true),
+            (By::Own, at("[fe80::1]:500"), false),
+        ] {
+            assert_eq!(other.sends(by, from), is, "{from:?}");
+        }
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub struct Shm {
     closed: bool,
     pub(super) patience: Patience,
     pub(super) alive: Option<OwnedFd>,
-    pub(super) regions: Regions,
+    regions: Regions,
 }
 
 impl std::fmt::Debug for Shm {
