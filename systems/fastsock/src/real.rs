@@ -135,7 +135,10 @@ real! {
 /// Calls that end as they should even if the thread was cancelled, for what is done under a lock. The system's own are points at which a
 /// cancelled thread ends (pthreads(7)).
 pub mod whole {
-    use libc::{SYS_close, SYS_poll, SYS_read, SYS_recvmsg, SYS_sendmsg, SYS_write, c_int, c_void, msghdr, pollfd};
+    use libc::{
+        SYS_close, SYS_connect, SYS_poll, SYS_read, SYS_recvmsg, SYS_sendmsg, SYS_write, c_int, c_void, msghdr, pollfd,
+        sockaddr, socklen_t,
+    };
 
     /// Declares functions that are a system call each.
     macro_rules! whole {
@@ -159,6 +162,7 @@ pub mod whole {
         recvmsg SYS_recvmsg(fd: c_int, message: *mut msghdr, flags: c_int);
         sendmsg SYS_sendmsg(fd: c_int, message: *const msghdr, flags: c_int);
         poll SYS_poll(fds: *mut pollfd, count: usize, timeout: c_int);
+        connect SYS_connect(fd: c_int, address: *const sockaddr, len: socklen_t);
         close SYS_close(fd: c_int);
     }
 }

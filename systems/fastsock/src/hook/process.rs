@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use libc::{c_char, c_int, pid_t, posix_spawn_file_actions_t, posix_spawnattr_t};
 
 use crate::arena::control;
-use crate::pages::Pages;
+use crate::carry::Carried;
 use crate::table::{self, Why};
 use crate::{
     activate, budget, guests, late, program, real, recycle, report, retire, sandbox, settings, slot, solo, transmit,
@@ -267,7 +267,7 @@ unsafe fn with_given(
     }
     // SAFETY: the caller's promise.
     let list = unsafe { carried.environment(envp) };
-    let failed = call(list.as_ref().map_or(envp, Pages::start));
+    let failed = list.as_ref().map_or_else(Carried::unannounced, |list| call(list.start()));
     let errno = real::errno();
     drop(carried);
     real::fail(errno);
