@@ -3,6 +3,7 @@
 //! What does not concern a tracked connection costs a look at a table, and goes on to the system.
 
 mod clone;
+mod copies;
 mod data;
 mod descriptors;
 mod epoll;

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 
 use libc::{c_char, c_int, pid_t, posix_spawn_file_actions_t, posix_spawnattr_t};
 
+use super::copies;
 use crate::arena::control;
 use crate::carry::Carried;
 use crate::table::{self, Why};
@@ -342,6 +343,7 @@ pub unsafe extern "C-unwind" fn posix_spawn(
     envp: *const *mut c_char,
 ) -> c_int {
     retire::before_spawn();
+    copies::lend(actions);
     // SAFETY: as above.
     unsafe { real::posix_spawn(pid, path, actions, attributes, argv, envp) }
 }
@@ -356,23 +358,9 @@ pub unsafe extern "C-unwind" fn posix_spawnp(
     envp: *const *mut c_char,
 ) -> c_int {
     retire::before_spawn();
+    copies::lend(actions);
     // SAFETY: as above.
     unsafe { real::posix_spawnp(pid, path, actions, attributes, argv, envp) }
-}
-
-// A copy that the program will have, also of a descriptor that is closed when it begins.
-#[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn posix_spawn_file_actions_adddup2(
-    actions: *mut posix_spawn_file_actions_t,
-    from: c_int,
-    to: c_int,
-) -> c_int {
-    // One for output is not read.
-    if let Some(held) = retire::lend(from).filter(|_| to != libc::STDOUT_FILENO && to != libc::STDERR_FILENO) {
-        retire::never_without_rest(from, &held);
-    }
-    // SAFETY: as above.
-    unsafe { real::posix_spawn_file_actions_adddup2(actions, from, to) }
 }
 
 // The C library begins the shell by calls of its own.
