@@ -131,6 +131,10 @@ real! {
     syscall(number: libc::c_long, first: usize, second: usize, third: usize, fourth: usize, fifth: usize) -> libc::c_long;
     clone(begin: Option<extern "C-unwind" fn(*mut c_void) -> c_int>, stack: *mut c_void, flags: c_int, argument: *mut c_void, parents: *mut libc::pid_t, storage: *mut c_void, childs: *mut libc::pid_t) -> c_int;
     _Fork() -> libc::pid_t;
+    longjmp(place: *mut c_void, value: c_int) -> !;
+    _longjmp(place: *mut c_void, value: c_int) -> !;
+    siglongjmp(place: *mut c_void, value: c_int) -> !;
+    __longjmp_chk(place: *mut c_void, value: c_int) -> !;
     execveat(folder: c_int, path: *const c_char, argv: *const *const c_char, envp: *const *const c_char, flags: c_int) -> c_int;
 }
 

@@ -7,6 +7,7 @@ mod copies;
 mod data;
 mod descriptors;
 mod epoll;
+mod jumps;
 pub mod life;
 mod listed;
 mod messages;
@@ -16,6 +17,7 @@ mod process;
 mod select;
 pub mod signals;
 mod variadic;
+mod within;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

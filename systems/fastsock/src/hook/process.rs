@@ -27,6 +27,7 @@ static END: extern "C" fn() = end;
 
 extern "C" fn begin() {
     solo::begin();
+    super::jumps::begin();
     activate::note_process();
     // A thread that read them amid a fork would leave the child without.
     settings::get();
