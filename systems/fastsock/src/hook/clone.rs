@@ -62,7 +62,7 @@ extern "C-unwind" fn starts(start: *mut c_void) -> c_int {
     let status = (start.begin)(start.argument);
     if start.copied.is_some() {
         // The C library ends it by a call of its own.
-        process::leaves();
+        process::ends();
     }
     status
 }

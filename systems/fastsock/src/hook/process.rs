@@ -177,23 +177,23 @@ pub unsafe extern "C-unwind" fn __vfork() -> pid_t {
     unsafe { fork() }
 }
 
-/// This process is about to end, and will hold nothing any more.
-pub fn leaves() {
+/// This process is about to end by a call of the system's, without what runs at an orderly end: what its peers have asked for goes first, and it will hold nothing
+/// any more.
+pub fn ends() {
+    if sandbox::entered() || !activate::own_process() {
+        return;
+    }
+    retire::before_end();
     // Another thread might still be in a call on a connection that others take for theirs then.
-    if !sandbox::entered() && solo::alone() && activate::own_process() {
+    if solo::alone() {
         slot::each_meant(|slot| slot.holders.leave());
     }
+    late::finish();
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn _exit(status: c_int) -> ! {
-    if !sandbox::entered() && activate::own_process() {
-        retire::before_end();
-    }
-    leaves();
-    if !sandbox::entered() && activate::own_process() {
-        late::finish();
-    }
+    ends();
     // SAFETY: ends the process, as the system's call of this name does.
     unsafe { libc::syscall(libc::SYS_exit_group, status) };
     std::process::abort()
