@@ -76,6 +76,7 @@ cases! {
     left_half left_looked little_room little_room_ends program_at program_few crashed served_reading number_high connected_twice again_loop_forks messages_limit ranges
     cloned cloned_numbers cloned_memory program_none other_user numbers_high
     handed handed_late handed_input handed_leaves allowed
+    program_many passed_on spawned_again little_room_jumped little_room_cut cloned_asked
 }
 
 #[test]
@@ -151,7 +152,7 @@ fn each_switch_keeps_a_connection_with_the_kernel() {
 #[test]
 fn where_buffers_are_small_what_goes_over_tcp_once_more_is_not_lost() {
     let Some(built) = built() else { return };
-    for case in ["little_room", "little_room_ends"] {
+    for case in ["little_room", "little_room_ends", "little_room_jumped", "little_room_cut"] {
         let mut seen = Vec::new();
         for library in ["", built.library.to_str().unwrap()] {
             let both = format!("{library}:{}", built.low.display());
@@ -192,6 +193,41 @@ fn a_switch_for_a_user_counts_for_who_becomes_that_user() {
     }
     let (_, fast) = run(built, "other_user", true, true, Some(("FASTSOCK_OFF_USERS", "65533")));
     assert_eq!(fast, [true, true], "off for another user");
+}
+
+/// A group of this process's that is not the one it acts as.
+fn another_group() -> Option<u32> {
+    let mut groups = [0; 64];
+    // SAFETY: asks for numbers; room for as many.
+    let (user, own, count) = unsafe { (libc::geteuid(), libc::getegid(), libc::getgroups(64, groups.as_mut_ptr())) };
+    let others = groups.into_iter().take(usize::try_from(count).unwrap_or(0));
+    others.chain((user == 0).then_some(65534)).find(|&group| group != own)
+}
+
+#[test]
+fn a_program_that_may_do_more_than_its_caller_believes_nothing_of_what_was_left() {
+    use std::os::unix::fs::{PermissionsExt, chown};
+    let Some(built) = built() else { return };
+    let Some(group) = another_group() else {
+        println!("skipped: this user has no other group that a program could be run as");
+        return;
+    };
+    let folder = common::programs::folder("secure");
+    let program = common::secure(built, &folder);
+    for (mode, secure) in [(0o755, false), (0o2755, true)] {
+        chown(&program, None, Some(group)).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(mode)).unwrap();
+        let path: &'static str = program.to_str().unwrap().to_owned().leak();
+        let (seen, _) = run(built, "passed_on", true, true, Some(("PASSED_TO", path)));
+        assert!(!seen.contains("FAILED"), "{seen}");
+        if secure && seen.contains("secure 0") {
+            println!("skipped: {} is on a file system that gives no program more rights", folder.display());
+        } else {
+            let expected = if secure { "secure 1, ways 0, told 0\n" } else { "secure 0, ways 2, told 0\n" };
+            assert!(seen.contains(expected), "{mode:o}: {seen}");
+        }
+    }
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]

@@ -61,6 +61,7 @@ void in_set(int e, int op, int fd, unsigned events, unsigned word);
 void all_there(int fd, int n);
 pid_t begin_reader(int number, unsigned long from, unsigned long all, int told, posix_spawn_file_actions_t *actions);
 void ended(pid_t child);
+int begun_with(int argc, char **argv);
 int door(int fd, int server, int backlog, struct sockaddr_in *a);
 int handed_over(int s);
 int connected(struct sockaddr_in *a);
@@ -171,5 +172,11 @@ void handed_late(int fd, int server);
 void handed_input(int fd, int server);
 void handed_leaves(int fd, int server);
 void allowed(int fd, int server);
+void program_many(int fd, int server);
+void passed_on(int fd, int server);
+void spawned_again(int fd, int server);
+void little_room_jumped(int fd, int server);
+void little_room_cut(int fd, int server);
+void cloned_asked(int fd, int server);
 
 #endif

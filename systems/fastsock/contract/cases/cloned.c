@@ -117,6 +117,34 @@ void cloned(int fd, int server)
         if (s >= 0) close(s);
     }
 }
+/* A copy that has sent by the ring, is asked for that over TCP, and ends by returning: all comes. */
+static int sync_by;
+static int sends_and_returns(void *p) { (void)p; stream_out(at, 0, LEFT, 1000); sync_send(sync_by); sync_wait(sync_by); return 7; }
+void cloned_asked(int fd, int server)
+{
+    struct sockaddr_in a;
+    int l = door(fd, server, 5, &a), s = server ? accept(l, NULL, NULL) : connected(&a);
+    MUST(s >= 0);
+    warm(s, server);
+    if (server) {
+        int seen;
+        sync_wait(fd);
+        seen = handed_over(s);
+        sync_send(fd);
+        printf("came %lu\n", to_end(seen, 0));
+        close(seen);
+        sync_send(fd);
+    } else {
+        pid_t child;
+        at = s; sync_by = fd;
+        child = begin(sends_and_returns, 0);
+        close(s);
+        ended(child);
+        sync_wait(fd);
+        return;
+    }
+    close(s);
+}
 /* One that has this one's descriptors, and a memory of its own; one that has both, while this one goes on. */
 static void with_stranger(int fd, int server, int flags)
 {

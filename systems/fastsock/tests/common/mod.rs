@@ -26,9 +26,12 @@ pub fn built() -> Option<&'static Built> {
     BUILT.get_or_init(build).as_ref()
 }
 
+fn compiler() -> Option<&'static str> {
+    ["cc", "gcc", "clang"].into_iter().find(|cc| Command::new(cc).arg("--version").output().is_ok())
+}
+
 fn build() -> Option<Built> {
-    let compiler = ["cc", "gcc", "clang"].into_iter().find(|cc| Command::new(cc).arg("--version").output().is_ok());
-    let Some(compiler) = compiler else {
+    let Some(compiler) = compiler() else {
         println!("skipped: no C compiler is installed");
         return None;
     };
@@ -37,6 +40,7 @@ fn build() -> Option<Built> {
     library(target.parent().unwrap(), &[]);
     let program = compiled(compiler, target, "contract", &cases(), &[]);
     compiled(compiler, target, "reader", &[own("reader.c")], &["-static"]);
+    compiled(compiler, target, "passer", &[own("passer.c")], &["-static"]);
     let actor = compiled(compiler, target, "actor", &[own("actor.c")], &[]);
     let witness = compiled(compiler, target, "witness", &[own("witness.c")], &["-shared", "-fPIC"]);
     let low = compiled(compiler, target, "low", &[own("low.c")], &["-shared", "-fPIC"]);
@@ -70,6 +74,12 @@ fn compiled(compiler: &str, target: &Path, name: &str, files: &[PathBuf], more: 
     // Under one name at once, whichever test program was here first.
     std::fs::rename(&fresh, &program).unwrap();
     program
+}
+
+/// A program that tells what the library takes of what was left for it, in a folder of a test's.
+pub fn secure(built: &Built, folder: &Path) -> PathBuf {
+    let library = format!("-DLIBRARY=\"{}\"", built.library.display());
+    compiled(compiler().unwrap(), folder, "secure", &[own("secure.c")], &[&library])
 }
 
 /// Builds the library into a folder of built things.
