@@ -67,3 +67,14 @@ macro_rules! jumps {
 }
 
 jumps! { longjmp _longjmp siglongjmp __longjmp_chk }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_place_of_the_stack_is_found_in_a_jmp_buf() {
+        begin();
+        assert!(KNOWN.load(Ordering::Relaxed), "a C library that keeps it as glibc does");
+    }
+}
