@@ -59,6 +59,9 @@ mod carry;
 mod config;
 mod copied;
 mod fresh;
+#[cfg(test)]
+#[path = "../tests/common/folder.rs"]
+mod folder;
 mod guests;
 mod holders;
 mod hook;

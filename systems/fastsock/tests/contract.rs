@@ -5,6 +5,7 @@ mod common;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 
+use common::folder::Folder;
 use common::{Built, built};
 
 /// Who has the library.
@@ -128,8 +129,8 @@ fn each_switch_keeps_a_connection_with_the_kernel() {
         assert_eq!(fast, [false, false], "{variable:?}");
     }
     // By the name of a link, too.
-    let link = common::programs::folder("link").join("fastsock-linked");
-    let _ = std::fs::remove_file(&link);
+    let folder = Folder::new("link");
+    let link = folder.join("fastsock-linked");
     std::os::unix::fs::symlink(&built.program, &link).unwrap();
     let linked = Built {
         program: link,
@@ -142,7 +143,6 @@ fn each_switch_keeps_a_connection_with_the_kernel() {
     assert_eq!(fast, [false, false], "a switch for a link");
     let (_, fast) = run(&linked, "stream", true, true, None);
     assert_eq!(fast, [true, true], "no switch for a link");
-    std::fs::remove_dir_all(linked.program.parent().unwrap()).unwrap();
     let (_, fast) = run(built, "stream", true, true, Some(("FASTSOCK_OFF_PROGRAMS", "other")));
     assert_eq!(fast, [true, true], "a switch for another program");
 }

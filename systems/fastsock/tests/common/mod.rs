@@ -1,6 +1,7 @@
 //! The library and the contract program, built once.
 #![allow(dead_code, reason = "each test program uses a part")]
 
+pub mod folder;
 pub mod programs;
 
 use std::path::{Path, PathBuf};
