@@ -3,10 +3,11 @@
 mod common;
 
 use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use common::folder::Folder;
-use common::{Built, built};
+use common::{Built, also, built};
 
 /// Who has the library.
 const WAYS: [(&str, bool, bool); 4] =
@@ -147,34 +148,48 @@ fn each_switch_keeps_a_connection_with_the_kernel() {
     assert_eq!(fast, [true, true], "a switch for another program");
 }
 
+/// Another library behind the one under test, or alone: a case prints the same.
+fn same_before(other: &Path, built: &Built, case: &str) {
+    let mut seen = Vec::new();
+    for library in ["", built.library.to_str().unwrap()] {
+        let both = format!("{library}:{}", other.display());
+        let side = |arguments: &[&str]| {
+            let mut command = Command::new(&built.program);
+            command.args(arguments).env("LD_PRELOAD", &both);
+            command.env("FASTSOCK_AFTER", "4").env("FASTSOCK_RECYCLE_AFTER", "2");
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        };
+        let mut server = side(&["server", case]);
+        let mut out = BufReader::new(server.stdout.take().unwrap());
+        let (mut port, mut text) = (String::new(), String::new());
+        out.read_line(&mut port).unwrap();
+        let client = side(&["client", case, port.trim()]).wait_with_output().unwrap();
+        out.read_to_string(&mut text).unwrap();
+        text.push_str(&format!("{} {}\n", server.wait().unwrap(), client.status));
+        text.push_str(&String::from_utf8_lossy(&client.stdout));
+        assert!(!text.contains("FAILED"), "{case} {library}: {text}");
+        let errors = String::from_utf8_lossy(&client.stderr).into_owned();
+        assert_eq!(errors.contains("kernel\n"), library.is_empty(), "{case}: {errors}");
+        seen.push(text);
+    }
+    assert_eq!(seen[0], seen[1], "{case}");
+}
+
 /// The least that `net.core.wmem_max` may be.
 #[test]
 fn where_buffers_are_small_what_goes_over_tcp_once_more_is_not_lost() {
     let Some(built) = built() else { return };
     for case in ["little_room", "little_room_ends"] {
-        let mut seen = Vec::new();
-        for library in ["", built.library.to_str().unwrap()] {
-            let both = format!("{library}:{}", built.low.display());
-            let side = |arguments: &[&str]| {
-                let mut command = Command::new(&built.program);
-                command.args(arguments).env("LD_PRELOAD", &both).env("FASTSOCK_AFTER", "4");
-                command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
-            };
-            let mut server = side(&["server", case]);
-            let mut out = BufReader::new(server.stdout.take().unwrap());
-            let (mut port, mut text) = (String::new(), String::new());
-            out.read_line(&mut port).unwrap();
-            let client = side(&["client", case, port.trim()]).wait_with_output().unwrap();
-            out.read_to_string(&mut text).unwrap();
-            text.push_str(&format!("{} {}\n", server.wait().unwrap(), client.status));
-            text.push_str(&String::from_utf8_lossy(&client.stdout));
-            assert!(!text.contains("FAILED"), "{case} {library}: {text}");
-            let errors = String::from_utf8_lossy(&client.stderr).into_owned();
-            assert_eq!(errors.contains("kernel\n"), library.is_empty(), "{case}: {errors}");
-            seen.push(text);
-        }
-        assert_eq!(seen[0], seen[1], "{case}");
+        same_before(&built.low, built, case);
     }
+}
+
+/// Here the C library may have no such call: another one stands in for it.
+#[test]
+fn a_program_that_is_begun_with_a_descriptor_of_its_process_gets_all_bytes() {
+    let Some(built) = built() else { return };
+    let newer = also("newer", &["newer.c"], &["-shared", "-fPIC"]);
+    same_before(&newer, built, "handed");
 }
 
 #[test]

@@ -59,6 +59,7 @@ unsigned long fill_up(int fd, unsigned long from);
 int waits(int e, int ms);
 void in_set(int e, int op, int fd, unsigned events, unsigned word);
 void all_there(int fd, int n);
+extern const char *begin_by;
 pid_t begin_reader(int number, unsigned long from, unsigned long all, int told, posix_spawn_file_actions_t *actions);
 void ended(pid_t child);
 int door(int fd, int server, int backlog, struct sockaddr_in *a);

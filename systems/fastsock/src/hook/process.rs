@@ -4,11 +4,12 @@
 
 use std::sync::atomic::Ordering;
 
-use libc::{c_char, c_int, pid_t, posix_spawn_file_actions_t, posix_spawnattr_t};
+use libc::{c_char, c_int, c_void, pid_t, posix_spawn_file_actions_t, posix_spawnattr_t};
 
 use crate::arena::control;
 use crate::pages::Pages;
 use crate::table::{self, Why};
+use crate::real::Symbol;
 use crate::{
     activate, budget, guests, late, program, real, recycle, report, retire, sandbox, settings, slot, solo, transmit,
     watch,
@@ -362,6 +363,55 @@ pub unsafe extern "C-unwind" fn posix_spawnp(
 
 // A copy that the program will have, also of a descriptor that is closed when it begins.
 #[unsafe(no_mangle)]
+/// `pidfd_spawn` and `pidfd_spawnp` of glibc 2.39. Where the C library has none, a program that looks for them finds this library's, which says so.
+type SpawnByDescriptor = unsafe extern "C-unwind" fn(
+    *mut c_int,
+    *const c_char,
+    *const posix_spawn_file_actions_t,
+    *const posix_spawnattr_t,
+    *const *mut c_char,
+    *const *mut c_char,
+) -> c_int;
+
+static PIDFD_SPAWN: Symbol = Symbol::new(c"pidfd_spawn");
+static PIDFD_SPAWNP: Symbol = Symbol::new(c"pidfd_spawnp");
+
+/// What [`PIDFD_SPAWN`] or [`PIDFD_SPAWNP`] is, before which connections go back as before `posix_spawn`.
+fn spawn_by_descriptor(which: &Symbol) -> Option<SpawnByDescriptor> {
+    let found = which.find()?;
+    retire::before_spawn();
+    // SAFETY: the symbols of these names have this type: it is the system's interface.
+    Some(unsafe { std::mem::transmute::<*mut c_void, SpawnByDescriptor>(found.as_ptr()) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn pidfd_spawn(
+    pidfd: *mut c_int,
+    path: *const c_char,
+    actions: *const posix_spawn_file_actions_t,
+    attributes: *const posix_spawnattr_t,
+    argv: *const *mut c_char,
+    envp: *const *mut c_char,
+) -> c_int {
+    let Some(spawn) = spawn_by_descriptor(&PIDFD_SPAWN) else { return libc::ENOSYS };
+    // SAFETY: as above.
+    unsafe { spawn(pidfd, path, actions, attributes, argv, envp) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn pidfd_spawnp(
+    pidfd: *mut c_int,
+    file: *const c_char,
+    actions: *const posix_spawn_file_actions_t,
+    attributes: *const posix_spawnattr_t,
+    argv: *const *mut c_char,
+    envp: *const *mut c_char,
+) -> c_int {
+    let Some(spawn) = spawn_by_descriptor(&PIDFD_SPAWNP) else { return libc::ENOSYS };
+    // SAFETY: as above.
+    unsafe { spawn(pidfd, file, actions, attributes, argv, envp) }
+}
+
 pub unsafe extern "C-unwind" fn posix_spawn_file_actions_adddup2(
     actions: *mut posix_spawn_file_actions_t,
     from: c_int,
