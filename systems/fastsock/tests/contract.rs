@@ -76,7 +76,7 @@ cases! {
     strict_early numbers numbers_set program_limited vector_flags queued faults
     strict_one_way probed again_cancelled served preforked left_unread urgent_behind
     left_half left_looked little_room little_room_ends program_at program_few crashed served_reading number_high connected_twice again_loop_forks messages_limit ranges
-    cloned cloned_numbers cloned_memory program_none other_user numbers_high
+    cloned cloned_numbers cloned_memory cloned_waits program_none other_user numbers_high
     handed handed_late handed_input handed_leaves allowed
 }
 

@@ -164,6 +164,7 @@ void ranges(int fd, int server);
 void cloned(int fd, int server);
 void cloned_numbers(int fd, int server);
 void cloned_memory(int fd, int server);
+void cloned_waits(int fd, int server);
 void program_none(int fd, int server);
 void other_user(int fd, int server);
 void numbers_high(int fd, int server);

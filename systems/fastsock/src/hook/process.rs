@@ -6,10 +6,11 @@ use std::sync::atomic::Ordering;
 
 use libc::{c_char, c_int, c_void, pid_t, posix_spawn_file_actions_t, posix_spawnattr_t};
 
+use super::begun;
 use crate::arena::control;
 use crate::pages::Pages;
-use crate::table::{self, Why};
 use crate::real::Symbol;
+use crate::table::{self, Why};
 use crate::{
     activate, budget, guests, late, program, real, recycle, report, retire, sandbox, settings, slot, solo, transmit,
     watch,
@@ -99,6 +100,7 @@ extern "C" fn in_parent() {
 pub extern "C" fn in_child() {
     // First: what it wrote to is not here.
     report::in_child();
+    begun::in_child();
     late::after_fork(true);
     budget::after_fork(true);
     watch::after_fork(true);
@@ -361,8 +363,6 @@ pub unsafe extern "C-unwind" fn posix_spawnp(
     unsafe { real::posix_spawnp(pid, path, actions, attributes, argv, envp) }
 }
 
-// A copy that the program will have, also of a descriptor that is closed when it begins.
-#[unsafe(no_mangle)]
 /// `pidfd_spawn` and `pidfd_spawnp` of glibc 2.39. Where the C library has none, a program that looks for them finds this library's, which says so.
 type SpawnByDescriptor = unsafe extern "C-unwind" fn(
     *mut c_int,
@@ -412,6 +412,8 @@ pub unsafe extern "C-unwind" fn pidfd_spawnp(
     unsafe { spawn(pidfd, file, actions, attributes, argv, envp) }
 }
 
+// A copy that the program will have, also of a descriptor that is closed when it begins.
+#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn posix_spawn_file_actions_adddup2(
     actions: *mut posix_spawn_file_actions_t,
     from: c_int,
