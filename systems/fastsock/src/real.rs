@@ -1,5 +1,6 @@
 //! The next definition of each call: usually the C library's.
 
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// A symbol, looked up when first used.
@@ -22,15 +23,26 @@ impl Symbol {
 
     #[cold]
     fn look_up(&self) -> *mut libc::c_void {
-        // SAFETY: a name that ends with 0.
-        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
+        let found = self.look();
         if found.is_null() {
             // Without the system's own call there is no way on, and no way to say so but this.
             // SAFETY: ends the process.
             unsafe { libc::abort() };
         }
+        found
+    }
+
+    fn look(&self) -> *mut libc::c_void {
+        // SAFETY: a name that ends with 0.
+        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
         self.found.store(found, Ordering::Relaxed);
         found
+    }
+
+    /// Its address, for a call that not every C library has under which this one runs.
+    pub fn find(&self) -> Option<NonNull<libc::c_void>> {
+        let found = self.found.load(Ordering::Relaxed);
+        NonNull::new(if found.is_null() { self.look() } else { found })
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! What does not concern a tracked connection costs a look at a table, and goes on to the system.
 
+mod begun;
 mod clone;
 mod copies;
 mod data;

@@ -4,11 +4,12 @@
 
 use std::sync::atomic::Ordering;
 
-use libc::{c_char, c_int, pid_t, posix_spawn_file_actions_t, posix_spawnattr_t};
+use libc::{c_char, c_int, c_void, pid_t, posix_spawn_file_actions_t, posix_spawnattr_t};
 
-use super::copies;
+use super::{begun, copies};
 use crate::arena::control;
 use crate::carry::Carried;
+use crate::real::Symbol;
 use crate::table::{self, Why};
 use crate::{
     activate, budget, guests, late, program, real, recycle, report, retire, sandbox, settings, slot, solo, transmit,
@@ -100,6 +101,7 @@ extern "C" fn in_parent() {
 pub extern "C" fn in_child() {
     // First: what it wrote to is not here.
     report::in_child();
+    begun::in_child();
     late::after_fork(true);
     budget::after_fork(true);
     watch::after_fork(true);
@@ -362,6 +364,56 @@ pub unsafe extern "C-unwind" fn posix_spawnp(
     copies::lend(actions);
     // SAFETY: as above.
     unsafe { real::posix_spawnp(pid, path, actions, attributes, argv, envp) }
+}
+
+/// `pidfd_spawn` and `pidfd_spawnp` of glibc 2.39. Where the C library has none, a program that looks for them finds this library's, which says so.
+type SpawnByDescriptor = unsafe extern "C-unwind" fn(
+    *mut c_int,
+    *const c_char,
+    *const posix_spawn_file_actions_t,
+    *const posix_spawnattr_t,
+    *const *mut c_char,
+    *const *mut c_char,
+) -> c_int;
+
+static PIDFD_SPAWN: Symbol = Symbol::new(c"pidfd_spawn");
+static PIDFD_SPAWNP: Symbol = Symbol::new(c"pidfd_spawnp");
+
+/// What [`PIDFD_SPAWN`] or [`PIDFD_SPAWNP`] is, before which connections go back as before `posix_spawn`.
+fn spawn_by_descriptor(which: &Symbol, actions: *const posix_spawn_file_actions_t) -> Option<SpawnByDescriptor> {
+    let found = which.find()?;
+    retire::before_spawn();
+    copies::lend(actions);
+    // SAFETY: the symbols of these names have this type: it is the system's interface.
+    Some(unsafe { std::mem::transmute::<*mut c_void, SpawnByDescriptor>(found.as_ptr()) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn pidfd_spawn(
+    pidfd: *mut c_int,
+    path: *const c_char,
+    actions: *const posix_spawn_file_actions_t,
+    attributes: *const posix_spawnattr_t,
+    argv: *const *mut c_char,
+    envp: *const *mut c_char,
+) -> c_int {
+    let Some(spawn) = spawn_by_descriptor(&PIDFD_SPAWN, actions) else { return libc::ENOSYS };
+    // SAFETY: as above.
+    unsafe { spawn(pidfd, path, actions, attributes, argv, envp) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn pidfd_spawnp(
+    pidfd: *mut c_int,
+    file: *const c_char,
+    actions: *const posix_spawn_file_actions_t,
+    attributes: *const posix_spawnattr_t,
+    argv: *const *mut c_char,
+    envp: *const *mut c_char,
+) -> c_int {
+    let Some(spawn) = spawn_by_descriptor(&PIDFD_SPAWNP, actions) else { return libc::ENOSYS };
+    // SAFETY: as above.
+    unsafe { spawn(pidfd, file, actions, attributes, argv, envp) }
 }
 
 // The C library begins the shell by calls of its own.

@@ -1,6 +1,7 @@
 //! The library and the contract program, built once.
 #![allow(dead_code, reason = "each test program uses a part")]
 
+pub mod folder;
 pub mod programs;
 
 use std::path::{Path, PathBuf};
@@ -30,13 +31,18 @@ fn compiler() -> Option<&'static str> {
     ["cc", "gcc", "clang"].into_iter().find(|cc| Command::new(cc).arg("--version").output().is_ok())
 }
 
+/// The folder of built things.
+fn target() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_fastsock")).parent().unwrap()
+}
+
 fn build() -> Option<Built> {
     let Some(compiler) = compiler() else {
         println!("skipped: no C compiler is installed");
         return None;
     };
+    let target = target();
     // A library that is only to be loaded is not built for tests by itself.
-    let target = Path::new(env!("CARGO_BIN_EXE_fastsock")).parent().unwrap();
     library(target.parent().unwrap(), &[]);
     let program = compiled(compiler, target, "contract", &cases(), &[]);
     compiled(compiler, target, "reader", &[own("reader.c")], &["-static"]);
@@ -56,6 +62,12 @@ fn own(name: &str) -> PathBuf {
 pub fn cases() -> Vec<PathBuf> {
     let all = std::fs::read_dir(own("cases")).unwrap().map(|entry| entry.unwrap().path());
     all.filter(|file| file.extension().is_some_and(|end| end == "c")).collect()
+}
+
+/// What one test alone needs: a program, or with the flags for it a library, of files of `contract/`. To be asked for where there is [`built`].
+pub fn also(name: &str, files: &[&str], more: &[&str]) -> PathBuf {
+    let files: Vec<PathBuf> = files.iter().map(|file| own(file)).collect();
+    compiled(compiler().expect("that of `built`"), target(), name, &files, more)
 }
 
 /// A program of these files, in the folder of built things.
@@ -96,7 +108,7 @@ fn library(target: &Path, more: &[&str]) {
 
 /// A library that makes mistakes where it is told to.
 pub fn planted() -> PathBuf {
-    let target = Path::new(env!("CARGO_BIN_EXE_fastsock")).parent().unwrap().parent().unwrap().join("planted");
+    let target = target().parent().unwrap().join("planted");
     library(&target, &["--features", "planted"]);
     target.join("debug/libfastsock.so")
 }
