@@ -541,7 +541,6 @@ def main():
     if failed:
         say(f"failed, and as they were before: {', '.join(failed)}")
     say(f"{target}; {time.monotonic() - begin:.0f} s")
-    shutil.rmtree(WORK, ignore_errors=True)
     sys.exit(1 if failed else 0)
 
 

@@ -1,8 +1,10 @@
 """What the parts of `make bench` share: where the programs are, how the command is run, and the tables that are kept."""
+import atexit
 import json
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,6 +22,8 @@ KEEP = os.environ.get("KEEP")
 OVER = float(os.environ.get("OVER", 0))
 PAIRS = 5 if QUICK else max(20, FEWEST_PAIRS)
 WORK = tempfile.mkdtemp(prefix="pipegauge-bench-")
+# Whoever imports this: a bench that measures nothing (`--help`), and its tests, too.
+atexit.register(shutil.rmtree, WORK, ignore_errors=True)
 # The user's earlier runs are neither read nor added to.
 os.environ["PIPEGAUGE_HISTORY"] = os.path.join(WORK, "history")
 TABLES = {}

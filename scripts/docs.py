@@ -74,7 +74,12 @@ class Modules:
 
 def run_block(block, folder, path, budget):
     """(output lines, exit code) of each of a block's commands, all in one shell."""
-    out = Path(tempfile.mkdtemp())
+    with tempfile.TemporaryDirectory() as out:
+        return run_into(Path(out), block, folder, path, budget)
+
+
+def run_into(out, block, folder, path, budget):
+    """The same, by way of files of a folder."""
     script = "".join(f"{{ {c.text}\n}} >{out}/{n} 2>&1 </dev/null; echo $? >{out}/{n}.code\n" for n, c in enumerate(block.commands))
     env = {**os.environ, "PATH": f"{path}:{os.environ['PATH']}", "PIPEGAUGE_HISTORY": str(folder / ".history"), "NO_COLOR": "1",
            "DOCS_BUDGET": budget}
@@ -99,7 +104,6 @@ def run_block(block, folder, path, budget):
             results.append((cleaned((out / str(n)).read_text(errors="replace")), int(code.read_text())))
         else:
             results.append(([said.strip()], None))
-    shutil.rmtree(out)
     return results
 
 

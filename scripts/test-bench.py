@@ -4,6 +4,7 @@ Closes with "N passed, N failed"."""
 import contextlib
 import io
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -52,10 +53,13 @@ def both_sides_of_every_pair_have_like_settings():
                 assert theirs == "cubic", (peer.name, client)
 
 
-def help_and_unknown_parts_measure_nothing():
+def help_and_unknown_parts_measure_nothing_and_leave_nothing():
     for words, code, said in (["--help"], 0, "fastsock"), (["flor"], 2, "no such part: flor"):
-        ended = subprocess.run([sys.executable, ROOT / "bench" / "bench.py", *words], capture_output=True, text=True, timeout=20)
-        assert ended.returncode == code and said in ended.stdout + ended.stderr, ended
+        with tempfile.TemporaryDirectory() as at:
+            ended = subprocess.run([sys.executable, ROOT / "bench" / "bench.py", *words], capture_output=True, text=True, timeout=20,
+                                   env={**os.environ, "TMPDIR": at})
+            assert ended.returncode == code and said in ended.stdout + ended.stderr, ended
+            assert not os.listdir(at), os.listdir(at)
 
 
 def both_sides_write_messages_of_one_size():
@@ -586,7 +590,7 @@ def a_childs_cpu_time_counts():
 
 
 passed = failed = 0
-for test in [both_sides_of_every_pair_have_like_settings, help_and_unknown_parts_measure_nothing, both_sides_write_messages_of_one_size,
+for test in [both_sides_of_every_pair_have_like_settings, help_and_unknown_parts_measure_nothing_and_leave_nothing, both_sides_write_messages_of_one_size,
              trials_of_throughput_are_sustained, figures_are_read_from_what_the_tools_print,
              pairs_take_turns_and_each_side_begins_as_often, a_pair_without_a_figure_is_made_again_but_not_for_ever,
              an_interval_with_one_in_it_is_parity_and_nothing_else_is, only_pairs_at_like_settings_are_quoted,

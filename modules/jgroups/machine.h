@@ -167,8 +167,10 @@ static int machine_starts(void)
         {"-XX:+DisplayVMOutputToStderr", NULL},
         {"-Xlog:disable", NULL},
         {"-Xlog:all=error:stderr", NULL},
-        /* No files of its own; without memory it ends rather than to go on lame. */
+        /* No files of its own; without memory it ends rather than to go on lame. (With -Xrs it would open a socket for debuggers when it starts, not when one asks:
+         * /tmp/.java_pid and its number, which stays.) */
         {"-XX:-UsePerfData", NULL},
+        {"-XX:+DisableAttachMechanism", NULL},
         {"-XX:ErrorFile=/dev/null", NULL},
         {"-XX:+ExitOnOutOfMemoryError", NULL},
         {"-Djava.net.preferIPv4Stack=true", NULL},

@@ -29,6 +29,7 @@ const words = process.argv.slice(2);
 const at = words.indexOf("--pictures");
 const pictures = at >= 0 ? words.splice(at, 2)[1] : undefined;
 const scratch = mkdtempSync(join(tmpdir(), "pipegauge-browser-"));
+process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
 const folder = words[0] ?? scratch;
 if (!words[0]) {
   const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -80,6 +81,5 @@ const tools = { check, lines, shot, pictures };
 for (const cases of [graphs, labels, size, point, wholePage]) await cases(tools);
 
 await browser.close();
-rmSync(scratch, { recursive: true, force: true });
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

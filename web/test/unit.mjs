@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const out = mkdtempSync(join(tmpdir(), "pipegauge-web-"));
+process.on("exit", () => rmSync(out, { recursive: true, force: true }));
 const tests = readdirSync(here).filter((name) => name.endsWith(".test.ts"));
 await build({
   entryPoints: tests.map((name) => join(here, name)),
@@ -20,5 +21,4 @@ await build({
 });
 const files = tests.map((name) => join(out, name.replace(/\.ts$/, ".mjs")));
 const run = spawnSync(process.execPath, ["--test", ...files], { stdio: "inherit" });
-rmSync(out, { recursive: true });
 process.exitCode = run.status ?? 1;

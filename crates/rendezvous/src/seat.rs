@@ -257,7 +257,8 @@ mod tests {
     #[test]
     fn a_seat_and_a_rank_do_not_wait_for_one_another_once_the_command_is_over() {
         // As a killed command leaves it: nobody has its lock.
-        let path = std::env::temp_dir().join(format!("seats-{}", std::process::id()));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("seats");
         std::fs::create_dir(&path).unwrap();
         let listener = UnixListener::bind(path.join("elsewhere")).unwrap();
         let seat = refused(&listener, &path, MEETS);

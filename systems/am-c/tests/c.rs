@@ -22,7 +22,7 @@ fn prints(example: &str, expected: &str) {
     };
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let library = library().expect("cargo builds the static library beside its tests");
-    let program = std::env::temp_dir().join(format!("am-{example}-{}", std::process::id()));
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("am-{example}-{}", std::process::id()));
     let built = Command::new(compiler)
         .args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-Wpedantic", "-D_GNU_SOURCE"])
         .arg("-I")

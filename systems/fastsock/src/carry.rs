@@ -2,9 +2,13 @@
 //!
 //! They go into a file in memory (a socket, where the limit on files' sizes allows none), whose descriptor is named in the environment
 //! (`FASTSOCK_LEFT`), and the library in the new program makes a ring of its own of them. The peer was asked before to send them once more (`retire`): it does
-//! that for a program that will have no library (`program`), and where they can't be handed on, whatever the reason.
+//! that for a program that will have no library (`program`), and where they can't be handed on, whatever the reason. Where they can't be had in the new program,
+//! the connection is cut there.
+//!
+//! A program without the library passes the variable on, and may have put something else in the place of what it names. So it says which socket and which file
+//! it means, and nothing else is touched. A program that may do more than whoever started it believes none of it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::atomic::Ordering;
 
@@ -13,7 +17,7 @@ use am::memory::Memory;
 use crate::arena::{self, LARGE, LEN, TCP, TCP_AGAIN, control};
 use crate::pages::Pages;
 use crate::slot::{self, ACCEPTED, ACTIVE, Slot};
-use crate::{back, page, real, receive};
+use crate::{back, page, real, receive, settings, tcp};
 
 const NAME: &CStr = c"FASTSOCK_LEFT";
 /// How what the environment is to say begins.
@@ -21,20 +25,42 @@ const BEGINNING: &[u8] = b"FASTSOCK_LEFT=";
 
 /// Connections whose bytes are handed on at most.
 const MOST: usize = 64;
-/// What the environment says at most, and what it says of a descriptor: four numbers, and what divides them.
+/// What the environment says at most, and what it says of a descriptor ([`Told`]): two that are descriptors, six other numbers, and what divides them.
 const TEXT: usize = 16 << 10;
-const WORD: usize = 10 + 10 + 20 + 20 + 4;
+const WORD: usize = 2 * 10 + 6 * 20 + 8;
 /// Bytes that are copied by one call: on a stack that may be a handler's.
 const COPIED: usize = 1024;
 /// From this number on descriptors for a new program are out of its way, where there may be so many.
 const HIGH: u64 = 900;
 
-/// Bytes of a connection: their file, how many bytes over TCP come before them, and how many they are; none are where nothing was saved.
+/// Bytes of a connection: their file, which one that is, how many bytes over TCP come before them, and how many they are; none are where nothing was saved.
 #[derive(Clone, Copy, Default)]
 struct Saved {
     file: c_int,
+    identity: (u64, u64),
     before: u64,
     len: usize,
+}
+
+/// What the environment says of a descriptor: its number and which socket it is, the number of the file with its bytes and which file that is, and as [`Saved`].
+#[derive(Debug, PartialEq, Eq)]
+struct Told {
+    fd: c_int,
+    socket: (u64, u64),
+    file: c_int,
+    identity: (u64, u64),
+    before: u64,
+    len: usize,
+}
+
+impl Told {
+    fn of(text: &str) -> Option<Self> {
+        let numbers: Vec<u64> = text.split(':').map(|number| number.parse().ok()).collect::<Option<_>>()?;
+        let [fd, device, socket, file, files_device, number, before, len] = numbers[..] else { return None };
+        let (fd, file) = (fd.try_into().ok()?, file.try_into().ok()?);
+        let (socket, identity) = ((device, socket), (files_device, number));
+        Some(Self { fd, socket, file, identity, before, len: len.try_into().ok()? })
+    }
 }
 
 /// All zeros is nothing.
@@ -109,6 +135,7 @@ impl Carried {
         if left.len + BEGINNING.len() + WORD >= TEXT {
             return;
         }
+        let Some(socket) = tcp::identity(fd) else { return };
         // Descriptors that mean the same connection take from the same bytes.
         let known = left.known[..left.count].iter().find(|(number, _)| *number == slot.number());
         let saved = match known {
@@ -127,9 +154,10 @@ impl Carried {
         if left.len == 0 {
             left.say(BEGINNING);
         }
-        left.say_number(fd.unsigned_abs().into(), b':');
-        left.say_number(saved.file.unsigned_abs().into(), b':');
-        left.say_number(saved.before, b':');
+        let (fd, file) = (fd.unsigned_abs().into(), saved.file.unsigned_abs().into());
+        for number in [fd, socket.0, socket.1, file, saved.identity.0, saved.identity.1, saved.before] {
+            left.say_number(number, b':');
+        }
         left.say_number(saved.len as u64, b',');
     }
 
@@ -161,6 +189,11 @@ impl Carried {
         self.left().is_none_or(|left| left.len == 0)
     }
 
+    /// No new program begins of which the environment can't say what is left for it.
+    pub fn unannounced() -> c_int {
+        real::fail(libc::ENOMEM) as c_int
+    }
+
     /// A call that passes this process's own environment on, with what is left in it.
     ///
     /// # Safety
@@ -169,8 +202,8 @@ impl Carried {
         // SAFETY: the caller's promise; the list is the C library's again afterwards.
         unsafe {
             let own = environ;
-            let list = self.environment(own);
-            environ = list.as_ref().map_or(own, Pages::start);
+            let Some(list) = self.environment(own) else { return Self::unannounced() };
+            environ = list.start();
             let failed = call();
             environ = own;
             failed
@@ -208,6 +241,10 @@ fn save(slot: &Slot, all: bool) -> Option<Saved> {
     }
     let copy = |at: usize, into: &mut [u8]| source.copy(memory, sender, at, into);
     let file = if am::memory::may_have(len) { file(len, copy) } else { socket(len, copy) }?;
+    let Some(identity) = tcp::identity(file) else {
+        close(file);
+        return None;
+    };
     // Nobody has read on, and the peer has not sent them.
     let at = source.reader.head();
     let taken = || page.inward.with(|inward| inward.source.reader.head() == at && receive::takes_back(inward, way));
@@ -215,7 +252,7 @@ fn save(slot: &Slot, all: bool) -> Option<Saved> {
         close(file);
         return None;
     }
-    Some(Saved { file, before, len })
+    Some(Saved { file, identity, before, len })
 }
 
 /// A file in memory with so many bytes, to be read from its beginning.
@@ -280,38 +317,70 @@ fn close(fd: c_int) {
 
 /// What an earlier program left for this one. When the library is loaded.
 pub fn take() {
-    let Ok(text) = std::env::var("FASTSOCK_LEFT") else { return };
+    let Some(text) = std::env::var_os("FASTSOCK_LEFT") else { return };
     // SAFETY: a text; the program has no other thread yet.
     unsafe { libc::unsetenv(NAME.as_ptr()) };
-    let mut first = HashMap::new();
-    for entry in text.split(',') {
-        let numbers: Vec<u64> = entry.split(':').map_while(|number| number.parse().ok()).collect();
-        if let [fd, file, before, len] = numbers[..] {
-            let (Ok(fd), Ok(file)) = (i32::try_from(fd), i32::try_from(file)) else { continue };
-            match first.insert(file, fd) {
-                Some(other) => _ = slot::share(other, fd),
-                None => _ = restore(fd, file, before, len as usize),
-            }
+    if settings::secure() {
+        return;
+    }
+    // A descriptor of each socket, and files of connections that this program has not got.
+    let (mut first, mut others) = (HashMap::new(), HashSet::new());
+    for told in text.to_string_lossy().split(',').filter_map(Told::of) {
+        if tcp::identity(told.fd) != Some(told.socket) {
+            others.insert((told.file, told.identity));
+            continue;
+        }
+        let had = match first.insert(told.socket, told.fd) {
+            Some(other) => slot::share(other, told.fd),
+            None => taken(&told).and_then(|bytes| restore(&told, &bytes)).is_some(),
+        };
+        if !had {
+            tcp::cut(told.fd);
         }
     }
-    for file in first.into_keys() {
-        // SAFETY: handed to this library.
-        unsafe { real::close(file) };
+    for (file, identity) in others {
+        if tcp::identity(file) == Some(identity) {
+            close(file);
+        }
     }
 }
 
-/// The descriptor has these bytes to be received before what the kernel has, but for `before` bytes that come first.
-fn restore(fd: i32, file: i32, before: u64, len: usize) -> Option<()> {
-    let mut bytes = vec![0; len.min(LARGE.bytes())];
+/// The bytes of a file that this program was told of, which is closed: its number may be one that the library needs.
+fn taken(told: &Told) -> Option<Vec<u8>> {
+    if tcp::identity(told.file) != Some(told.identity) {
+        return None;
+    }
+    let bytes = if told.len <= LARGE.bytes() { bytes(told.file, told.len) } else { None };
+    close(told.file);
+    bytes
+}
+
+/// The bytes of a file, which stay in it: several programs may have been told of it.
+fn bytes(file: c_int, len: usize) -> Option<Vec<u8>> {
+    let mut bytes = vec![0; len];
     let mut got = 0;
-    while got < bytes.len() {
+    while got < len {
         let rest = &mut bytes[got..];
         // SAFETY: room for as many.
-        match unsafe { real::read(file, rest.as_mut_ptr().cast(), rest.len()) } {
-            some @ 1.. => got += some as usize,
-            _ => return None,
-        }
+        let some = unsafe {
+            match libc::pread(file, rest.as_mut_ptr().cast(), rest.len(), got as i64) {
+                // A socket has no places, and shows all that is there at once.
+                -1 if got == 0 && real::errno() == libc::ESPIPE => {
+                    let flags = libc::MSG_PEEK | libc::MSG_DONTWAIT;
+                    let all = real::recv(file, rest.as_mut_ptr().cast(), rest.len(), flags);
+                    return (all == len as isize).then_some(bytes);
+                }
+                some => some,
+            }
+        };
+        got += usize::try_from(some).ok().filter(|&some| some > 0)?;
     }
+    Some(bytes)
+}
+
+/// The descriptor has these bytes to be received before what the kernel has, but for those that come first.
+fn restore(told: &Told, bytes: &[u8]) -> Option<()> {
+    let &Told { fd, before, .. } = told;
     let memory = Memory::without_file(LEN).ok()?;
     let page = page::new()?;
     let event = crate::own::keep(crate::bell::event()?)?;
@@ -320,7 +389,7 @@ fn restore(fd: i32, file: i32, before: u64, len: usize) -> Option<()> {
     let (me, sender) = (ACCEPTED, 1 - ACCEPTED);
     let control = control(&memory);
     let mut writer = am::ring::Writer::new(LARGE, 0);
-    memory.put_span(arena::ring(sender, true), writer.place(0, bytes.len()), &bytes);
+    memory.put_span(arena::ring(sender, true), writer.place(0, bytes.len()), bytes);
     control.ways[sender].grown.store(1, Ordering::Relaxed);
     writer.publish(&control.ways[sender].lane, bytes.len());
     control.ways[sender].moved_at.store(before, Ordering::Relaxed);
@@ -339,4 +408,34 @@ fn restore(fd: i32, file: i32, before: u64, len: usize) -> Option<()> {
     slot.mode.store(ACTIVE, Ordering::SeqCst);
     crate::ready::tell(&slot);
     Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_of_a_descriptor_is_understood_and_nothing_else() {
+        let told = Told { fd: 5, socket: (8, 123), file: 900, identity: (1, u64::MAX), before: 7, len: 30_000 };
+        assert_eq!(Told::of(&format!("5:8:123:900:1:{}:7:30000", u64::MAX)), Some(told));
+        for wrong in
+            ["", "5:900:7:30000", "5:8:123:900:1:2:7:30000:9", "5:8:123:x:1:2:7:30000", "4294967296:8:1:9:1:2:7:3"]
+        {
+            assert_eq!(Told::of(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn bytes_of_a_file_or_a_socket_are_had_as_often_as_they_are_asked_for_and_only_whole() {
+        let all: Vec<u8> = (0..60_000).map(|at| (at % 251) as u8).collect();
+        let copy = |at: usize, into: &mut [u8]| into.copy_from_slice(&all[at..at + into.len()]);
+        for kept in [file(all.len(), copy), socket(all.len(), copy)] {
+            let kept = kept.expect("room for a file");
+            for _ in 0..2 {
+                assert!(bytes(kept, all.len()).is_some_and(|had| had == all));
+            }
+            assert!(bytes(kept, all.len() + 1).is_none(), "there are not so many");
+            close(kept);
+        }
+    }
 }

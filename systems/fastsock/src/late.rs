@@ -1,7 +1,8 @@
 //! What a peer asked for once more (`back`), where the kernel's buffer does not hold it: a thread of the library's own sends it on as there is room, and ends with it.
 //!
 //! Nothing else of the connection goes over TCP before (`transmit`): a program that sends helps, or waits as for any room. The thread has a copy of the descriptor, so the
-//! program may close its own, and the end of file comes after the bytes. Who ends the process or begins another program waits for that, for ten seconds at most.
+//! program may close its own, and the end of file comes after the bytes. Who ends the process or begins another program waits for that, for ten seconds at most;
+//! a connection that has not got it by then is cut, so that nobody takes what there is for all.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -12,7 +13,7 @@ use crate::hook::signals;
 use crate::lock::Lock;
 use crate::slot::{self, Held, Slot};
 use crate::transmit::{self, PATIENCE};
-use crate::{guests, own, real, sandbox, section};
+use crate::{guests, own, real, sandbox, section, tcp};
 
 /// Connections at most.
 const MOST: usize = 64;
@@ -92,6 +93,7 @@ type Known = Option<(c_int, u32)>;
 
 /// All that there are; how many.
 fn all(into: &mut [Known; MOST]) -> usize {
+    into.fill(None);
     LIST.with(|list| {
         for (to, late) in into.iter_mut().zip(list.iter()) {
             *to = late.as_ref().map(|late| (late.fd, late.held.number()));
@@ -120,25 +122,36 @@ fn look(limit: c_int) -> bool {
     unsafe { real::whole::poll(asks.as_mut_ptr(), asks.len(), limit) };
     for (fd, number) in known.into_iter().flatten() {
         if slot::numbered(number).is_none_or(|held| transmit::pay(fd, &held)) {
-            let_go(number);
+            let_go(number, |_| ());
         }
     }
     true
 }
 
-fn let_go(number: u32) {
+/// A connection is the list's no more, after `last` with what the list had of it.
+fn let_go(number: u32, last: impl FnOnce(&Late)) {
     let of = |place: &&mut Option<Late>| place.as_ref().is_some_and(|late| late.held.number() == number);
     if let Some(late) = LIST.with(|list| list.iter_mut().find(of).and_then(Option::take)).flatten() {
+        last(&late);
         own::close(late.fd);
     }
 }
 
-/// Waits until all is sent, for so long as a process may be kept from its end.
+/// Waits until all is sent, for so long as a process may be kept from its end. Connections that have not got it by then are cut.
 pub fn finish() {
     let errno = real::errno();
     let until = Instant::now() + PATIENCE;
-    while all(&mut [const { None }; MOST]) > 0 && Instant::now() < until {
+    let mut known = [None; MOST];
+    while all(&mut known) > 0 && Instant::now() < until {
         look(SLICE);
+    }
+    for (_, number) in known.into_iter().flatten() {
+        let_go(number, |late| {
+            // The thread may have sent the last of it meanwhile.
+            if transmit::owes(&late.held) {
+                tcp::cut(late.fd);
+            }
+        });
     }
     real::fail(errno);
 }

@@ -58,6 +58,9 @@ mod buffers;
 mod carry;
 mod config;
 mod copied;
+#[cfg(test)]
+#[path = "../tests/common/folder.rs"]
+mod folder;
 mod fresh;
 mod guests;
 mod holders;

@@ -3,6 +3,9 @@
 
 #[allow(dead_code, reason = "the library's, which sets more than this command reads")]
 mod config;
+#[cfg(test)]
+#[path = "../tests/common/folder.rs"]
+mod folder;
 #[allow(dead_code, reason = "as above")]
 mod settings;
 mod status;

@@ -225,13 +225,10 @@ fn names_interpreter(head: &[u8]) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::folder::Folder;
     use std::ffi::CString;
     use std::os::unix::ffi::OsStrExt;
-    use std::path::{Path, PathBuf};
-
-    fn scratch(name: &str) -> PathBuf {
-        std::env::temp_dir().join(format!("libfastsock-{name}-{}", std::process::id()))
-    }
+    use std::path::Path;
 
     fn text(path: &Path) -> CString {
         CString::new(path.as_os_str().as_bytes()).unwrap()
@@ -244,11 +241,11 @@ mod tests {
 
     #[test]
     fn a_pipe_with_a_name_is_no_program_and_is_not_waited_for() {
-        let path = scratch("pipe");
+        let folder = Folder::new("pipe");
+        let path = folder.join("pipe");
         // SAFETY: a text.
         assert_eq!(unsafe { libc::mkfifo(text(&path).as_ptr(), 0o700) }, 0);
         assert!(!dynamic(&path));
-        std::fs::remove_file(path).unwrap();
     }
 
     #[test]
@@ -270,7 +267,8 @@ mod tests {
 
     #[test]
     fn scripts_are_what_their_interpreters_are() {
-        let (path, own) = (scratch("script"), std::env::current_exe().unwrap());
+        let folder = Folder::new("script");
+        let (path, own) = (folder.join("script"), std::env::current_exe().unwrap());
         for (line, is) in [(format!("#!{}\n", own.display()), true), ("#!/nowhere\n".to_owned(), false)] {
             std::fs::write(&path, line).unwrap();
             assert_eq!(dynamic(&path), is);
@@ -278,12 +276,12 @@ mod tests {
         // One that is its own interpreter, for ever.
         std::fs::write(&path, format!("#!{}\n", path.display())).unwrap();
         assert!(!dynamic(&path));
-        std::fs::remove_file(path).unwrap();
     }
 
     #[test]
     fn a_program_with_capabilities_of_its_own_gets_no_library() {
-        let path = scratch("capable");
+        let folder = Folder::new("capable");
+        let path = folder.join("program");
         std::fs::copy("/proc/self/exe", &path).unwrap();
         assert!(dynamic(&path));
         // `CAP_NET_RAW`, as `struct vfs_cap_data` of linux/capability.h says it.
@@ -298,12 +296,12 @@ mod tests {
         } else {
             println!("skipped: no file here gets capabilities: {}", std::io::Error::last_os_error());
         }
-        std::fs::remove_file(path).unwrap();
     }
 
     #[test]
     fn a_library_that_is_not_there_is_not_loaded() {
-        let path = scratch("named.so");
+        let folder = Folder::new("named");
+        let path = folder.join("libfastsock.so");
         let name = path.to_str().unwrap();
         assert!(!names_library(name.as_bytes()));
         std::fs::write(&path, "").unwrap();
@@ -316,13 +314,13 @@ mod tests {
         let list = [entries[0].as_ptr(), entries[1].as_ptr(), std::ptr::null()];
         // SAFETY: a list that ends with a null pointer.
         assert!(unsafe { preloaded(Some(list.as_ptr())) && !preloaded(Some(list[2..].as_ptr())) });
-        std::fs::remove_file(path).unwrap();
     }
 
     #[test]
     fn an_open_file_is_found_by_its_number() {
         use std::os::fd::AsRawFd;
-        let path = scratch("open.so");
+        let folder = Folder::new("open");
+        let path = folder.join("libfastsock.so");
         std::fs::write(&path, "").unwrap();
         let entry = CString::new(format!("LD_PRELOAD={}", path.display())).unwrap();
         let (list, file) = ([entry.as_ptr(), std::ptr::null()], std::fs::File::open("/proc/self/exe").unwrap());
@@ -336,6 +334,5 @@ mod tests {
                 assert_eq!(of_place(fd, path.as_ptr(), list.as_ptr(), flags), is, "{fd} {path:?}");
             }
         }
-        std::fs::remove_file(path).unwrap();
     }
 }

@@ -1,5 +1,6 @@
 //! The next definition of each call: usually the C library's.
 
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// A symbol, looked up when first used.
@@ -22,15 +23,26 @@ impl Symbol {
 
     #[cold]
     fn look_up(&self) -> *mut libc::c_void {
-        // SAFETY: a name that ends with 0.
-        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
+        let found = self.look();
         if found.is_null() {
             // Without the system's own call there is no way on, and no way to say so but this.
             // SAFETY: ends the process.
             unsafe { libc::abort() };
         }
+        found
+    }
+
+    fn look(&self) -> *mut libc::c_void {
+        // SAFETY: a name that ends with 0.
+        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
         self.found.store(found, Ordering::Relaxed);
         found
+    }
+
+    /// Its address, for a call that not every C library has under which this one runs.
+    pub fn find(&self) -> Option<NonNull<libc::c_void>> {
+        let found = self.found.load(Ordering::Relaxed);
+        NonNull::new(if found.is_null() { self.look() } else { found })
     }
 }
 
@@ -115,6 +127,8 @@ real! {
     execve(path: *const c_char, argv: *const *const c_char, envp: *const *const c_char) -> c_int;
     posix_spawn(pid: *mut libc::pid_t, path: *const c_char, actions: *const libc::posix_spawn_file_actions_t, attributes: *const libc::posix_spawnattr_t, argv: *const *mut c_char, envp: *const *mut c_char) -> c_int;
     posix_spawnp(pid: *mut libc::pid_t, path: *const c_char, actions: *const libc::posix_spawn_file_actions_t, attributes: *const libc::posix_spawnattr_t, argv: *const *mut c_char, envp: *const *mut c_char) -> c_int;
+    posix_spawn_file_actions_init(actions: *mut libc::posix_spawn_file_actions_t) -> c_int;
+    posix_spawn_file_actions_destroy(actions: *mut libc::posix_spawn_file_actions_t) -> c_int;
     posix_spawn_file_actions_adddup2(actions: *mut libc::posix_spawn_file_actions_t, from: c_int, to: c_int) -> c_int;
     system(command: *const c_char) -> c_int;
     popen(command: *const c_char, mode: *const c_char) -> *mut libc::FILE;
@@ -129,13 +143,20 @@ real! {
     syscall(number: libc::c_long, first: usize, second: usize, third: usize, fourth: usize, fifth: usize) -> libc::c_long;
     clone(begin: Option<extern "C-unwind" fn(*mut c_void) -> c_int>, stack: *mut c_void, flags: c_int, argument: *mut c_void, parents: *mut libc::pid_t, storage: *mut c_void, childs: *mut libc::pid_t) -> c_int;
     _Fork() -> libc::pid_t;
+    longjmp(place: *mut c_void, value: c_int) -> !;
+    _longjmp(place: *mut c_void, value: c_int) -> !;
+    siglongjmp(place: *mut c_void, value: c_int) -> !;
+    __longjmp_chk(place: *mut c_void, value: c_int) -> !;
     execveat(folder: c_int, path: *const c_char, argv: *const *const c_char, envp: *const *const c_char, flags: c_int) -> c_int;
 }
 
 /// Calls that end as they should even if the thread was cancelled, for what is done under a lock. The system's own are points at which a
 /// cancelled thread ends (pthreads(7)).
 pub mod whole {
-    use libc::{SYS_close, SYS_poll, SYS_read, SYS_recvmsg, SYS_sendmsg, SYS_write, c_int, c_void, msghdr, pollfd};
+    use libc::{
+        SYS_close, SYS_connect, SYS_poll, SYS_read, SYS_recvmsg, SYS_sendmsg, SYS_write, c_int, c_void, msghdr, pollfd,
+        sockaddr, socklen_t,
+    };
 
     /// Declares functions that are a system call each.
     macro_rules! whole {
@@ -159,6 +180,7 @@ pub mod whole {
         recvmsg SYS_recvmsg(fd: c_int, message: *mut msghdr, flags: c_int);
         sendmsg SYS_sendmsg(fd: c_int, message: *const msghdr, flags: c_int);
         poll SYS_poll(fds: *mut pollfd, count: usize, timeout: c_int);
+        connect SYS_connect(fd: c_int, address: *const sockaddr, len: socklen_t);
         close SYS_close(fd: c_int);
     }
 }

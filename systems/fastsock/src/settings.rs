@@ -36,13 +36,18 @@ pub fn get() -> &'static Settings {
     })
 }
 
+/// Whether the program may do more than whoever started it, who has no say in it then.
+pub fn secure() -> bool {
+    // SAFETY: a plain question to the system.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+}
+
 fn read() -> Config {
     let program = std::env::current_exe().map(|path| config::file_name(&path)).unwrap_or_default();
     let started = std::env::args_os().next().map(|name| config::file_name(name.as_ref())).unwrap_or_default();
-    // SAFETY: plain questions to the system.
-    let (secure, user) = unsafe { (libc::getauxval(libc::AT_SECURE) != 0, libc::geteuid()) };
+    // SAFETY: asks for a number.
+    let (secure, user) = (secure(), unsafe { libc::geteuid() });
     let who = Who { program: [program, started], user, secure };
-    // Whoever started such a program has no say in it.
     let variable = |name: &str| if secure { None } else { std::env::var(name).ok() };
     let mut sources = if secure { Vec::new() } else { texts(&config::files(variable)) };
     sources.extend(config::of_environment(variable));

@@ -48,11 +48,20 @@ pub struct Bytes {
     pub received: u64,
 }
 
-/// The socket's number, by which the kernel's own tables name it; 0 if there is none.
-pub fn inode(fd: c_int) -> u64 {
+/// What a descriptor means, a socket or a file: the number of its device, and its own there. None if it means nothing.
+pub fn identity(fd: c_int) -> Option<(u64, u64)> {
     let mut about = MaybeUninit::<libc::stat>::zeroed();
     // SAFETY: room for what is asked; zero is a value of each part.
-    unsafe { if libc::fstat(fd, about.as_mut_ptr()) == 0 { about.assume_init().st_ino } else { 0 } }
+    unsafe {
+        let asked = libc::fstat(fd, about.as_mut_ptr()) == 0;
+        let about = about.assume_init();
+        asked.then_some((about.st_dev, about.st_ino))
+    }
+}
+
+/// The socket's number, by which the kernel's own tables name it; 0 if there is none.
+pub fn inode(fd: c_int) -> u64 {
+    identity(fd).map_or(0, |(_, inode)| inode)
 }
 
 /// Asks whether an urgent byte is next (linux/sockios.h).
@@ -239,7 +248,15 @@ pub fn peer_ended(fd: c_int) -> bool {
 pub fn reset(fd: c_int) -> bool {
     let nothing = libc::sockaddr { sa_family: libc::AF_UNSPEC as libc::sa_family_t, sa_data: [0; 14] };
     // SAFETY: an address of this length.
-    unsafe { real::connect(fd, &raw const nothing, size_of::<libc::sockaddr>() as socklen_t) == 0 }
+    unsafe { real::whole::connect(fd, &raw const nothing, size_of::<libc::sockaddr>() as socklen_t) == 0 }
+}
+
+/// The stream is not whole any more: the connection ends so that nobody takes what there is of it for all, with an error on both sides wherever the kernel does that.
+pub fn cut(fd: c_int) {
+    if !reset(fd) {
+        // SAFETY: a descriptor of the program's, or a copy of it; a wrong one is refused.
+        unsafe { real::shutdown(fd, libc::SHUT_RDWR) };
+    }
 }
 
 /// Room in the kernel for what is to be sent without a wait: its buffer is as it was when this is dropped, and what it holds by then stays in it.

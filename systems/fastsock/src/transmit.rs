@@ -410,18 +410,15 @@ fn send_on(
     Ok(true)
 }
 
-/// Waits until `pay` says that nothing is owed, for so long as anybody may be made to wait; a connection that does not get it there in time ends.
+/// Waits until `pay` says that nothing is owed, for so long as anybody may be made to wait; a connection that does not get it there in time is cut.
 fn wait_to_pay(fd: c_int, mut pay: impl FnMut() -> bool) {
     let until = Instant::now() + PATIENCE;
     while !pay() {
         let mut ask = libc::pollfd { fd, events: libc::POLLOUT, revents: 0 };
         let left = until.saturating_duration_since(Instant::now()).as_millis() as c_int;
         // SAFETY: one entry; a descriptor of the program's, or a copy of it.
-        unsafe {
-            if left == 0 || real::whole::poll(&raw mut ask, 1, left) == 0 {
-                real::shutdown(fd, libc::SHUT_RDWR);
-                return;
-            }
+        if left == 0 || unsafe { real::whole::poll(&raw mut ask, 1, left) } == 0 {
+            return tcp::cut(fd);
         }
     }
 }

@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use common::programs::folder;
+use common::folder::Folder;
 
 const COMMAND: &str = env!("CARGO_BIN_EXE_fastsock");
 
@@ -41,8 +41,9 @@ fn a_file_that_is_named_and_can_not_be_read_is_wrong() {
 
 #[test]
 fn a_library_that_the_loader_would_pass_over_is_told_before_the_program_runs() {
+    let folder = Folder::new("command");
     let place = |name: &str, library: &[u8]| {
-        let at = folder("command").join(name);
+        let at = folder.join(name);
         fs::create_dir_all(&at).unwrap();
         fs::copy(COMMAND, at.join("fastsock")).unwrap();
         fs::write(at.join("libfastsock.so"), library).unwrap();

@@ -3,9 +3,11 @@
 mod common;
 
 use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use common::{Built, built};
+use common::folder::Folder;
+use common::{Built, also, built};
 
 /// Who has the library.
 const WAYS: [(&str, bool, bool); 4] =
@@ -74,8 +76,9 @@ cases! {
     strict_early numbers numbers_set program_limited vector_flags queued faults
     strict_one_way probed again_cancelled served preforked left_unread urgent_behind
     left_half left_looked little_room little_room_ends program_at program_few crashed served_reading number_high connected_twice again_loop_forks messages_limit ranges
-    cloned cloned_numbers cloned_memory program_none other_user numbers_high
+    cloned cloned_numbers cloned_memory cloned_waits program_none other_user numbers_high
     handed handed_late handed_input handed_leaves allowed
+    program_many passed_on spawned_again little_room_jumped little_room_cut cloned_asked
 }
 
 #[test]
@@ -128,8 +131,8 @@ fn each_switch_keeps_a_connection_with_the_kernel() {
         assert_eq!(fast, [false, false], "{variable:?}");
     }
     // By the name of a link, too.
-    let link = common::programs::folder("link").join("fastsock-linked");
-    let _ = std::fs::remove_file(&link);
+    let folder = Folder::new("link");
+    let link = folder.join("fastsock-linked");
     std::os::unix::fs::symlink(&built.program, &link).unwrap();
     let linked = Built {
         program: link,
@@ -142,39 +145,52 @@ fn each_switch_keeps_a_connection_with_the_kernel() {
     assert_eq!(fast, [false, false], "a switch for a link");
     let (_, fast) = run(&linked, "stream", true, true, None);
     assert_eq!(fast, [true, true], "no switch for a link");
-    std::fs::remove_dir_all(linked.program.parent().unwrap()).unwrap();
     let (_, fast) = run(built, "stream", true, true, Some(("FASTSOCK_OFF_PROGRAMS", "other")));
     assert_eq!(fast, [true, true], "a switch for another program");
+}
+
+/// Another library behind the one under test, or alone: a case prints the same.
+fn same_before(other: &Path, built: &Built, case: &str) {
+    let mut seen = Vec::new();
+    for library in ["", built.library.to_str().unwrap()] {
+        let both = format!("{library}:{}", other.display());
+        let side = |arguments: &[&str]| {
+            let mut command = Command::new(&built.program);
+            command.args(arguments).env("LD_PRELOAD", &both);
+            command.env("FASTSOCK_AFTER", "4").env("FASTSOCK_RECYCLE_AFTER", "2");
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        };
+        let mut server = side(&["server", case]);
+        let mut out = BufReader::new(server.stdout.take().unwrap());
+        let (mut port, mut text) = (String::new(), String::new());
+        out.read_line(&mut port).unwrap();
+        let client = side(&["client", case, port.trim()]).wait_with_output().unwrap();
+        out.read_to_string(&mut text).unwrap();
+        text.push_str(&format!("{} {}\n", server.wait().unwrap(), client.status));
+        text.push_str(&String::from_utf8_lossy(&client.stdout));
+        assert!(!text.contains("FAILED"), "{case} {library}: {text}");
+        let errors = String::from_utf8_lossy(&client.stderr).into_owned();
+        assert_eq!(errors.contains("kernel\n"), library.is_empty(), "{case}: {errors}");
+        seen.push(text);
+    }
+    assert_eq!(seen[0], seen[1], "{case}");
 }
 
 /// The least that `net.core.wmem_max` may be.
 #[test]
 fn where_buffers_are_small_what_goes_over_tcp_once_more_is_not_lost() {
     let Some(built) = built() else { return };
-    for case in ["little_room", "little_room_ends"] {
-        let mut seen = Vec::new();
-        for library in ["", built.library.to_str().unwrap()] {
-            let both = format!("{library}:{}", built.low.display());
-            let side = |arguments: &[&str]| {
-                let mut command = Command::new(&built.program);
-                command.args(arguments).env("LD_PRELOAD", &both).env("FASTSOCK_AFTER", "4");
-                command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
-            };
-            let mut server = side(&["server", case]);
-            let mut out = BufReader::new(server.stdout.take().unwrap());
-            let (mut port, mut text) = (String::new(), String::new());
-            out.read_line(&mut port).unwrap();
-            let client = side(&["client", case, port.trim()]).wait_with_output().unwrap();
-            out.read_to_string(&mut text).unwrap();
-            text.push_str(&format!("{} {}\n", server.wait().unwrap(), client.status));
-            text.push_str(&String::from_utf8_lossy(&client.stdout));
-            assert!(!text.contains("FAILED"), "{case} {library}: {text}");
-            let errors = String::from_utf8_lossy(&client.stderr).into_owned();
-            assert_eq!(errors.contains("kernel\n"), library.is_empty(), "{case}: {errors}");
-            seen.push(text);
-        }
-        assert_eq!(seen[0], seen[1], "{case}");
+    for case in ["little_room", "little_room_ends", "little_room_jumped", "little_room_cut"] {
+        same_before(&built.low, built, case);
     }
+}
+
+/// Here the C library may have no such call: another one stands in for it.
+#[test]
+fn a_program_that_is_begun_with_a_descriptor_of_its_process_gets_all_bytes() {
+    let Some(built) = built() else { return };
+    let newer = also("newer", &["newer.c"], &["-shared", "-fPIC"]);
+    same_before(&newer, built, "handed");
 }
 
 #[test]
@@ -192,6 +208,40 @@ fn a_switch_for_a_user_counts_for_who_becomes_that_user() {
     }
     let (_, fast) = run(built, "other_user", true, true, Some(("FASTSOCK_OFF_USERS", "65533")));
     assert_eq!(fast, [true, true], "off for another user");
+}
+
+/// A group of this process's that is not the one it acts as.
+fn another_group() -> Option<u32> {
+    let mut groups = [0; 64];
+    // SAFETY: asks for numbers; room for as many.
+    let (user, own, count) = unsafe { (libc::geteuid(), libc::getegid(), libc::getgroups(64, groups.as_mut_ptr())) };
+    let others = groups.into_iter().take(usize::try_from(count).unwrap_or(0));
+    others.chain((user == 0).then_some(65534)).find(|&group| group != own)
+}
+
+#[test]
+fn a_program_that_may_do_more_than_its_caller_believes_nothing_of_what_was_left() {
+    use std::os::unix::fs::{PermissionsExt, chown};
+    let Some(built) = built() else { return };
+    let Some(group) = another_group() else {
+        println!("skipped: this user has no other group that a program could be run as");
+        return;
+    };
+    let folder = Folder::new("secure");
+    let program = common::secure(built, &folder);
+    for (mode, secure) in [(0o755, false), (0o2755, true)] {
+        chown(&program, None, Some(group)).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(mode)).unwrap();
+        let path: &'static str = program.to_str().unwrap().to_owned().leak();
+        let (seen, _) = run(built, "passed_on", true, true, Some(("PASSED_TO", path)));
+        assert!(!seen.contains("FAILED"), "{seen}");
+        if secure && seen.contains("secure 0") {
+            println!("skipped: {} is on a file system that gives no program more rights", folder.display());
+        } else {
+            let expected = if secure { "secure 1, ways 0, told 0\n" } else { "secure 0, ways 2, told 0\n" };
+            assert!(seen.contains(expected), "{mode:o}: {seen}");
+        }
+    }
 }
 
 #[test]

@@ -5,7 +5,8 @@ mod common;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use common::programs::{WAYS, Witness, command, folder, installed, serves};
+use common::folder::Folder;
+use common::programs::{WAYS, Witness, command, installed, serves};
 use common::{Built, built};
 
 fn own(file: &str) -> PathBuf {
@@ -49,7 +50,7 @@ fn redis_serves_many_clients_and_pipelines() {
         return;
     }
     let lines: String = (0..3000).map(|i| format!("SET key:{i} {}\r\n", "v".repeat(i % 700 + 1))).collect();
-    let folder = folder("redis");
+    let folder = Folder::new("redis");
     std::fs::write(folder.join("lines"), lines).unwrap();
     for (who, server, client) in WAYS {
         let (_server, port) = serves(|port| {
@@ -79,7 +80,6 @@ fn redis_serves_many_clients_and_pipelines() {
         ]);
         assert_eq!(sum, (0..3000).map(|i| i % 700 + 1).sum::<u64>().to_string(), "library: {who}");
     }
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn nginx_serves_files_and_goes_on_through_reloads() {
     if !installed("nginx", "-v") || !installed("curl", "--version") {
         return;
     }
-    let folder = folder("nginx");
+    let folder = Folder::new("nginx");
     let bytes: Vec<u8> = (0..300_000_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     std::fs::write(folder.join("file"), &bytes).unwrap();
     // SAFETY: asks for a number.
@@ -171,7 +171,6 @@ fn nginx_serves_files_and_goes_on_through_reloads() {
         }
         drop(server);
     }
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -180,8 +179,8 @@ fn java_echoes_by_selectors() {
     if !installed("javac", "-version") || !installed("java", "-version") {
         return;
     }
-    let folder = folder("java");
-    let compiled = Command::new("javac").arg("-d").arg(&folder).arg(own("Echo.java")).status().unwrap();
+    let folder = Folder::new("java");
+    let compiled = Command::new("javac").arg("-d").arg(&*folder).arg(own("Echo.java")).status().unwrap();
     assert!(compiled.success());
     let path = folder.to_str().unwrap();
     for (who, server, client) in WAYS {
@@ -193,7 +192,6 @@ fn java_echoes_by_selectors() {
         assert_eq!(text(&got), "3000000 bytes", "library: {who}");
         witness.check(server && client, who);
     }
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -202,7 +200,7 @@ fn go_is_untouched() {
     if !installed("go", "version") {
         return;
     }
-    let folder = folder("go");
+    let folder = Folder::new("go");
     let program = folder.join("echo");
     let made =
         Command::new("go").args(["build", "-o"]).arg(&program).arg(own("echo.go")).env("CGO_ENABLED", "0").status();
@@ -214,13 +212,12 @@ fn go_is_untouched() {
         let got = command(built, client, program).args(["client", &at]).output().unwrap();
         assert_eq!(text(&got), "same", "library: {who}");
     }
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
 fn a_static_program_is_untouched() {
     let Some(built) = built() else { return };
-    let folder = folder("static");
+    let folder = Folder::new("static");
     let program = folder.join("contract");
     let made = Command::new("cc")
         .args(["-w", "-static", "-o"])
@@ -244,5 +241,4 @@ fn a_static_program_is_untouched() {
         assert_eq!(String::from_utf8_lossy(&got.stderr), "kernel\n");
         assert!(server.wait().unwrap().success());
     }
-    std::fs::remove_dir_all(&folder).unwrap();
 }

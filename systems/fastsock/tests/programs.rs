@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use common::built;
+use common::folder::Folder;
 use common::programs::{WAYS, Witness, command, installed, port, serves};
 
 #[test]
@@ -14,8 +15,7 @@ fn a_web_server_in_python_gives_curl_the_whole_file() {
     if !installed("python3", "--version") || !installed("curl", "--version") {
         return;
     }
-    let folder = std::env::temp_dir().join(format!("fastsock-programs-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = Folder::new("programs");
     // A short one is in the kernel's buffers before the two sides have found each other.
     let bytes: Vec<u8> = (0..100_000_000_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     let files = [("short", &bytes[..3_000_000]), ("long", &bytes[..])];
@@ -25,7 +25,7 @@ fn a_web_server_in_python_gives_curl_the_whole_file() {
     for (who, server, client) in WAYS {
         let (_server, port) = serves(|port| {
             let mut child = command(built, server, "python3");
-            child.args(["-m", "http.server", &port.to_string(), "--bind", "127.0.0.1", "--directory"]).arg(&folder);
+            child.args(["-m", "http.server", &port.to_string(), "--bind", "127.0.0.1", "--directory"]).arg(&*folder);
             child.stdout(Stdio::null()).spawn().unwrap()
         });
         for (name, bytes) in files {
@@ -39,7 +39,6 @@ fn a_web_server_in_python_gives_curl_the_whole_file() {
             }
         }
     }
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

@@ -7,7 +7,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use common::programs::{Server, WAYS, Witness, command, folder, installed, port, wait_for};
+use common::folder::Folder;
+use common::programs::{Server, WAYS, Witness, command, installed, port, wait_for};
 use common::{Built, built};
 
 fn said(output: &Output) -> String {
@@ -37,7 +38,7 @@ fn vsftpd_gives_and_takes_files_by_lftp_and_ncftp() {
         return;
     }
     let (lftp, ncftp) = (installed("lftp", "--version"), installed("ncftpget", "-?"));
-    let folder = folder("ftp");
+    let folder = Folder::new("ftp");
     let bytes = pattern(3_000_000);
     let shared = folder.join("shared");
     std::fs::create_dir_all(shared.join("in")).unwrap();
@@ -81,14 +82,13 @@ fn vsftpd_gives_and_takes_files_by_lftp_and_ncftp() {
         }
         if ncftp {
             let mut run = command(built, client, "ncftpget");
-            run.args(["-V", "-t", "20", "-P", &at, "127.0.0.1"]).arg(&got).arg("file").env("HOME", &folder);
+            run.args(["-V", "-t", "20", "-P", &at, "127.0.0.1"]).arg(&got).arg("file").env("HOME", &*folder);
             let ran = run.stderr(Stdio::piped()).output().unwrap();
             assert!(ran.status.success(), "ncftpget, library: {who}: {}", said(&ran));
             assert!(std::fs::read(got.join("file")).unwrap() == bytes, "ncftpget, library: {who}: the file differs");
             std::fs::remove_file(got.join("file")).unwrap();
         }
     }
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 /// A program of PostgreSQL's, in the path or where Debian has it.
@@ -121,7 +121,7 @@ fn postgresql_adds_up_what_pgbench_did() {
         println!("skipped: there is no user postgres, and PostgreSQL refuses to be root");
         return;
     }
-    let folder = folder("postgres");
+    let folder = Folder::new("postgres");
     // Where that user can read it.
     let library = folder.join("libfastsock.so");
     std::fs::copy(&built.library, &library).unwrap();
@@ -130,14 +130,14 @@ fn postgresql_adds_up_what_pgbench_did() {
     let built =
         Built { library, program: built.program.clone(), actor: built.actor.clone(), witness, low: built.low.clone() };
     if let Some((uid, gid)) = user {
-        std::os::unix::fs::chown(&folder, Some(uid), Some(gid)).unwrap();
+        std::os::unix::fs::chown(&*folder, Some(uid), Some(gid)).unwrap();
     }
     let run = |with: bool, program: &Path| {
         let mut run = command(&built, with, program.to_str().unwrap());
         if let Some((uid, gid)) = user {
             run.uid(uid).gid(gid);
         }
-        run.current_dir(&folder).env("HOME", &folder).stdout(Stdio::piped()).stderr(Stdio::piped());
+        run.current_dir(&*folder).env("HOME", &*folder).stdout(Stdio::piped()).stderr(Stdio::piped());
         run
     };
     let data = folder.join("data");
@@ -181,7 +181,7 @@ fn postgresql_adds_up_what_pgbench_did() {
             if let Some((uid, gid)) = user {
                 ran.uid(uid).gid(gid);
             }
-            let ran = ran.current_dir(&folder).args(to).args(arguments).arg("postgres").output().unwrap();
+            let ran = ran.current_dir(&*folder).args(to).args(arguments).arg("postgres").output().unwrap();
             assert!(ran.status.success(), "library: {who}: {arguments:?}: {}", said(&ran));
             // Each is served by a process of its own, which its parent leaves it to.
             witness.check(both, who);
@@ -195,7 +195,6 @@ fn postgresql_adds_up_what_pgbench_did() {
         unsafe { libc::kill(server.0.id().cast_signed(), libc::SIGINT) };
         assert!(server.0.wait().unwrap().success(), "library: {who}");
     }
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -205,8 +204,8 @@ fn openssh_copies_a_file_and_runs_a_command() {
     if !installed(&sshd, "-V") || !installed("scp", "-V") || !installed("ssh-keygen", "-?") {
         return;
     }
-    let folder = folder("ssh");
-    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let folder = Folder::new("ssh");
+    std::fs::set_permissions(&*folder, std::fs::Permissions::from_mode(0o700)).unwrap();
     if root() {
         let _ = std::fs::create_dir_all("/run/sshd");
     }
@@ -263,5 +262,4 @@ fn openssh_copies_a_file_and_runs_a_command() {
             .unwrap();
         assert!(ran.stdout == bytes, "library: {who}: {} of {} bytes", ran.stdout.len(), bytes.len());
     }
-    std::fs::remove_dir_all(&folder).unwrap();
 }

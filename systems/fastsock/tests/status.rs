@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::programs::folder;
+use common::folder::Folder;
 use common::{Built, built};
 
 /// A connection that is held until it is let go.
@@ -74,10 +74,12 @@ fn json() -> String {
     String::from_utf8(said.stdout).unwrap()
 }
 
-fn file(name: &str, text: &str) -> PathBuf {
-    let path = folder(name).join("config");
+/// A file of this text, and the folder that it goes with.
+fn file(name: &str, text: &str) -> (Folder, PathBuf) {
+    let folder = Folder::new(name);
+    let path = folder.join("config");
     std::fs::write(&path, text).unwrap();
-    path
+    (folder, path)
 }
 
 #[test]
@@ -116,7 +118,7 @@ fn the_table_shows_counters_and_the_connection_to_both_processes() {
 #[test]
 fn a_file_switches_off_what_it_names_and_its_wrong_lines_are_told_but_not_to_the_program() {
     let Some(built) = built() else { return };
-    let path = file("switches", "off program fastsock-contract\nnonsense here\n");
+    let (_folder, path) = file("switches", "off program fastsock-contract\nnonsense here\n");
     let pair = Pair::start(built, true, true, &[("FASTSOCK_CONFIG", path.to_str().unwrap())]);
     assert_eq!(pair.server(), ("kernel".to_owned(), "its program is switched off".to_owned()));
     let status = json();
@@ -127,7 +129,8 @@ fn a_file_switches_off_what_it_names_and_its_wrong_lines_are_told_but_not_to_the
     let wrong = check(&path);
     assert_eq!(wrong.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&wrong.stdout).contains("wrong: "), "{wrong:?}");
-    let right = check(&file("right", "off port 80\nmemory 8 MiB\n"));
+    let (_folder, path) = file("right", "off port 80\nmemory 8 MiB\n");
+    let right = check(&path);
     let said = String::from_utf8_lossy(&right.stdout).into_owned();
     assert!(right.status.success() && said.contains("[80]") && said.contains("8388608 bytes a process"), "{said}");
 }
@@ -135,7 +138,7 @@ fn a_file_switches_off_what_it_names_and_its_wrong_lines_are_told_but_not_to_the
 #[test]
 fn the_users_own_file_is_found() {
     let Some(built) = built() else { return };
-    let home = folder("home");
+    let home = Folder::new("home");
     std::fs::create_dir_all(home.join("fastsock")).unwrap();
     std::fs::write(home.join("fastsock/config"), "off\n").unwrap();
     let pair = Pair::start(built, true, true, &[("XDG_CONFIG_HOME", home.to_str().unwrap())]);

@@ -7,7 +7,8 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use common::built;
-use common::programs::{WAYS, Witness, command, folder, installed, listens, port, serves};
+use common::folder::Folder;
+use common::programs::{WAYS, Witness, command, installed, listens, port, serves};
 
 #[test]
 fn a_stranger_on_its_port_is_not_taken_for_the_server() {
@@ -71,7 +72,7 @@ fn nuttcp_carries_a_file_and_measures_both_ways() {
     if !installed("nuttcp", "-V") {
         return;
     }
-    let folder = folder("nuttcp");
+    let folder = Folder::new("nuttcp");
     let bytes = pattern(20_000_000);
     std::fs::write(folder.join("file"), &bytes).unwrap();
     for (who, server, client) in WAYS {
@@ -105,7 +106,6 @@ fn nuttcp_carries_a_file_and_measures_both_ways() {
             witness.check(server && client, who);
         }
     }
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 /// The buffer that iperf3 asks for at each end of a stream (`-w`). The kernel's own grow to tens of megabytes while nobody reads.

@@ -27,7 +27,7 @@ fn the_example_in_c_compiles_without_a_warning_and_runs() {
         return;
     };
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let program = std::env::temp_dir().join(format!("strata-members-{}", std::process::id()));
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("strata-members-{}", std::process::id()));
     let built = Command::new(compiler)
         .args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-Wpedantic", "-D_GNU_SOURCE"])
         .arg("-I")

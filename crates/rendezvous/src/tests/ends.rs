@@ -192,9 +192,12 @@ fn a_killed_near_side_takes_the_far_one_with_it() {
 /// Kills a near side, which the test `near` is in a process of its own, and waits for the end of the far side that it names.
 pub(super) fn far_dies_with(near: &str) {
     for kind in [transport::tcp::NAME, transport::shm::NAME, transport::udp::NAME] {
+        // It can't remove what it makes.
+        let folder = tempfile::tempdir().unwrap();
         let mut near = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", near, "--ignored", "--nocapture"])
             .env("TEST_KIND", kind.as_str())
+            .env("TMPDIR", folder.path())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();

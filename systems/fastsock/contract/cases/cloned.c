@@ -52,11 +52,11 @@ static int runs(void *p)
     _exit(9);
 }
 /* By the newer system's call, where it may be. */
-static pid_t newer(void)
+static pid_t newer(int flags)
 {
-    unsigned long long words[8] = {[4] = SIGCHLD};
+    unsigned long long words[8] = {[0] = (unsigned)flags, [4] = SIGCHLD};
     pid_t child = (pid_t)syscall(SYS_clone3, words, sizeof words);
-    return child < 0 && (errno == ENOSYS || errno == EPERM) ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : child;
+    return child < 0 && (errno == ENOSYS || errno == EPERM) ? (pid_t)syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0) : child;
 }
 void cloned(int fd, int server)
 {
@@ -106,7 +106,7 @@ void cloned(int fd, int server)
             warm(s, 1); stream_in(s, 0, 100000); stream_out(s, 7, 100000, 3000);
         } else {
             fflush(stdout);
-            MUST(pipe(out) == 0 && (child = newer()) >= 0);
+            MUST(pipe(out) == 0 && (child = newer(0)) >= 0);
             if (child == 0) { char c; MUST(read(out[0], &c, 1) == 1); warm(s, 1); stream_in(s, 0, 100000); stream_out(s, 7, 100000, 3000); _exit(0); }
             close(s);
             MUST(write(out[1], "g", 1) == 1);
@@ -115,6 +115,111 @@ void cloned(int fd, int server)
         }
         printf(" %d\n", way);
         if (s >= 0) close(s);
+    }
+}
+/* A copy that has sent by the ring, is asked for that over TCP, and ends by returning: all comes. */
+static int sync_by;
+static int sends_and_returns(void *p) { (void)p; stream_out(at, 0, LEFT, 1000); sync_send(sync_by); sync_wait(sync_by); return 7; }
+void cloned_asked(int fd, int server)
+{
+    struct sockaddr_in a;
+    int l = door(fd, server, 5, &a), s = server ? accept(l, NULL, NULL) : connected(&a);
+    MUST(s >= 0);
+    warm(s, server);
+    if (server) {
+        int seen;
+        sync_wait(fd);
+        seen = handed_over(s);
+        sync_send(fd);
+        printf("came %lu\n", to_end(seen, 0));
+        close(seen);
+        sync_send(fd);
+    } else {
+        pid_t child;
+        at = s; sync_by = fd;
+        child = begin(sends_and_returns, 0);
+        close(s);
+        ended(child);
+        sync_wait(fd);
+        return;
+    }
+    close(s);
+}
+static int descriptors(void)
+{
+    int n = 0;
+    for (int i = 0; i < 10000; i++) n += fcntl(i, F_GETFD) >= 0;
+    return n;
+}
+/* One that has a copy of this one's memory, and for which the thread that made it waits until it has begun a program or ended: other threads go on meanwhile. */
+static int ready[2], go[2], later[2], how;
+static volatile int made;
+static pid_t waited_for;
+static int holds_on(void *p)
+{
+    char c = 'r';
+    (void)p;
+    alarm(60);
+    /* For those that it makes nobody waits. */
+    if (how == 3 && fork() == 0) { alarm(60); MUST(read(later[0], &c, 1) == 1); _exit(0); }
+    if (write(ready[1], &c, 1) != 1 || read(go[0], &c, 1) != 1) _exit(8);
+    if (how == 4) { execlp("true", "true", (char *)NULL); _exit(9); }
+    _exit(7);
+}
+static void *makes(void *p)
+{
+    (void)p;
+    if (how == 1 || how == 2) {
+        waited_for = how == 1 ? (pid_t)syscall(SYS_clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0) : newer(CLONE_VFORK);
+        if (waited_for == 0) holds_on(NULL);
+    } else waited_for = clone(holds_on, stack + STACK, CLONE_VFORK | SIGCHLD, NULL);
+    made = 1;
+    return NULL;
+}
+void cloned_waits(int fd, int server)
+{
+    struct sockaddr_in a;
+    int l = door(fd, server, 5, &a), t, open = 0;
+    for (how = 0; how < 5; how++) {
+        int s = server ? accept(l, NULL, NULL) : connected(&a), e = epoll_create1(0);
+        MUST(s >= 0 && e >= 0);
+        warm(s, server);
+        if (server) {
+            pthread_t thread;
+            char c;
+            MUST(pipe(ready) == 0 && pipe(go) == 0 && pipe(later) == 0);
+            made = 0;
+            fflush(stdout);
+            MUST(pthread_create(&thread, NULL, makes, NULL) == 0 && read(ready[0], &c, 1) == 1);
+            in_set(e, EPOLL_CTL_ADD, s, EPOLLIN, 1);
+            sync_send(fd);
+            waits(e, 30000);
+            stream_in(s, 0, 3000);
+            MUST((t = accept(l, NULL, NULL)) >= 0);
+            sync_wait(t);
+            close(t);
+            printf(" made %d", made);
+            MUST(write(go[1], "g", 1) == 1 && pthread_join(thread, NULL) == 0);
+            printf(" made %d", made);
+            MUST(write(later[1], "l", 1) == 1);
+            ended(waited_for);
+            stream_out(s, 7, 100000, 1000);
+            for (int i = 0; i < 2; i++) { close(ready[i]); close(go[i]); close(later[i]); }
+            /* No descriptor is left behind. */
+            if (how == 0) open = descriptors();
+            MUST(descriptors() == open);
+        } else {
+            sync_wait(fd);
+            stream_out(s, 0, 3000, 3000);
+            t = connected(&a);
+            sync_send(t);
+            printf("%d: end %lu", how, to_end(t, 0));
+            close(t);
+            stream_in(s, 7, 100000);
+            printf(" %lu\n", to_end(s, 0));
+        }
+        close(e);
+        close(s);
     }
 }
 /* One that has this one's descriptors, and a memory of its own; one that has both, while this one goes on. */
@@ -175,12 +280,6 @@ static int begin_none(int how)
     close(file);
     MUST(r == -1);
     return e;
-}
-static int descriptors(void)
-{
-    int n = 0;
-    for (int i = 0; i < 10000; i++) n += fcntl(i, F_GETFD) >= 0;
-    return n;
 }
 void program_none(int fd, int server)
 {

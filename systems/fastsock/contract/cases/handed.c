@@ -14,10 +14,10 @@ void handed(int fd, int server)
 {
     struct sockaddr_in a;
     int l = door(fd, server, 5, &a);
-    for (int way = 0; way < 3; way++) {
+    for (int way = 0; way < 5; way++) {
         char b[4];
         int s;
-        /* The last has been used before, and nothing is unread in it. */
+        /* That one has been used before, and nothing is unread in it. */
         for (int i = 0; way == 2 && i < 40; i++) {
             MUST((s = server ? accept(l, NULL, NULL) : connected(&a)) >= 0);
             if (server) { sync_wait(s); sync_send(s); } else { sync_send(s); sync_wait(s); }
@@ -29,11 +29,12 @@ void handed(int fd, int server)
             posix_spawn_file_actions_t actions;
             pid_t child;
             int p[2];
-            if (way < 2) all_there(s, LEFT);
+            if (way != 2) all_there(s, LEFT);
             MUST(pipe(p) == 0 && posix_spawn_file_actions_init(&actions) == 0);
             /* Closed when a program begins, but for a copy, which is its standard input. */
-            if (way > 0) MUST(fcntl(s, F_SETFD, FD_CLOEXEC) == 0 && posix_spawn_file_actions_adddup2(&actions, s, 0) == 0);
-            child = begin_reader(way == 0 ? s : 0, 0, LEFT, p[0], &actions);
+            if (way == 1 || way == 2) MUST(fcntl(s, F_SETFD, FD_CLOEXEC) == 0 && posix_spawn_file_actions_adddup2(&actions, s, 0) == 0);
+            begin_by = way == 3 ? "pidfd_spawn" : way == 4 ? "pidfd_spawnp" : NULL;
+            child = begin_reader(way == 1 || way == 2 ? 0 : s, 0, LEFT, p[0], &actions);
             MUST(posix_spawn_file_actions_destroy(&actions) == 0);
             close(s);
             sync_send(fd);
@@ -42,7 +43,7 @@ void handed(int fd, int server)
             ended(child);
             close(p[0]); close(p[1]);
         } else {
-            if (way < 2) stream_out(s, 0, LEFT, 1000);
+            if (way != 2) stream_out(s, 0, LEFT, 1000);
             sync_wait(fd);
             if (way == 2) stream_out(s, 0, LEFT, 1000);
             all_in(s, b, 4);

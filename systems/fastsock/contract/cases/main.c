@@ -19,8 +19,10 @@ static const struct { const char *name; void (*run)(int, int); } cases[] = {
     {"served", served}, {"preforked", preforked}, {"left_unread", left_unread}, {"urgent_behind", urgent_behind},
     {"left_half", left_half}, {"left_looked", left_looked}, {"little_room", little_room}, {"little_room_ends", little_room_ends}, {"program_at", program_at}, {"program_few", program_few}, {"crashed", crashed},
     {"served_reading", served_reading}, {"number_high", number_high}, {"connected_twice", connected_twice}, {"again_loop_forks", again_loop_forks}, {"messages_limit", messages_limit}, {"ranges", ranges},
-    {"cloned", cloned}, {"cloned_numbers", cloned_numbers}, {"cloned_memory", cloned_memory}, {"program_none", program_none}, {"other_user", other_user}, {"numbers_high", numbers_high},
+    {"cloned", cloned}, {"cloned_numbers", cloned_numbers}, {"cloned_memory", cloned_memory}, {"cloned_waits", cloned_waits}, {"program_none", program_none}, {"other_user", other_user}, {"numbers_high", numbers_high},
     {"handed", handed}, {"handed_late", handed_late}, {"handed_input", handed_input}, {"handed_leaves", handed_leaves}, {"allowed", allowed},
+    {"program_many", program_many}, {"passed_on", passed_on}, {"spawned_again", spawned_again}, {"little_room_jumped", little_room_jumped},
+    {"little_room_cut", little_room_cut}, {"cloned_asked", cloned_asked},
 };
 
 int main(int argc, char **argv)
@@ -36,6 +38,7 @@ int main(int argc, char **argv)
         return 0;
     }
     if (argc < 3) return 2;
+    if (!strcmp(argv[1], "begun")) return begun_with(argc, argv);
     if (!strcmp(argv[1], "exec")) {
         /* The new program of the cases program, spawned, left_unread and handed_late. */
         fd = atoi(argv[3]);

@@ -1,5 +1,6 @@
 /* Bytes that nobody has read when somebody gets the connection who reads by calls that nobody sees: what becomes of them when more is done with it. */
 #include "cases.h"
+#include <setjmp.h>
 #include <sys/resource.h>
 
 enum { LEFT = 30000 };
@@ -99,8 +100,11 @@ void left_looked(int fd, int server)
         close(s);
     }
 }
+static sigjmp_buf back;
+static void jumps(int s) { (void)s; siglongjmp(back, 1); }
+static void jump_out(void) { MUST(signal(SIGUSR1, jumps) != SIG_ERR); if (sigsetjmp(back, 1) == 0) MUST(raise(SIGUSR1) == 0); }
 /* More is left than the kernel's buffers of both sides hold: the other side, which waits in no call of its own accord, does not wait here. */
-void little_room(int fd, int server)
+static void in_little_room(int fd, int server)
 {
     struct sockaddr_in a;
     int l = door(fd, server, 5, &a), least = 4096, s;
@@ -146,7 +150,65 @@ void little_room(int fd, int server)
     }
     close(s);
 }
-/* The same, and the other side closes, ends its direction, or ends altogether with what it has not sent yet. */
+void little_room(int fd, int server) { in_little_room(fd, server); }
+/* The same after a handler has jumped out of itself. */
+void little_room_jumped(int fd, int server)
+{
+    jump_out();
+    in_little_room(fd, server);
+}
+/* What a side can't send in the time that it is given for that, as it ends or hands the connection on: nobody takes what has come for all. */
+void little_room_cut(int fd, int server)
+{
+    struct sockaddr_in a;
+    int l = door(fd, server, 5, &a), least = 4096, s;
+    unsigned long total;
+    MUST(!server || setsockopt(l, SOL_SOCKET, SO_RCVBUF, &least, sizeof least) == 0);
+    for (int way = 0; way < 2; way++) {
+        if (server) {
+            unsigned char b[5000];
+            unsigned long came = 0;
+            ssize_t r = 1;
+            int other;
+            sync_send(fd);
+            MUST((s = accept(l, NULL, NULL)) >= 0);
+            warm(s, 1);
+            all_in(fd, &total, sizeof total);
+            other = handed_over(s);
+            sync_send(fd);
+            /* Nothing is read until the other side has given up. */
+            if (way == 0) sync_wait(fd); else MUST(to_end(fd, 0) == 0);
+            while (came < total && (r = recv(other, b, sizeof b, 0)) > 0) { check(b, (size_t)r, came); came += (unsigned long)r; }
+            fprintf(stderr, "%lu of %lu came\n", came, total);
+            printf("%d: missing, and nobody knows %d\n", way, came < total && r == 0);
+            if (way == 0) sync_send(fd);
+            close(other);
+        } else {
+            int e = epoll_create1(0), other;
+            struct epoll_event got;
+            MUST((s = socket(AF_INET, SOCK_STREAM, 0)) >= 0 && setsockopt(s, SOL_SOCKET, SO_SNDBUF, &least, sizeof least) == 0);
+            sync_wait(fd);
+            MUST(connect(s, (struct sockaddr *)&a, sizeof a) == 0);
+            warm(s, 0);
+            set_nonblocking(s);
+            in_set(e, EPOLL_CTL_ADD, s, EPOLLIN, 1);
+            total = fill_up(s, 0);
+            all_out(fd, &total, sizeof total);
+            sync_wait(fd);
+            MUST(epoll_wait(e, &got, 1, 0) == 0);
+            printf("%d\n", way);
+            fflush(stdout);
+            if (way == 1) exit(0);
+            other = handed_over(s);
+            sync_send(fd);
+            sync_wait(fd);
+            close(other);
+            close(e);
+        }
+        close(s);
+    }
+}
+/* The same as little_room, and the other side closes, ends its direction, or ends altogether with what it has not sent yet. */
 void little_room_ends(int fd, int server)
 {
     struct sockaddr_in a;

@@ -2,10 +2,13 @@
 //!
 //! What does not concern a tracked connection costs a look at a table, and goes on to the system.
 
+mod begun;
 mod clone;
+mod copies;
 mod data;
 mod descriptors;
 mod epoll;
+mod jumps;
 pub mod life;
 mod listed;
 mod messages;
@@ -15,6 +18,7 @@ mod process;
 mod select;
 pub mod signals;
 mod variadic;
+mod within;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -4,10 +4,12 @@
 
 use std::sync::atomic::Ordering;
 
-use libc::{c_char, c_int, pid_t, posix_spawn_file_actions_t, posix_spawnattr_t};
+use libc::{c_char, c_int, c_void, pid_t, posix_spawn_file_actions_t, posix_spawnattr_t};
 
+use super::{begun, copies};
 use crate::arena::control;
-use crate::pages::Pages;
+use crate::carry::Carried;
+use crate::real::Symbol;
 use crate::table::{self, Why};
 use crate::{
     activate, budget, guests, late, program, real, recycle, report, retire, sandbox, settings, slot, solo, transmit,
@@ -26,6 +28,7 @@ static END: extern "C" fn() = end;
 
 extern "C" fn begin() {
     solo::begin();
+    super::jumps::begin();
     activate::note_process();
     // A thread that read them amid a fork would leave the child without.
     settings::get();
@@ -98,6 +101,7 @@ extern "C" fn in_parent() {
 pub extern "C" fn in_child() {
     // First: what it wrote to is not here.
     report::in_child();
+    begun::in_child();
     late::after_fork(true);
     budget::after_fork(true);
     watch::after_fork(true);
@@ -175,23 +179,23 @@ pub unsafe extern "C-unwind" fn __vfork() -> pid_t {
     unsafe { fork() }
 }
 
-/// This process is about to end, and will hold nothing any more.
-pub fn leaves() {
+/// This process is about to end by a call of the system's, without what runs at an orderly end: what its peers have asked for goes first, and it will hold nothing
+/// any more.
+pub fn ends() {
+    if sandbox::entered() || !activate::own_process() {
+        return;
+    }
+    retire::before_end();
     // Another thread might still be in a call on a connection that others take for theirs then.
-    if !sandbox::entered() && solo::alone() && activate::own_process() {
+    if solo::alone() {
         slot::each_meant(|slot| slot.holders.leave());
     }
+    late::finish();
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn _exit(status: c_int) -> ! {
-    if !sandbox::entered() && activate::own_process() {
-        retire::before_end();
-    }
-    leaves();
-    if !sandbox::entered() && activate::own_process() {
-        late::finish();
-    }
+    ends();
     // SAFETY: ends the process, as the system's call of this name does.
     unsafe { libc::syscall(libc::SYS_exit_group, status) };
     std::process::abort()
@@ -267,7 +271,7 @@ unsafe fn with_given(
     }
     // SAFETY: the caller's promise.
     let list = unsafe { carried.environment(envp) };
-    let failed = call(list.as_ref().map_or(envp, Pages::start));
+    let failed = list.as_ref().map_or_else(Carried::unannounced, |list| call(list.start()));
     let errno = real::errno();
     drop(carried);
     real::fail(errno);
@@ -342,6 +346,7 @@ pub unsafe extern "C-unwind" fn posix_spawn(
     envp: *const *mut c_char,
 ) -> c_int {
     retire::before_spawn();
+    copies::lend(actions);
     // SAFETY: as above.
     unsafe { real::posix_spawn(pid, path, actions, attributes, argv, envp) }
 }
@@ -356,23 +361,59 @@ pub unsafe extern "C-unwind" fn posix_spawnp(
     envp: *const *mut c_char,
 ) -> c_int {
     retire::before_spawn();
+    copies::lend(actions);
     // SAFETY: as above.
     unsafe { real::posix_spawnp(pid, path, actions, attributes, argv, envp) }
 }
 
-// A copy that the program will have, also of a descriptor that is closed when it begins.
+/// `pidfd_spawn` and `pidfd_spawnp` of glibc 2.39. Where the C library has none, a program that looks for them finds this library's, which says so.
+type SpawnByDescriptor = unsafe extern "C-unwind" fn(
+    *mut c_int,
+    *const c_char,
+    *const posix_spawn_file_actions_t,
+    *const posix_spawnattr_t,
+    *const *mut c_char,
+    *const *mut c_char,
+) -> c_int;
+
+static PIDFD_SPAWN: Symbol = Symbol::new(c"pidfd_spawn");
+static PIDFD_SPAWNP: Symbol = Symbol::new(c"pidfd_spawnp");
+
+/// What [`PIDFD_SPAWN`] or [`PIDFD_SPAWNP`] is, before which connections go back as before `posix_spawn`.
+fn spawn_by_descriptor(which: &Symbol, actions: *const posix_spawn_file_actions_t) -> Option<SpawnByDescriptor> {
+    let found = which.find()?;
+    retire::before_spawn();
+    copies::lend(actions);
+    // SAFETY: the symbols of these names have this type: it is the system's interface.
+    Some(unsafe { std::mem::transmute::<*mut c_void, SpawnByDescriptor>(found.as_ptr()) })
+}
+
 #[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn posix_spawn_file_actions_adddup2(
-    actions: *mut posix_spawn_file_actions_t,
-    from: c_int,
-    to: c_int,
+pub unsafe extern "C-unwind" fn pidfd_spawn(
+    pidfd: *mut c_int,
+    path: *const c_char,
+    actions: *const posix_spawn_file_actions_t,
+    attributes: *const posix_spawnattr_t,
+    argv: *const *mut c_char,
+    envp: *const *mut c_char,
 ) -> c_int {
-    // One for output is not read.
-    if let Some(held) = retire::lend(from).filter(|_| to != libc::STDOUT_FILENO && to != libc::STDERR_FILENO) {
-        retire::never_without_rest(from, &held);
-    }
+    let Some(spawn) = spawn_by_descriptor(&PIDFD_SPAWN, actions) else { return libc::ENOSYS };
     // SAFETY: as above.
-    unsafe { real::posix_spawn_file_actions_adddup2(actions, from, to) }
+    unsafe { spawn(pidfd, path, actions, attributes, argv, envp) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn pidfd_spawnp(
+    pidfd: *mut c_int,
+    file: *const c_char,
+    actions: *const posix_spawn_file_actions_t,
+    attributes: *const posix_spawnattr_t,
+    argv: *const *mut c_char,
+    envp: *const *mut c_char,
+) -> c_int {
+    let Some(spawn) = spawn_by_descriptor(&PIDFD_SPAWNP, actions) else { return libc::ENOSYS };
+    // SAFETY: as above.
+    unsafe { spawn(pidfd, file, actions, attributes, argv, envp) }
 }
 
 // The C library begins the shell by calls of its own.

@@ -9,8 +9,9 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 
-use libc::{c_int, c_void, sighandler_t, siginfo_t};
+use libc::{c_int, c_void, sighandler_t, siginfo_t, ucontext_t};
 
+use super::within;
 use crate::real;
 use crate::section::{self, Handler};
 
@@ -35,13 +36,39 @@ thread_local! {
 }
 
 thread_local! {
-    /// Handlers that this thread is in. One that was left by a jump counts for ever.
-    static WITHIN: Cell<u32> = const { Cell::new(0) };
+    /// Handlers that this thread is in.
+    static WITHIN: within::Handlers = const { within::Handlers::new() };
 }
 
 /// Whether this thread may be in a handler.
 pub fn within() -> bool {
-    WITHIN.get() != 0
+    WITHIN.with(within::Handlers::any)
+}
+
+/// This thread is about to go on with its stack at this place.
+pub fn jump(at: usize) {
+    WITHIN.with(|handlers| handlers.jump(at));
+}
+
+/// That this thread is in a handler, until it is dropped: also where that ends by an exception.
+struct Entered(usize);
+
+impl Entered {
+    /// # Safety
+    /// The context is what the handler was given.
+    unsafe fn begin(context: *const c_void) -> Self {
+        // SAFETY: the caller's promise.
+        let own = unsafe { (*context.cast::<ucontext_t>()).uc_stack };
+        let from = own.ss_sp.addr();
+        let handler = within::Handler::new(context.addr(), from..from.saturating_add(own.ss_size));
+        Self(WITHIN.with(|handlers| handlers.begin(handler)))
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        WITHIN.with(|handlers| handlers.end(self.0));
+    }
 }
 
 /// How many ran so far.
@@ -70,9 +97,10 @@ extern "C-unwind" fn enter(signal: c_int, info: *mut siginfo_t, context: *mut c_
         // SAFETY: the program's handler. One that takes the signal's number alone is called in the same way (x86-64).
         let handler: Handler = unsafe { std::mem::transmute(handler) };
         let depths = section::leave();
-        WITHIN.set(WITHIN.get() + 1);
+        // SAFETY: what the system gave, or what was made like it (`section`).
+        let entered = unsafe { Entered::begin(context) };
         handler(signal, info, context);
-        WITHIN.set(WITHIN.get() - 1);
+        drop(entered);
         section::enter(depths);
     }
 }

@@ -192,6 +192,7 @@ fn read_table(path: &Path, number: u32) -> Option<(u32, u64, Vec<Said>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::folder::Folder;
 
     #[test]
     fn a_line_of_the_kernels_table_is_read() {
@@ -210,7 +211,8 @@ mod tests {
 
     #[test]
     fn a_table_says_nothing_unless_it_is_whole_and_its_processes_own() {
-        let path = std::env::temp_dir().join(format!("fastsock-table-{}", std::process::id()));
+        let folder = Folder::new("table");
+        let path = folder.join("table");
         let mut bytes = vec![0_u8; HEAD + 2 * ROW];
         bytes[..8].copy_from_slice(&MAGIC.to_ne_bytes());
         bytes[8] = 77;
@@ -229,6 +231,5 @@ mod tests {
         assert_eq!(read_table(&path, 77), None);
         fs::write(&path, [0; 4096]).unwrap();
         assert_eq!(read_table(&path, 0), None);
-        fs::remove_file(&path).unwrap();
     }
 }

@@ -1,6 +1,7 @@
 //! The library and the contract program, built once.
 #![allow(dead_code, reason = "each test program uses a part")]
 
+pub mod folder;
 pub mod programs;
 
 use std::path::{Path, PathBuf};
@@ -26,17 +27,26 @@ pub fn built() -> Option<&'static Built> {
     BUILT.get_or_init(build).as_ref()
 }
 
+fn compiler() -> Option<&'static str> {
+    ["cc", "gcc", "clang"].into_iter().find(|cc| Command::new(cc).arg("--version").output().is_ok())
+}
+
+/// The folder of built things.
+fn target() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_fastsock")).parent().unwrap()
+}
+
 fn build() -> Option<Built> {
-    let compiler = ["cc", "gcc", "clang"].into_iter().find(|cc| Command::new(cc).arg("--version").output().is_ok());
-    let Some(compiler) = compiler else {
+    let Some(compiler) = compiler() else {
         println!("skipped: no C compiler is installed");
         return None;
     };
+    let target = target();
     // A library that is only to be loaded is not built for tests by itself.
-    let target = Path::new(env!("CARGO_BIN_EXE_fastsock")).parent().unwrap();
     library(target.parent().unwrap(), &[]);
     let program = compiled(compiler, target, "contract", &cases(), &[]);
     compiled(compiler, target, "reader", &[own("reader.c")], &["-static"]);
+    compiled(compiler, target, "passer", &[own("passer.c")], &["-static"]);
     let actor = compiled(compiler, target, "actor", &[own("actor.c")], &[]);
     let witness = compiled(compiler, target, "witness", &[own("witness.c")], &["-shared", "-fPIC"]);
     let low = compiled(compiler, target, "low", &[own("low.c")], &["-shared", "-fPIC"]);
@@ -52,6 +62,12 @@ fn own(name: &str) -> PathBuf {
 pub fn cases() -> Vec<PathBuf> {
     let all = std::fs::read_dir(own("cases")).unwrap().map(|entry| entry.unwrap().path());
     all.filter(|file| file.extension().is_some_and(|end| end == "c")).collect()
+}
+
+/// What one test alone needs: a program, or with the flags for it a library, of files of `contract/`. To be asked for where there is [`built`].
+pub fn also(name: &str, files: &[&str], more: &[&str]) -> PathBuf {
+    let files: Vec<PathBuf> = files.iter().map(|file| own(file)).collect();
+    compiled(compiler().expect("that of `built`"), target(), name, &files, more)
 }
 
 /// A program of these files, in the folder of built things.
@@ -72,6 +88,12 @@ fn compiled(compiler: &str, target: &Path, name: &str, files: &[PathBuf], more: 
     program
 }
 
+/// A program that tells what the library takes of what was left for it, in a folder of a test's.
+pub fn secure(built: &Built, folder: &Path) -> PathBuf {
+    let library = format!("-DLIBRARY=\"{}\"", built.library.display());
+    compiled(compiler().unwrap(), folder, "secure", &[own("secure.c")], &[&library])
+}
+
 /// Builds the library into a folder of built things.
 fn library(target: &Path, more: &[&str]) {
     let built = Command::new(env!("CARGO"))
@@ -86,7 +108,7 @@ fn library(target: &Path, more: &[&str]) {
 
 /// A library that makes mistakes where it is told to.
 pub fn planted() -> PathBuf {
-    let target = Path::new(env!("CARGO_BIN_EXE_fastsock")).parent().unwrap().parent().unwrap().join("planted");
+    let target = target().parent().unwrap().join("planted");
     library(&target, &["--features", "planted"]);
     target.join("debug/libfastsock.so")
 }

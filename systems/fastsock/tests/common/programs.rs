@@ -39,8 +39,15 @@ pub fn command(built: &Built, library: bool, program: &str) -> Command {
     command
 }
 
-/// Connections of a program to a port, as `contract/witness.c` saw them when they ended.
+/// Connections of a program to a port, as `contract/witness.c` saw them when they ended: in a file that goes with this value.
 pub struct Witness(PathBuf);
+
+impl Drop for Witness {
+    fn drop(&mut self) {
+        // There is none where the program made no connection, or did not run.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
 
 impl Witness {
     /// A program to be run, with the library or without, whose connections to a port are looked at.
@@ -63,7 +70,6 @@ impl Witness {
         let any = |word: &str| told.lines().any(|line| line == word);
         let (was_fast, was_kernels) = (any("fast"), any("kernel"));
         assert!(was_fast == fast && (was_fast || was_kernels), "library: {who}: fast, or the kernel's: {told:?}");
-        std::fs::remove_file(&self.0).unwrap();
     }
 }
 
@@ -74,13 +80,6 @@ pub fn installed(program: &str, asked: &str) -> bool {
         println!("skipped: {program} is not installed");
     }
     there
-}
-
-/// A folder of a test's own.
-pub fn folder(name: &str) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("fastsock-{name}-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    folder
 }
 
 /// A port that was free a moment ago.
