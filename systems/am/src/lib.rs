@@ -68,7 +68,7 @@
 //! | `fetch` | hints that a line of the cache will be wanted |
 //! | `arena` | what lies where in it |
 //! | `meet` | names, whose process the peer is, the greeting |
-//! | `model` | loom's check of ring and bell |
+//! | `model` | loom's check of ring, bell and closing |
 
 #[cfg(not(all(test, loom)))]
 mod arena;

@@ -1,4 +1,4 @@
-//! Loom goes through the interleavings of ring and bell that the memory model allows (up to three preemptions).
+//! Loom goes through the interleavings of ring, bell and closing that the memory model allows (up to three preemptions).
 //!
 //! `RUSTFLAGS="--cfg loom" cargo test --release -p am --lib model`
 
@@ -63,6 +63,8 @@ struct Way {
 /// Two directions and two sides.
 struct Shared {
     ways: [Way; 2],
+    /// Not 0 once the side has closed.
+    closed: [AtomicU32; 2],
     bells: [Bell; 2],
     sleepers: [Model; 2],
     sockets: [Socket; 2],
@@ -91,6 +93,7 @@ impl End {
         let model = |_| Model { queue: Mutex::new(()), woken: Condvar::new() };
         let shared = Arc::new(Shared {
             ways: [way(), way()],
+            closed: std::array::from_fn(|_| AtomicU32::new(0)),
             bells: [Bell::new(), Bell::new()],
             sleepers: std::array::from_fn(model),
             sockets: std::array::from_fn(|_| Socket { bytes: Mutex::new(0), woken: Condvar::new() }),
@@ -129,6 +132,12 @@ impl End {
         while self.writer.room(&way.lane, CHUNK).unwrap() < CHUNK {
             self.pause(Cause::ROOM, || self.writer.news(&way.lane));
         }
+        self.put(tag);
+    }
+
+    /// Writes a chunk for which there is room.
+    fn put(&mut self, tag: u8) {
+        let way = &self.shared.ways[self.me];
         let span = self.writer.place(0, CHUNK);
         // SAFETY: loom checks that no one else touches the cell meanwhile; that is the test.
         way.chunks[span.at / CHUNK].with_mut(|byte| unsafe { *byte = tag });
@@ -142,12 +151,64 @@ impl End {
         while self.reader.ready(&way.lane, CHUNK).unwrap() < CHUNK {
             self.pause(Cause::BYTES, || self.reader.news(&way.lane));
         }
+        self.take(tag);
+    }
+
+    /// Reads a chunk that is there.
+    fn take(&mut self, tag: u8) {
+        let way = &self.shared.ways[1 - self.me];
         let span = self.reader.place(0, CHUNK);
         // SAFETY: as in `write`.
         way.chunks[span.at / CHUNK].with(|byte| assert_eq!(unsafe { *byte }, tag));
         self.reader.consume(CHUNK);
         if self.reader.tell(&way.lane, CHUNK) {
             self.ring(Cause::ROOM);
+        }
+    }
+
+    /// As an endpoint that is dropped.
+    fn close(&self) {
+        self.shared.closed[self.me].store(1, Ordering::Release);
+        self.ring(Cause::EITHER);
+    }
+
+    fn peer_closed(&self) -> bool {
+        self.shared.closed[1 - self.me].load(Ordering::Acquire) != 0
+    }
+
+    /// Reads until the peer has closed; how many chunks there were.
+    fn read_to_the_end(&mut self) -> u8 {
+        let shared = self.shared.clone();
+        let lane = &shared.ways[1 - self.me].lane;
+        for tag in 1.. {
+            loop {
+                // Asked first: what it wrote before is there then.
+                let closed = self.peer_closed();
+                if self.reader.ready(lane, CHUNK).unwrap() >= CHUNK {
+                    break;
+                }
+                if closed {
+                    return tag - 1;
+                }
+                self.pause(Cause::EITHER, || self.reader.news(lane) || self.peer_closed());
+            }
+            self.take(tag);
+        }
+        unreachable!("fewer chunks than that are written")
+    }
+
+    /// Writes chunks until the peer has closed.
+    fn write_to_the_end(&mut self) {
+        let shared = self.shared.clone();
+        let lane = &shared.ways[self.me].lane;
+        for tag in 1.. {
+            while self.writer.room(lane, CHUNK).unwrap() < CHUNK {
+                if self.peer_closed() {
+                    return;
+                }
+                self.pause(Cause::EITHER, || self.writer.news(lane) || self.peer_closed());
+            }
+            self.put(tag);
         }
     }
 }
@@ -189,6 +250,40 @@ fn no_wake_up_is_lost_while_a_stream_goes_round_the_ring() {
 #[test]
 fn no_wake_up_is_lost_where_a_side_waits_on_a_socket() {
     explore(Mode::Watch, 0, write_four, read_four);
+}
+
+#[test]
+fn who_waits_for_bytes_gets_all_and_learns_of_the_close_behind_them() {
+    for mode in [Mode::Spin, Mode::Sleep, Mode::Watch] {
+        let near = |end: &mut End| {
+            (1..=2).for_each(|tag| end.write(tag));
+            end.close();
+        };
+        explore(mode, 0, near, |end| assert_eq!(end.read_to_the_end(), 2));
+    }
+}
+
+#[test]
+fn who_waits_for_room_learns_of_the_close() {
+    for mode in [Mode::Spin, Mode::Sleep, Mode::Watch] {
+        let far = |end: &mut End| {
+            end.read(1);
+            end.close();
+        };
+        explore(mode, 0, End::write_to_the_end, far);
+    }
+}
+
+#[test]
+fn two_that_wait_for_each_other_and_close_both_end() {
+    for mode in [Mode::Sleep, Mode::Watch] {
+        let side = |end: &mut End| {
+            end.write(1);
+            end.close();
+            assert_eq!(end.read_to_the_end(), 1);
+        };
+        explore(mode, 0, side, side);
+    }
 }
 
 #[test]

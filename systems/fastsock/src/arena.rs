@@ -46,7 +46,7 @@ pub struct Control {
 /// A connection that is used again (`recycle`): a turn begins when it is connected, and ends when both sides have closed it.
 #[repr(C, align(128))]
 pub struct Turn {
-    /// Turns begun after the first, or [`GONE`]. The connecting side begins them, the accepting side may put an end to it.
+    /// Turns begun after the first, or [`crate::turns::GONE`]. The connecting side begins them, the accepting side may put an end to it.
     pub number: AtomicU64,
     /// When the latest began, nanoseconds: pending ones are accepted in this order.
     pub begun: AtomicU64,
@@ -57,9 +57,6 @@ pub struct Turn {
     /// Rung when a turn begins.
     pub bell: Bell,
 }
-
-/// No turn will begin any more.
-pub const GONE: u64 = u64::MAX;
 
 /// What the other side learns of one side.
 #[repr(C, align(128))]

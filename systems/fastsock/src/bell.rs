@@ -1,21 +1,16 @@
 //! Sleeping without losing a wake-up, for any number of threads and processes of a side.
 //!
-//! The sleeper arms, fences, looks again, sleeps; the ringer changes, fences, looks. Nobody but the ringer disarms, so that one sleeper that
+//! The sleeper arms, fences, looks again, sleeps; the ringer changes, fences, looks (`armed`). Nobody but the ringer disarms, so that one sleeper that
 //! goes on does not disarm another. Why that loses nothing is said in `am::bell`, which is for one sleeper. Who waits for several things at
 //! once can't sleep on a word; it watches: then the ringer writes to an event descriptor, too.
 
 use std::mem::MaybeUninit;
 use std::os::fd::{FromRawFd, OwnedFd};
-use std::sync::atomic::{AtomicU32, Ordering, fence};
+use std::sync::atomic::AtomicU32;
 
 use libc::c_int;
 
-use crate::{real, sandbox};
-
-/// Somebody sleeps on the word.
-const SLEEPER: u32 = 1;
-/// Somebody waits for the event descriptor.
-const WATCHED: u32 = 2;
+use crate::{armed, real, sandbox};
 
 /// A bell. All-zero memory is a quiet one.
 #[repr(C, align(128))]
@@ -35,8 +30,7 @@ pub enum Woken {
 impl Bell {
     /// Sleeps for at most `limit_ns`, unless `ready` is true already.
     pub fn sleep(&self, limit_ns: i64, ready: impl FnOnce() -> bool) -> Woken {
-        let word = self.0.fetch_or(SLEEPER, Ordering::Relaxed) | SLEEPER;
-        fence(Ordering::SeqCst);
+        let word = armed::sleep(&self.0);
         if ready() {
             return Woken::Look;
         }
@@ -57,38 +51,37 @@ impl Bell {
     /// From now on the next ring writes to the event descriptor. The caller looks again afterwards.
     #[inline(always)]
     pub fn watch(&self) {
-        self.0.fetch_or(WATCHED, Ordering::SeqCst);
+        armed::watch(&self.0);
     }
 
     /// Nothing that it tells of will come any more.
     pub fn unwatch(&self) {
-        self.0.fetch_and(!WATCHED, Ordering::SeqCst);
+        armed::unwatch(&self.0);
     }
 
     /// Whether the next ring would.
     pub fn watched(&self) -> bool {
-        self.0.load(Ordering::SeqCst) & WATCHED != 0
+        armed::watched(&self.0)
     }
 
     /// Wakes all sleepers, and tells `event` if somebody watches. After the change.
     #[inline(always)]
     pub fn ring(&self, event: c_int) {
-        fence(Ordering::SeqCst);
-        if self.0.load(Ordering::Relaxed) != 0 {
+        if armed::due(&self.0) {
             self.wake(event);
         }
     }
 
     #[cold]
     fn wake(&self, event: c_int) {
-        let was = self.0.swap(0, Ordering::SeqCst);
+        let told = armed::take(&self.0);
         let errno = real::errno();
         // Nor is who watches for room told: it was when this side went back, and then asks the kernel.
-        if was & WATCHED != 0 && !sandbox::silent() {
+        if told.watchers && !sandbox::silent() {
             tell(event);
         }
         // Who sleeps looks again by itself, a little later, where it can't be woken.
-        if was & SLEEPER != 0 && !sandbox::entered() {
+        if told.sleepers && !sandbox::entered() {
             // SAFETY: a word that lives as long as `self`.
             unsafe { libc::syscall(libc::SYS_futex, self.0.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
         }

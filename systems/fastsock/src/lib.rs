@@ -14,7 +14,7 @@
 //! | `meet` | how two sides find each other, without a byte on the connection |
 //! | `receive`, `transmit` | the two directions of an active connection |
 //! | `retire` | back to the kernel |
-//! | `back`, `sync` | the words by which a direction goes back; pure, and modelled (`tests/model.rs`) |
+//! | `back`, `armed`, `turns`, `sync` | the words by which a direction goes back, of a bell, and of a connection that is used again; pure, and modelled (`tests/model.rs`) |
 //! | `late` | what goes over TCP once more, where there is no room for it at once |
 //! | `recycle`, `fresh` | connections that are closed and connected again, and sockets that nothing was done to yet |
 //! | `holders` | how many processes hold a connection that a fork shared before it was fast |
@@ -49,6 +49,7 @@
 
 mod activate;
 mod arena;
+mod armed;
 #[cfg(test)]
 mod asleep;
 mod back;
@@ -90,5 +91,6 @@ mod sync;
 mod table;
 mod tcp;
 mod transmit;
+mod turns;
 mod wait;
 mod watch;

@@ -13,7 +13,7 @@ use am::memory::Memory;
 use libc::c_int;
 
 use crate::tcp::Ends;
-use crate::{arena, bell, own, real};
+use crate::{arena, bell, own, real, turns};
 
 /// Version of everything that two libraries must agree on.
 pub const VERSION: u8 = 6;
@@ -96,7 +96,7 @@ pub fn offer(ends: &Ends, door: Option<c_int>) -> Option<Met> {
     arena::mark(&memory);
     let events = [bell::event()?, bell::event()?];
     if door.is_none() {
-        arena::control(&memory).turn.number.store(arena::GONE, Ordering::Relaxed);
+        arena::control(&memory).turn.number.store(turns::GONE, Ordering::Relaxed);
     }
     let [file, first, second] = [&file, &events[0], &events[1]].map(AsRawFd::as_raw_fd);
     // The place of a door that there is not is filled.

@@ -24,7 +24,7 @@ use crate::ring::Source;
 use crate::slot::{self, ACCEPTED, CONNECTED, Held, Slot};
 use crate::table::{self, Why};
 use crate::tcp::State;
-use crate::{activate, bell, meet, own, page, real, report, sandbox, settings, tcp, transmit, watch};
+use crate::{activate, bell, meet, own, page, real, report, sandbox, settings, tcp, transmit, turns, watch};
 
 pub use hall::{accept, arm, listened, pending, watch as watch_listener, withdraw};
 pub use pool::{connect, connected, heard};
@@ -85,8 +85,7 @@ impl Parked {
 pub fn closed_by_peer(slot: &Slot, memory: &Memory) -> bool {
     slot.again.load(Ordering::Relaxed) != 0
         && !crate::planted::is("an end not told")
-        && control(memory).turn.closed[1 - slot.me()].load(Ordering::Acquire)
-            == slot.turn.load(Ordering::Relaxed).wrapping_add(1)
+        && turns::has_ended(&control(memory).turn.closed[1 - slot.me()], slot.turn.load(Ordering::Relaxed))
 }
 
 /// Whether the peer has ended the turn of a connection that may be used again.
@@ -118,10 +117,9 @@ pub fn plain(fd: c_int, slot: &Slot) {
     slot.never_again.store(1, Ordering::SeqCst);
     fence(Ordering::SeqCst);
     let Some((_, memory)) = slot.parts().filter(|_| slot.again.load(Ordering::Relaxed) != 0) else { return };
-    if control(memory).turn.plain[slot.me()].swap(1, Ordering::SeqCst) != 0 {
+    if !turns::say_plain(&control(memory).turn.plain[slot.me()]) {
         return;
     }
-    fence(Ordering::SeqCst);
     if closed_by_peer(slot, memory) {
         // SAFETY: a descriptor of the program's.
         unsafe { real::shutdown(fd, libc::SHUT_RD) };
@@ -214,7 +212,7 @@ fn peer_plays(slot: &Slot) -> bool {
     let Some((page, memory)) = slot.parts() else { return false };
     let (me, control) = (slot.me(), control(memory));
     let (side, peer) = (&control.sides[me], &control.sides[1 - me]);
-    control.turn.plain.iter().all(|plain| plain.load(Ordering::SeqCst) == 0)
+    !control.turn.plain.iter().any(turns::is_plain)
         && [&side.shut, &peer.shut, &side.wants_tcp, &peer.wants_tcp, &peer.leaving]
             .iter()
             .all(|word| word.load(Ordering::SeqCst) == 0)
@@ -272,8 +270,7 @@ fn keep(fd: c_int, slot: Held) -> bool {
     let parked = Parked { fd: kept, slot: last };
     let Some(memory) = parked.memory() else { return true };
     let (me, turn) = (parked.slot.me(), parked.slot.turn.load(Ordering::Relaxed));
-    control(memory).turn.closed[me].store(turn.wrapping_add(1), Ordering::SeqCst);
-    fence(Ordering::SeqCst);
+    turns::end(&control(memory).turn.closed[me], turn);
     if !peer_plays(&parked.slot) || control(memory).ways[1 - me].phase.load(Ordering::SeqCst) == TCP_AGAIN {
         // As after a fork by another thread. The peer may have begun the next turn, as it could since the line above: then that waits to be accepted.
         if me != ACCEPTED || parked.put_end() {

@@ -45,7 +45,8 @@ fn a_library_that_the_loader_would_pass_over_is_told_before_the_program_runs() {
     let place = |name: &str, library: &[u8]| {
         let at = folder.join(name);
         fs::create_dir_all(&at).unwrap();
-        fs::copy(COMMAND, at.join("fastsock")).unwrap();
+        // Written by another process: one that another test begins meanwhile would hold it open for writing, and it could not be run.
+        assert!(Command::new("cp").arg(COMMAND).arg(at.join("fastsock")).status().unwrap().success());
         fs::write(at.join("libfastsock.so"), library).unwrap();
         at
     };

@@ -1,4 +1,5 @@
-//! Loom goes through the interleavings of a direction's way back to TCP that the memory model allows (up to three preemptions).
+//! Loom goes through the interleavings that the memory model allows (up to three preemptions): of a direction's way back to TCP, of bells (`model/bells.rs`), and of
+//! connections that are used again (`model/turns.rs`).
 //!
 //! `RUSTFLAGS="--cfg loom" cargo test --release -p fastsock --test model`
 #![cfg(loom)]
@@ -7,8 +8,25 @@
 #[path = "../src/back.rs"]
 mod back;
 
+#[path = "../src/armed.rs"]
+mod armed;
+
+#[path = "model/bells.rs"]
+mod bells;
+
+#[path = "../src/turns.rs"]
+mod turns;
+
+#[path = "model/turns.rs"]
+mod ends;
+
 mod sync {
-    pub use loom::sync::atomic::{AtomicU32, Ordering, fence};
+    pub use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+
+    /// Loom knows of no instruction that is a fence by itself.
+    pub fn fence_of_locked() {
+        fence(Ordering::SeqCst);
+    }
 }
 
 use std::collections::VecDeque;

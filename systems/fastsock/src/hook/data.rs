@@ -2,6 +2,8 @@
 
 #![allow(clippy::missing_safety_doc, reason = "each is the system's call of the same name, with the system's rules")]
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use libc::{c_int, c_void, iovec, off_t, sockaddr, socklen_t};
 
 use super::{receiving, sending};
@@ -126,10 +128,25 @@ fn of_vector(fd: c_int, at: off_t, flags: c_int, sends: bool) -> Option<c_int> {
     Some(wait | if sends && flags & RWF_NOSIGNAL != 0 { libc::MSG_NOSIGNAL } else { 0 })
 }
 
-/// Whether the kernel takes such flags for a socket, where they change nothing then: which it knows differs from one to the next, so it is asked, with two
-/// sockets of this call's own. None: there are no descriptors for them.
-#[cold]
+/// What the kernel said last, of receiving and of sending: the flags, and in the upper half one more than whether it takes them; 0: nothing yet.
+static SAID: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+
+/// Whether the kernel takes such flags for a socket, where they change nothing then: which it knows differs from one to the next, so it is asked. A program that gives
+/// flags gives the same with each call, so that one answer is kept. None: there are no descriptors for asking.
 fn taken(flags: c_int, sends: bool) -> Option<bool> {
+    let (said, flag_bits) = (&SAID[usize::from(sends)], u64::from(flags.cast_unsigned()));
+    let known = said.load(Ordering::Relaxed);
+    if known >> 32 != 0 && known & u64::from(u32::MAX) == flag_bits {
+        return Some(known >> 32 == 2);
+    }
+    let takes = ask(flags, sends)?;
+    said.store(flag_bits | (1 + u64::from(takes)) << 32, Ordering::Relaxed);
+    Some(takes)
+}
+
+/// Asks it with two sockets of this call's own.
+#[cold]
+fn ask(flags: c_int, sends: bool) -> Option<bool> {
     let (errno, mut pair, mut byte) = (real::errno(), [-1; 2], 0_u8);
     let one = iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
     // SAFETY: new descriptors, closed again; a buffer of one byte.
@@ -308,4 +325,27 @@ pub unsafe extern "C-unwind" fn sendto(
 ) -> isize {
     // SAFETY: as above.
     unsafe { sending(fd, &one(from, len), flags, || real::sendto(fd, from, len, flags, address, address_len)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_is_asked_once_for_the_flags_that_a_program_gives_with_each_call() {
+        // One that every kernel with the call knows, and one that none does.
+        for (flags, takes) in [(libc::RWF_HIPRI, true), (1 << 30, false)] {
+            for sends in [false, true] {
+                assert_eq!(ask(flags, sends), Some(takes));
+                assert_eq!([taken(flags, sends), taken(flags, sends)], [Some(takes); 2]);
+                // The answer that is kept counts, and for these flags only.
+                let said = &SAID[usize::from(sends)];
+                let other = said.load(Ordering::Relaxed) ^ 3 << 32;
+                said.store(other, Ordering::Relaxed);
+                assert_eq!(taken(flags, sends), Some(!takes));
+                assert_eq!(taken(flags | libc::RWF_NOWAIT, sends), Some(takes));
+                assert_eq!(taken(flags, sends), Some(takes));
+            }
+        }
+    }
 }

@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use super::*;
-use crate::arena::GONE;
 use crate::bell::Bell;
 use crate::lock::Lock;
 use crate::ready::Armed;
@@ -137,16 +136,15 @@ impl Parked {
 
     /// Whether the next turn has begun.
     fn begun(&self) -> bool {
-        let next = self.slot.turn.load(Ordering::Relaxed).wrapping_add(1);
-        self.memory().is_some_and(|memory| control(memory).turn.number.load(Ordering::SeqCst) == next)
+        let turn = self.slot.turn.load(Ordering::Relaxed);
+        self.memory().is_some_and(|memory| turns::has_begun(&control(memory).turn.number, turn))
     }
 
     /// No turn begins. False if it has.
     pub(super) fn put_end(&self) -> bool {
         let turn = self.slot.turn.load(Ordering::Relaxed);
         let Some(memory) = self.memory() else { return true };
-        let number = &control(memory).turn.number;
-        number.compare_exchange(turn, GONE, Ordering::SeqCst, Ordering::SeqCst).is_ok() || !self.begun()
+        turns::put_end(&control(memory).turn.number, turn)
     }
 }
 

@@ -63,8 +63,8 @@ fn choose(pool: &mut Vec<(Key, Parked)>, key: Key) -> Option<Parked> {
     let at = pool.iter().position(|(of, parked)| {
         *of == key
             && parked.memory().is_some_and(|memory| {
-                let turn = parked.slot.turn.load(Ordering::Relaxed).wrapping_add(1);
-                control(memory).turn.closed[ACCEPTED].load(Ordering::Acquire) == turn
+                let turn = parked.slot.turn.load(Ordering::Relaxed);
+                turns::has_ended(&control(memory).turn.closed[ACCEPTED], turn)
             })
     })?;
     Some(pool.remove(at).1)
@@ -89,7 +89,7 @@ fn begin(fd: c_int, made: u8, parked: Parked) -> bool {
     }
     parked.slot.turn.store(turn + 1, Ordering::Relaxed);
     shared.begun.store(crate::wait::now().as_nanos() as u64, Ordering::Relaxed);
-    if shared.number.compare_exchange(turn, turn + 1, Ordering::SeqCst, Ordering::SeqCst).is_err() {
+    if !turns::begin(&shared.number, turn) {
         parked.let_go();
         return false;
     }

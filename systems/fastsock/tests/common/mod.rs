@@ -7,6 +7,7 @@ pub mod programs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub struct Built {
     /// The contract program.
@@ -73,7 +74,9 @@ pub fn also(name: &str, files: &[&str], more: &[&str]) -> PathBuf {
 /// A program of these files, in the folder of built things.
 fn compiled(compiler: &str, target: &Path, name: &str, files: &[PathBuf], more: &[&str]) -> PathBuf {
     let program = target.join(format!("fastsock-{name}"));
-    let fresh = target.join(format!("fastsock-{name}-{}", std::process::id()));
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let fresh = target.join(format!("fastsock-{name}-{}-{number}", std::process::id()));
     let built = Command::new(compiler)
         .args(["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-o"])
         .arg(&fresh)
@@ -83,7 +86,7 @@ fn compiled(compiler: &str, target: &Path, name: &str, files: &[PathBuf], more: 
         .output()
         .unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    // Under one name at once, whichever test program was here first.
+    // Under one name at once, whichever test was here first.
     std::fs::rename(&fresh, &program).unwrap();
     program
 }
