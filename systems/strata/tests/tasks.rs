@@ -4,8 +4,8 @@ use std::net::UdpSocket;
 use std::time::Duration;
 
 use strata::Config;
-use strata::udp::tasks::AsyncGroup;
-use strata::udp::{Event, Failed, Options};
+use strata::net::tasks::AsyncGroup;
+use strata::net::{Event, Failed, Options};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 const CASTS: usize = 500;
