@@ -1,46 +1,23 @@
-//! A member for tokio's tasks: [`Group`], awaited.
+//! Members for tokio's tasks: [`Group`] and [`Replica`], awaited.
 
-use std::collections::VecDeque;
-use std::os::fd::OwnedFd;
+pub use super::awaited::NotCast;
+
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
-use tokio::time::{Instant, timeout_at};
 
+use super::awaited::Awaited;
 use super::failed::Failed;
 use super::group::{Event, Group};
 use super::options::Options;
+use super::replica::{News, Replica};
 use crate::addr::Endpoint;
-use crate::event::Input;
 use crate::member::Refused;
 use crate::view::View;
 
-/// How often contacts are asked.
-const ASK: Duration = Duration::from_millis(200);
-
-/// Why a cast was not taken, or what ended the member.
-#[derive(Debug, thiserror::Error)]
-pub enum NotCast {
-    /// Never that it would block.
-    #[error(transparent)]
-    Refused(#[from] Refused),
-    /// What ended the member.
-    #[error(transparent)]
-    Failed(#[from] Failed),
-}
-
 /// A member of a group in one task, which answers the others only while one of its functions is awaited: await [`AsyncGroup::next`] in a loop. All of them may be dropped before they are done
 /// (as `select!` does) without loss.
-pub struct AsyncGroup {
-    // Before the group, whose descriptors it watches.
-    ready: AsyncFd<OwnedFd>,
-    group: Group,
-    /// What came while something else was awaited.
-    kept: VecDeque<Event>,
-}
+pub struct AsyncGroup(Awaited<Group>);
 
 impl AsyncGroup {
     /// As [`Group::join`]; must be called within a runtime that has I/O and time.
@@ -48,51 +25,17 @@ impl AsyncGroup {
     /// # Errors
     /// [`Failed`].
     pub async fn join(options: Options) -> Result<Self, Failed> {
-        let Options { contacts, patience, .. } = options.clone();
-        let name = options.config.group.clone();
-        let mut group = Group::join(Options { patience: Duration::ZERO, ..options })?;
-        let io = |source| Failed::Io { what: "watching a member's descriptor".to_owned(), source };
-        let descriptor = group.descriptor()?.try_clone_to_owned().map_err(io)?;
-        // SAFETY: the descriptor is owned by what it is registered with, which nothing exchanges or closes before it is dropped.
-        let ready = unsafe { AsyncFd::register_with_interest(descriptor, Interest::READABLE) };
-        let ready = ready.map_err(|e| io(e.into()))?;
-        let mut made = Self { ready, group, kept: VecDeque::new() };
-        if contacts.is_empty() || patience.is_zero() {
-            return Ok(made);
-        }
-        let began = Instant::now();
-        while made.group.view().is_none_or(|v| v.members.len() < 2) {
-            if began.elapsed() > patience {
-                let notice = made.kept.iter().rev().find_map(|e| match e {
-                    Event::Notice(text) => Some(format!("What came: {text}.")),
-                    _ => None,
-                });
-                let notice = notice.unwrap_or_default();
-                return Err(Failed::Nobody { contacts, group: name, waited: patience, notice });
-            }
-            for &contact in &contacts {
-                made.group.handle(Input::Merge(contact));
-            }
-            let until = Instant::now() + ASK.min(patience);
-            // The time is over: ask again.
-            while let Ok(event) = timeout_at(until, made.fresh()).await {
-                made.kept.extend(event?);
-                if made.group.view().is_some_and(|v| v.members.len() > 1) {
-                    break;
-                }
-            }
-        }
-        Ok(made)
+        Awaited::join(options).await.map(Self)
     }
 
     /// Who this is.
     pub fn me(&self) -> Endpoint {
-        self.group.me()
+        self.0.member.me()
     }
 
     /// The view that was told last.
     pub fn view(&self) -> Option<&Arc<View>> {
-        self.group.view()
+        self.0.member.view()
     }
 
     /// The next event; none after [`Event::Left`].
@@ -100,10 +43,7 @@ impl AsyncGroup {
     /// # Errors
     /// [`Failed::Io`].
     pub async fn next(&mut self) -> Result<Option<Event>, Failed> {
-        match self.kept.pop_front() {
-            Some(event) => Ok(Some(event)),
-            None => self.fresh().await,
-        }
+        self.0.next().await
     }
 
     /// Casts; waits while the group is behind. Events that come meanwhile are kept for [`AsyncGroup::next`].
@@ -111,17 +51,7 @@ impl AsyncGroup {
     /// # Errors
     /// [`NotCast`].
     pub async fn cast(&mut self, body: impl Into<Bytes>) -> Result<(), NotCast> {
-        let body = body.into();
-        loop {
-            match self.group.try_cast(body.clone()) {
-                Err(Refused::WouldBlock { .. }) => {}
-                other => break other?,
-            }
-            let event = self.fresh().await?;
-            self.kept.extend(event);
-        }
-        self.group.flush();
-        Ok(())
+        self.0.cast(body.into()).await
     }
 
     /// As [`Group::try_send`], at once.
@@ -129,43 +59,107 @@ impl AsyncGroup {
     /// # Errors
     /// As [`Group::try_send`].
     pub fn try_send(&mut self, to: Endpoint, body: impl Into<Bytes>) -> Result<(), Refused> {
-        self.group.try_send(to, body)?;
-        self.group.flush();
-        Ok(())
+        self.0.try_send(to, body.into())
     }
 
     /// Leaves, and waits until the others have all that was cast here, or for `Config::drain` and a view change; what is delivered meanwhile is returned, with an [`Event::Notice`] of how many casts may be lost.
     ///
     /// # Errors
     /// [`Failed::Io`].
-    pub async fn leave(mut self) -> Result<Vec<Event>, Failed> {
-        self.group.leave();
-        while let Some(event) = self.fresh().await? {
-            let last = matches!(event, Event::Left);
-            self.kept.push_back(event);
-            if last {
-                break;
-            }
-        }
-        Ok(self.kept.into())
+    pub async fn leave(self) -> Result<Vec<Event>, Failed> {
+        self.0.leave().await
+    }
+}
+
+/// A [`Replica`] in one task, which answers the others only while one of its functions is awaited, as [`AsyncGroup`]:
+///
+/// ```no_run
+/// use strata::net::{News, Options, tasks::AsyncReplica};
+/// use strata::state::Change;
+///
+/// # async fn shared() -> Result<(), Box<dyn std::error::Error>> {
+/// // The state is all that was ever cast. Who names no contacts begins it.
+/// let contacts = vec!["127.0.0.1:40213".parse()?];
+/// let mut replica = AsyncReplica::join(Options { contacts, ..Options::default() }).await?;
+/// let mut state = Vec::new();
+/// replica.cast("hello").await?;
+/// while let Some(news) = replica.next().await? {
+///     match news {
+///         News::State(Change::Message(m)) => state.extend_from_slice(&m.body),
+///         News::State(Change::Wanted) => _ = replica.give(state.clone()),
+///         News::State(Change::State(given)) => state = given.to_vec(),
+///         _ => {}
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub struct AsyncReplica(Awaited<Replica>);
+
+impl AsyncReplica {
+    /// As [`Replica::join`]; must be called within a runtime that has I/O and time.
+    ///
+    /// # Errors
+    /// [`Failed`].
+    pub async fn join(options: Options) -> Result<Self, Failed> {
+        Awaited::join(options).await.map(Self)
     }
 
-    /// The next that is not kept. It is taken from the group last, so that none is lost where this is dropped.
-    async fn fresh(&mut self) -> Result<Option<Event>, Failed> {
-        loop {
-            if let Some(event) = self.group.poll(Duration::ZERO)? {
-                return Ok(Some(event));
-            }
-            if self.group.has_left() {
-                return Ok(None);
-            }
-            let io = |source| Failed::Io { what: "waiting for datagrams".to_owned(), source };
-            let mut ready = self.ready.readable().await.map_err(io)?;
-            match self.group.poll(Duration::ZERO)? {
-                Some(event) => return Ok(Some(event)),
-                // What came after that makes it ready again.
-                None => ready.clear_ready(),
-            }
-        }
+    /// Who this is.
+    pub fn me(&self) -> Endpoint {
+        self.0.member.me()
+    }
+
+    /// As [`Replica::view`].
+    pub fn view(&self) -> Option<&Arc<View>> {
+        self.0.member.view()
+    }
+
+    /// As [`Replica::is_current`].
+    pub fn is_current(&self) -> bool {
+        self.0.member.is_current()
+    }
+
+    /// The next of what happens; none after [`News::Left`]. Of the state nothing comes between `Change::Wanted` and [`AsyncReplica::give`].
+    ///
+    /// # Errors
+    /// [`Failed::Io`].
+    pub async fn next(&mut self) -> Result<Option<News>, Failed> {
+        self.0.next().await
+    }
+
+    /// Casts; waits while the group is behind, and while a member of the view is still to receive the state and this one has cast `Config::backlog` bytes meanwhile. What happens meanwhile is kept for [`AsyncReplica::next`].
+    ///
+    /// # Errors
+    /// [`NotCast`]; with [`Refused::WouldBlock`] where this member is asked for the state, since the group may wait for that: take news up to `Change::Wanted`, give the state, and cast again.
+    pub async fn cast(&mut self, body: impl Into<Bytes>) -> Result<(), NotCast> {
+        self.0.cast(body.into()).await
+    }
+
+    /// As [`Replica::try_send`], at once.
+    ///
+    /// # Errors
+    /// As [`Replica::try_send`].
+    pub fn try_send(&mut self, to: Endpoint, body: impl Into<Bytes>) -> Result<(), Refused> {
+        self.0.try_send(to, body.into())
+    }
+
+    /// As [`Replica::give`].
+    pub fn give(&mut self, state: impl Into<Bytes>) -> bool {
+        self.0.member.give(state)
+    }
+
+    /// As [`Replica::leave`]: go on to await news, and to give the state, until [`News::Left`].
+    pub fn leave(&mut self) {
+        self.0.member.leave();
+    }
+
+    /// As [`AsyncReplica::leave`], and waits until it has left; what is told meanwhile is returned. Nobody is given the state, so that what comes after a `Change::Wanted` is not told: a member that may be the only one with the
+    /// state should leave by [`AsyncReplica::leave`].
+    ///
+    /// # Errors
+    /// [`Failed::Io`].
+    pub async fn leave_and_wait(self) -> Result<Vec<News>, Failed> {
+        self.0.leave().await
     }
 }

@@ -159,6 +159,9 @@ impl Transfer {
         self.stand.map(|s| s.token)
     }
 
+    /// Bytes that [`Transfer::wrap`] puts before a message.
+    pub const HEADER: usize = 1;
+
     /// A message of the application as it must be cast or sent.
     pub fn wrap(body: &Bytes) -> Bytes {
         Note::App(body.clone()).bytes()
@@ -207,6 +210,11 @@ impl Transfer {
         // One that is not of this view was dropped as its view ended.
         self.asked = matches!(change, Some(Change::Wanted)).then(|| self.tag());
         change
+    }
+
+    /// Changes that the application is to be told.
+    pub fn untold(&self) -> usize {
+        self.changes.len()
     }
 
     /// Whether [`Transfer::give`] is waited for.
