@@ -244,6 +244,21 @@ fn who_casts_while_another_waits_for_the_state_is_held_back_until_it_is_there() 
     assert_eq!(a.try_cast("x"), Ok(()));
 }
 
+/// The only one that has the state is asked for it, and is about to leave: it answers, and the other has it.
+#[test]
+fn who_leaves_gives_the_state_on() {
+    let (a, mut kept, b) = asked();
+    let state = kept.state();
+    a.leave();
+    assert!(a.give(state.clone()));
+    while !kept.left {
+        kept.take(a.next_within(PATIENCE).expect("it leaves"), &a);
+    }
+    b.until("the view of one", |b| b.view.0 == 1);
+    assert!(b.with(Kept::state) == state);
+    assert_eq!(b.leave().view, (1, true));
+}
+
 #[test]
 fn who_leaves_and_gives_nothing_leaves_all_the_same() {
     let (a, _, b) = asked();

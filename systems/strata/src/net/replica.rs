@@ -111,7 +111,7 @@ impl Replica {
         self.group.flush();
     }
 
-    /// Begins to leave. First all of a view are told that this member votes no more, for which it waits `Config::drain` at most; then it leaves as [`Group::leave`] does: [`News::Left`] comes when the others have all that
+    /// Begins to leave. First all of a view are told that this member votes no more, and who has asked it for the state is given it, for which it waits `Config::drain` at most; then it leaves as [`Group::leave`] does: [`News::Left`] comes when the others have all that
     /// this member cast, or after `Config::drain` once more and a view change; then a [`News::Notice`] before it says how many casts may be lost.
     pub fn leave(&mut self) {
         if self.transfer.leaves() {

@@ -248,9 +248,10 @@ impl Transfer {
         self.leaves
     }
 
-    /// Whether all of this view know for certain that it leaves, and have said so. That it is certain here is not enough: who hears of the view without this member before that has its doubts, and perhaps no majority.
+    /// Whether all of this view know for certain that it leaves, and have said so, and who is to be given the state by this member has it. That it is certain here is not enough: who hears of the view without this member before that has its doubts, and perhaps no majority.
     pub fn may_leave(&self) -> bool {
-        self.leaves && self.view.as_ref().is_some_and(|v| v.members.iter().all(|m| self.heard.contains(m)))
+        let gives = !(self.wanting.is_empty() && self.outgoing.is_empty());
+        self.leaves && !gives && self.view.as_ref().is_some_and(|v| v.members.iter().all(|m| self.heard.contains(m)))
     }
 
     fn tag(&self) -> u64 {
@@ -543,6 +544,8 @@ mod tests {
         views: u64,
         /// Whether the last view that each was told is primary.
         primary: Vec<bool>,
+        /// Whether who is asked for the state gives it.
+        gives: bool,
     }
 
     impl Few {
@@ -552,6 +555,7 @@ mod tests {
                 all: (0..n).map(|n| Transfer::new(who(n), n == 0)).collect(),
                 views: 0,
                 primary: vec![false; n as usize],
+                gives: true,
             }
         }
 
@@ -572,7 +576,7 @@ mod tests {
                     while let Some(change) = self.all[at].change() {
                         match change {
                             Change::View { primary, .. } => self.primary[at] = primary,
-                            Change::Wanted => assert!(self.all[at].give("state")),
+                            Change::Wanted if self.gives => assert!(self.all[at].give("state")),
                             _ => {}
                         }
                     }
@@ -744,5 +748,21 @@ mod tests {
         few.view(&[1]);
         few.run(&[1], false);
         assert!(few.primary[1]);
+    }
+
+    #[test]
+    fn who_is_asked_for_the_state_leaves_when_it_has_arrived() {
+        let mut few = Few::new(2);
+        few.view(&[0]);
+        few.run(&[0], false);
+        few.view(&[0, 1]);
+        few.all[0].leave();
+        few.gives = false;
+        few.run(&[0, 1], false);
+        assert!(!few.all[0].may_leave() && !few.all[1].has_state());
+        assert!(few.all[0].give(vec![7; 1 << 20]));
+        assert!(!few.all[0].may_leave(), "it is on its way");
+        few.run(&[0, 1], false);
+        assert!(few.all[0].may_leave() && few.all[1].has_state());
     }
 }
