@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use strata::udp::{Failed, Options};
+use strata::net::{Failed, Options};
 use strata::{Endpoint, Key, Refused};
 
 /// `struct strata_error`.

@@ -3,8 +3,8 @@
 use std::ffi::c_int;
 
 use strata::View;
+use strata::net::{Event, News};
 use strata::state::Change;
-use strata::udp::{Event, News};
 
 use crate::convert::StrataMember;
 

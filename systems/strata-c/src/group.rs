@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
-use strata::udp::{Group, Replica};
+use strata::net::{Group, Replica};
 
 use crate::convert::{Failure, StrataError, StrataMember, StrataOptions, asked, bytes, options, run};
 use crate::event::{StrataEvent, Told};

@@ -2,7 +2,7 @@
 
 use std::io::BufRead;
 
-use strata::udp::{Event, Handle, Options};
+use strata::net::{Event, Handle, Options};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::time::{ClockId, clock_gettime};
 use strata::Config;
-use strata::udp::{Event, Group, Options};
+use strata::net::{Event, Group, Options};
 
 fn flag(name: &str) -> Option<String> {
     let mut args = std::env::args();

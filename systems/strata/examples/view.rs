@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use strata::udp::{Event, Group, Options};
+use strata::net::{Event, Group, Options};
 
 const STACK: &str = "FC:TOTAL:MBRSHIP:FRAG:NAK:COM:udp";
 

@@ -45,7 +45,7 @@ pub struct Config {
     pub contacts: Vec<crate::Addr>,
     /// The view, for stacks without MBRSHIP: all members, each born 0.
     pub fixed: Vec<crate::Addr>,
-    /// Where casts go over a carrier that multicasts, so that COM can tell members of another address apart. [`crate::udp::Group::join`] sets it.
+    /// Where casts go over a carrier that multicasts, so that COM can tell members of another address apart. [`crate::net::Group::join`] sets it.
     pub multicast: Option<std::net::SocketAddrV4>,
     /// The key of SIGN and CRYPT.
     pub key: Option<crate::Key>,

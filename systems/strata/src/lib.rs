@@ -6,7 +6,7 @@
 //!
 //! The map: `addr`, `view`, `message`, `wire`, `time`, `rng` are plain data; `property` and `stack` say what layers promise; `layer` is their common interface,
 //! `event` what passes through it, `shared` what they have in common, `spread` how far own casts have come and `pile` how they stand on each other; `layers` has each protocol in a file of its own; `member` runs them; `sim` runs many members under a virtual clock and seeded
-//! faults and holds every run against its oracles. `state` hands the application's state to who joins. `udp` is a member with its clock, over sockets, or over shared memory between processes of one host (`shm`): these two do I/O, and no other. Arrows point that way and never back.
+//! faults and holds every run against its oracles. `state` hands the application's state to who joins. `net` is a member with its clock, over UDP's sockets or over shared memory between processes of one host (`shm`): these two do I/O, and no other. Arrows point that way and never back.
 
 mod addr;
 mod config;
@@ -18,6 +18,7 @@ pub mod layers;
 mod member;
 mod message;
 mod mutant;
+pub mod net;
 mod pile;
 pub mod property;
 mod rng;
@@ -28,7 +29,6 @@ mod spread;
 pub mod stack;
 pub mod state;
 mod time;
-pub mod udp;
 mod untold;
 mod view;
 pub mod wire;

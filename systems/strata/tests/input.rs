@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use group::{PATIENCE, PROGRAM, Process};
-use strata::udp::{Group, Options};
+use strata::net::{Group, Options};
 
 /// A member that asks `at`, reads this and leaves.
 fn guest(at: &Process, input: &[u8]) -> Output {

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use group::namespace::Namespace;
 use strata::Config;
-use strata::udp::{Failed, Options};
+use strata::net::{Failed, Options};
 
 /// Far longer than anything takes on a busy machine, and shorter than silence takes to be noticed here.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -7,8 +7,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use group::{PROGRAM, Process, numbered};
+use strata::net::{Event, Handle, Options};
 use strata::stack::Spec;
-use strata::udp::{Event, Handle, Options};
 use strata::{Config, Endpoint, Input, Member, Output, Rng, Time, To};
 
 /// Casts and deliveries of survivors go on in one order when a member is killed, and who comes back at once is a new member.

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use group::namespace::Namespace;
 use group::{PROGRAM, Process};
-use strata::udp::{Group, Options};
+use strata::net::{Group, Options};
 
 /// A member that ends by itself: what it wrote to its standard error.
 fn said(flags: &[&str], output: Stdio) -> String {

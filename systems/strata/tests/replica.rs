@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use strata::Config;
+use strata::net::{News, Options, Replica};
 use strata::state::Change;
-use strata::udp::{News, Options, Replica};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 const STATE: usize = 24 << 20;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use group::{PATIENCE, PROGRAM, Process, numbered};
 use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketType};
 use strata::Config;
-use strata::udp::{Event, Failed, Handle, Options};
+use strata::net::{Event, Failed, Handle, Options};
 
 const STACK: &str = "FC:MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:shm";
 

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use linear::{Kind, Op, violation};
 use rustix::process::{Pid, Signal, kill_process};
 use strata::Config;
-use strata::udp::Options;
+use strata::net::Options;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 const AS_REPLICA: &str = "STRATA_TEST_STORE";
@@ -45,7 +45,7 @@ fn a_full_disk_under_the_answers_is_told_and_the_replica_leaves() {
         let config = Config { suspect: PATIENCE * 2, ..Config::default() };
         Options { config, patience: PATIENCE, ..store::options() }
     };
-    let mut other = strata::udp::Replica::join(options()).unwrap();
+    let mut other = strata::net::Replica::join(options()).unwrap();
     let contacts = vec![other.me().addr];
     let (_open, input) = std::io::pipe().map(|(reader, writer)| (writer, reader)).unwrap();
     let serve = move || {
@@ -57,8 +57,8 @@ fn a_full_disk_under_the_answers_is_told_and_the_replica_leaves() {
     while sizes != [1, 2, 1] {
         assert!(Instant::now() < until, "views of {sizes:?}");
         match other.poll(Duration::from_millis(10)).unwrap() {
-            Some(strata::udp::News::State(strata::state::Change::View { view, .. })) => sizes.push(view.members.len()),
-            Some(strata::udp::News::State(strata::state::Change::Wanted)) => _ = other.give("none of a store"),
+            Some(strata::net::News::State(strata::state::Change::View { view, .. })) => sizes.push(view.members.len()),
+            Some(strata::net::News::State(strata::state::Change::Wanted)) => _ = other.give("none of a store"),
             _ => {}
         }
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ::strata::Refused;
-use ::strata::udp::{Failed, Group as Joined};
+use ::strata::net::{Failed, Group as Joined};
 use bytes::Bytes;
 
 use super::MOST;

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ::strata::udp::{Event, Group as Joined, Options};
+use ::strata::net::{Event, Group as Joined, Options};
 use ::strata::{Config, Key, View};
 use rustix::net::SocketType;
 

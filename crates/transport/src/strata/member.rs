@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use ::strata::udp::{Event, Group as Joined};
+use ::strata::net::{Event, Group as Joined};
 use ::strata::{Delivery, Endpoint};
 use bytes::Bytes;
 
@@ -153,7 +153,7 @@ impl Over {
 #[cfg(test)]
 mod tests {
     use ::strata::Config;
-    use ::strata::udp::Options;
+    use ::strata::net::Options;
 
     use super::*;
 

@@ -12,7 +12,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use strata::udp::Options;
+use strata::net::Options;
 
 pub use serve::serve;
 

@@ -6,8 +6,8 @@ use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::time::Duration;
 
 use strata::Refused;
+use strata::net::{Failed, News, Options, Replica};
 use strata::state::Change;
-use strata::udp::{Failed, News, Options, Replica};
 
 use super::entries::Entries;
 use super::file::LogFile;

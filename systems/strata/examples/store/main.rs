@@ -12,7 +12,7 @@ mod store;
 
 use std::process::ExitCode;
 
-use strata::udp::Options;
+use strata::net::Options;
 
 fn main() -> ExitCode {
     let done = std::env::args().skip(1).map(|a| a.parse()).collect::<Result<_, _>>();

@@ -8,8 +8,8 @@ use std::io::{self, BufRead, Write};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::time::Duration;
 
+use strata::net::{Failed, News, Options, Replica};
 use strata::state::Change;
-use strata::udp::{Failed, News, Options, Replica};
 use strata::wire::{Reader, Short, Writer};
 use strata::{Delivery, Refused};
 

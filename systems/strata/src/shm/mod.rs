@@ -19,6 +19,8 @@ mod mailbox;
 mod meet;
 mod queue;
 #[cfg(test)]
+mod replays;
+#[cfg(test)]
 mod tests;
 
 pub(crate) use mailbox::Mailbox;

@@ -17,9 +17,9 @@ use crate::rng::Rng;
 use crate::time::Time;
 
 /// Far longer than anything takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(90);
+pub(super) const PATIENCE: Duration = Duration::from_secs(90);
 
-fn mailbox() -> Mailbox {
+pub(super) fn mailbox() -> Mailbox {
     Mailbox::open(at(0), 5).unwrap()
 }
 

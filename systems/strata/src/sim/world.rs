@@ -209,7 +209,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// As [`crate::udp::Replica`] leaves: first its vote, for which it waits as long as its member then does for what it cast.
+    /// As [`crate::net::Replica`] leaves: first its vote, for which it waits as long as its member then does for what it cast.
     fn leave(&mut self, at: usize) {
         let node = &mut self.nodes[at];
         if node.member.is_none() {

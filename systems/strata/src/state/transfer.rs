@@ -164,6 +164,9 @@ impl Transfer {
         self.stand.map(|s| s.token)
     }
 
+    /// Bytes that [`Transfer::wrap`] puts before a message.
+    pub const HEADER: usize = 1;
+
     /// A message of the application as it must be cast or sent.
     pub fn wrap(body: &Bytes) -> Bytes {
         Note::App(body.clone()).bytes()
@@ -212,6 +215,11 @@ impl Transfer {
         // One that is not of this view was dropped as its view ended.
         self.asked = matches!(change, Some(Change::Wanted)).then(|| self.tag());
         change
+    }
+
+    /// Changes that the application is to be told.
+    pub fn untold(&self) -> usize {
+        self.changes.len()
     }
 
     /// Whether [`Transfer::give`] is waited for.
@@ -557,6 +565,8 @@ mod tests {
         views: u64,
         /// Whether the last view that each was told is primary.
         primary: Vec<bool>,
+        /// Whether who is asked for the state gives it.
+        gives: bool,
     }
 
     impl Few {
@@ -566,6 +576,7 @@ mod tests {
                 all: (0..n).map(|n| Transfer::new(who(n), n == 0)).collect(),
                 views: 0,
                 primary: vec![false; n as usize],
+                gives: true,
             }
         }
 
@@ -586,7 +597,7 @@ mod tests {
                     while let Some(change) = self.all[at].change() {
                         match change {
                             Change::View { primary, .. } => self.primary[at] = primary,
-                            Change::Wanted => assert!(self.all[at].give("state")),
+                            Change::Wanted if self.gives => assert!(self.all[at].give("state")),
                             _ => {}
                         }
                     }
@@ -843,5 +854,21 @@ mod tests {
         few.view(&[1]);
         few.run(&[1], false);
         assert!(few.primary[1]);
+    }
+
+    #[test]
+    fn who_is_asked_for_the_state_leaves_when_it_has_arrived() {
+        let mut few = Few::new(2);
+        few.view(&[0]);
+        few.run(&[0], false);
+        few.view(&[0, 1]);
+        few.all[0].leave();
+        few.gives = false;
+        few.run(&[0, 1], false);
+        assert!(!few.all[0].may_leave() && !few.all[1].has_state());
+        assert!(few.all[0].give(vec![7; 1 << 20]));
+        assert!(!few.all[0].may_leave(), "it is on its way");
+        few.run(&[0, 1], false);
+        assert!(few.all[0].may_leave() && few.all[1].has_state());
     }
 }

@@ -8,8 +8,8 @@ use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use strata::net::{Event, Group, Options};
 use strata::stack::{Carrier, Spec};
-use strata::udp::{Event, Group, Options};
 use strata::{Config, Key, Refused};
 
 /// Bytes of a line of the input at most: lines wait in memory.

@@ -13,9 +13,11 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::failed::Failed;
 use super::network::Network;
 use super::options::Options;
+use super::polled::Polled;
 use super::readiness::Readiness;
 use super::{FOR_EVER, after, random};
 use crate::addr::Endpoint;
+use crate::config::Config;
 use crate::event::{Delivery, Input, Output};
 use crate::member::{Member, Refused};
 use crate::stack::{Kind, Spec};
@@ -55,6 +57,8 @@ pub struct Group {
     /// When the clock was looked at last.
     looked: Time,
     ready: Option<Readiness>,
+    /// When whoever holds it has something to do: until then is waited at most.
+    pub(super) alarm: Option<Instant>,
 }
 
 impl Group {
@@ -91,6 +95,7 @@ impl Group {
             spin: options.spin,
             looked: Time(0),
             ready: None,
+            alarm: None,
         };
         group_of.drain();
         if options.patience.is_zero() && !fixed {
@@ -108,16 +113,7 @@ impl Group {
         let mut kept = VecDeque::new();
         while self.member.view().is_none_or(|v| v.members.len() < 2) {
             if began.elapsed() > patience {
-                let notice = kept.iter().rev().find_map(|e| match e {
-                    Event::Notice(text) => Some(format!("What came: {text}.")),
-                    _ => None,
-                });
-                return Err(Failed::Nobody {
-                    contacts: contacts.to_vec(),
-                    group,
-                    waited: patience,
-                    notice: notice.unwrap_or_default(),
-                });
+                return Err(Failed::nobody::<Self>(contacts, group, patience, &kept));
             }
             for &contact in contacts {
                 self.handle(Input::Merge(contact));
@@ -204,7 +200,7 @@ impl Group {
     pub fn poll(&mut self, timeout: Duration) -> Result<Option<Event>, Failed> {
         // Each turn costs system calls, so that events which are there go first; but not for long, since the others wait for answers.
         if self.taken < TAKEN
-            && let Some(event) = self.event()
+            && let Some(event) = self.told()
         {
             self.taken += 1;
             return Ok(Some(event));
@@ -218,7 +214,7 @@ impl Group {
         let (began, until) = (Instant::now(), after(timeout));
         loop {
             let more = self.turn()?;
-            if let Some(event) = self.event() {
+            if let Some(event) = self.told() {
                 return Ok(Some(event));
             }
             let now = Instant::now();
@@ -260,46 +256,11 @@ impl Group {
     /// When there is something to do, also if nothing comes.
     fn due(&mut self) -> Option<Duration> {
         if self.waiting() == 0 && self.network.watch() {
-            self.member.deadline().map(|at| at.since(self.now()))
+            let timer = self.member.deadline().map(|at| at.since(self.now()));
+            timer.into_iter().chain(self.alarm.map(left)).min()
         } else {
             Some(Duration::ZERO)
         }
-    }
-
-    /// An event that is there already.
-    #[inline]
-    pub(super) fn event(&mut self) -> Option<Event> {
-        if !self.kept.is_empty() {
-            return self.kept.pop_front();
-        }
-        self.member.for_application().and_then(event)
-    }
-
-    /// Events that wait.
-    pub(super) fn waiting(&self) -> usize {
-        self.kept.len() + self.member.untold()
-    }
-
-    /// Takes what has come, runs timers, sends what there is to send. Whether more may have come.
-    pub(super) fn turn(&mut self) -> Result<bool, Failed> {
-        if self.member.is_gone() {
-            return Ok(false);
-        }
-        let now = self.now();
-        let member = &mut self.member;
-        let more = self.network.receive(|input| member.handle(now, input));
-        let more = more.map_err(|source| Failed::Io { what: "receiving".to_owned(), source })?;
-        let now = self.now();
-        if self.member.deadline().is_some_and(|at| at <= now) {
-            self.member.handle(now, Input::Timer);
-        }
-        self.looked = now;
-        self.member.handle(now, Input::Idle);
-        if let Some(text) = self.network.notice(now) {
-            self.kept.push_back(Event::Notice(text));
-        }
-        self.drain();
-        Ok(more)
     }
 
     /// Sleeps until something comes, a timer is due, or the time is over.
@@ -307,7 +268,7 @@ impl Group {
         if !self.network.watch() {
             return Ok(());
         }
-        let most = most.min(FOR_EVER);
+        let most = self.alarm.map_or(most, |at| left(at).min(most)).min(FOR_EVER);
         let due = self.member.deadline().map_or(most, |at| at.since(self.now()).min(most));
         let of_all = self.network.descriptors().chain(also);
         let mut fds: Vec<_> = of_all.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
@@ -342,6 +303,92 @@ impl Group {
         }
         self.network.flush();
     }
+}
+
+impl Polled for Group {
+    type Told = Event;
+
+    fn join(options: Options) -> Result<Self, Failed> {
+        Group::join(options)
+    }
+
+    fn largest(config: &Config) -> usize {
+        config.message
+    }
+
+    fn try_cast(&mut self, body: Bytes) -> Result<(), Refused> {
+        Group::try_cast(self, body)
+    }
+
+    fn try_send(&mut self, to: Endpoint, body: Bytes) -> Result<(), Refused> {
+        Group::try_send(self, to, body)
+    }
+
+    fn leave(&mut self) {
+        Group::leave(self);
+    }
+
+    fn poll(&mut self, timeout: Duration) -> Result<Option<Event>, Failed> {
+        Group::poll(self, timeout)
+    }
+
+    fn group(&mut self) -> &mut Group {
+        self
+    }
+
+    fn turn(&mut self) -> Result<bool, Failed> {
+        if self.member.is_gone() {
+            return Ok(false);
+        }
+        let now = self.now();
+        let member = &mut self.member;
+        let more = self.network.receive(|input| member.handle(now, input));
+        let more = more.map_err(|source| Failed::Io { what: "receiving".to_owned(), source })?;
+        let now = self.now();
+        if self.member.deadline().is_some_and(|at| at <= now) {
+            self.member.handle(now, Input::Timer);
+        }
+        self.looked = now;
+        self.member.handle(now, Input::Idle);
+        if let Some(text) = self.network.notice(now) {
+            self.kept.push_back(Event::Notice(text));
+        }
+        self.drain();
+        Ok(more)
+    }
+
+    #[inline]
+    fn told(&mut self) -> Option<Event> {
+        if !self.kept.is_empty() {
+            return self.kept.pop_front();
+        }
+        self.member.for_application().and_then(event)
+    }
+
+    fn waiting(&self) -> usize {
+        self.kept.len() + self.member.untold()
+    }
+
+    fn is_asked(&self) -> bool {
+        false
+    }
+
+    fn notice(text: String) -> Event {
+        Event::Notice(text)
+    }
+
+    fn text(told: &Event) -> Option<&str> {
+        if let Event::Notice(text) = told { Some(text) } else { None }
+    }
+
+    fn is_last(told: &Event) -> bool {
+        matches!(told, Event::Left)
+    }
+}
+
+/// Until that moment.
+fn left(at: Instant) -> Duration {
+    at.saturating_duration_since(Instant::now())
 }
 
 fn timer(source: io::Error) -> Failed {

@@ -1,9 +1,13 @@
 //! A member with its clock and a loop around the state machine, over UDP or, where its stack ends so, over shared memory (`crate::shm`).
 //!
-//! [`Group`] is polled: whoever holds it calls [`Group::poll`] often, since that is what answers the others. [`Handle`] has a thread that does so, and blocks for whoever
-//! wants to block. [`Replica`] is polled, too, and hands the
-//! application's state to who joins. `tasks` (feature `tokio`) is for tasks that await.
+//! | | a group | with a state that all share |
+//! |---|---|---|
+//! | whoever holds it calls `poll` often, since that is what answers the others | [`Group`] | [`Replica`] |
+//! | a thread does so; blocks for whoever wants to block | [`Handle`] | [`ReplicaHandle`] |
+//! | for tasks that await (feature `tokio`) | `tasks::AsyncGroup` | `tasks::AsyncReplica` |
 
+#[cfg(feature = "tokio")]
+mod awaited;
 mod failed;
 mod group;
 mod handle;
@@ -11,16 +15,19 @@ mod hearing;
 mod lanes;
 mod network;
 mod options;
+mod polled;
 mod readiness;
 mod replica;
+mod room;
 mod socket;
 mod sockets;
 #[cfg(feature = "tokio")]
 pub mod tasks;
+mod thread;
 
 pub use failed::Failed;
 pub use group::{Event, Group};
-pub use handle::Handle;
+pub use handle::{Handle, ReplicaHandle};
 pub use options::Options;
 pub use replica::{News, Replica};
 

@@ -1,9 +1,11 @@
 //! What goes wrong around a member.
 
+use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use super::polled::Polled;
 use crate::member::Unbuilt;
 use crate::stack::Malformed;
 
@@ -52,6 +54,17 @@ pub enum Failed {
 }
 
 impl Failed {
+    /// Nobody let a member in. The last notice of what came meanwhile may say why.
+    pub(super) fn nobody<M: Polled>(
+        contacts: &[SocketAddr],
+        group: String,
+        waited: Duration,
+        kept: &VecDeque<M::Told>,
+    ) -> Self {
+        let notice = kept.iter().rev().find_map(|told| M::text(told).map(|text| format!("What came: {text}.")));
+        Self::Nobody { contacts: contacts.to_vec(), group, waited, notice: notice.unwrap_or_default() }
+    }
+
     /// An error of the system, while something was tried at an address.
     pub(super) fn at(what: &str, at: SocketAddr) -> impl FnOnce(io::Error) -> Self {
         let what = format!("{what} {at}");

@@ -1,5 +1,6 @@
 //! A member of a group that shares a state: whoever joins is given it.
 
+use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,7 +11,9 @@ use super::after;
 use super::failed::Failed;
 use super::group::{Event, Group};
 use super::options::Options;
+use super::polled::Polled;
 use crate::addr::Endpoint;
+use crate::config::Config;
 use crate::event::Input;
 use crate::member::Refused;
 use crate::state::{Change, Say, Transfer};
@@ -38,9 +41,10 @@ pub struct Replica {
     transfer: Transfer,
     /// Bytes that this member casts at most in a view while somebody is still to receive the state.
     most: usize,
-    /// By when it leaves, while its vote is not yet given back.
-    leaving: Option<Instant>,
+    largest: usize,
     drain: Duration,
+    /// What is told beside changes.
+    kept: VecDeque<News>,
 }
 
 impl Replica {
@@ -50,10 +54,10 @@ impl Replica {
     /// [`Failed`].
     pub fn join(options: Options) -> Result<Self, Failed> {
         let founds = options.contacts.is_empty();
-        let (most, drain) = (options.config.backlog, options.config.drain);
+        let (most, largest, drain) = (options.config.backlog, Self::largest(&options.config), options.config.drain);
         let group = Group::join(options)?;
         let transfer = Transfer::new(group.me(), founds);
-        Ok(Self { group, transfer, most, leaving: None, drain })
+        Ok(Self { group, transfer, most, largest, drain, kept: VecDeque::new() })
     }
 
     /// Who this is.
@@ -91,6 +95,9 @@ impl Replica {
         if self.transfer.leaves() {
             return Err(Refused::Gone);
         }
+        if body.len() > self.largest {
+            return Err(Refused::Large { len: body.len(), most: self.largest });
+        }
         if let Some(backlog) = self.transfer.refuses(body.len(), self.most) {
             return Err(Refused::WouldBlock { backlog });
         }
@@ -104,7 +111,7 @@ impl Replica {
         self.group.flush();
     }
 
-    /// Begins to leave. First all of a view are told that this member votes no more, for which it waits `Config::drain` at most; then it leaves as [`Group::leave`] does: [`News::Left`] comes when the others have all that
+    /// Begins to leave. First all of a view are told that this member votes no more, and where others that stay lack the state and none has it, one is given it, for which it waits `Config::drain` at most; then it leaves as [`Group::leave`] does: [`News::Left`] comes when the others have all that
     /// this member cast, or after `Config::drain` once more and a view change; then a [`News::Notice`] before it says how many casts may be lost.
     pub fn leave(&mut self) {
         if self.transfer.leaves() {
@@ -112,7 +119,8 @@ impl Replica {
         }
         self.transfer.leave();
         self.say();
-        self.leaving = Some(after(self.drain));
+        // By then it leaves, whether its vote is given back or not.
+        self.group.alarm = Some(after(self.drain));
         self.leave_once_told();
     }
 
@@ -128,11 +136,14 @@ impl Replica {
         Ok(())
     }
 
-    fn leave_once_told(&mut self) {
-        if self.leaving.is_some_and(|until| self.transfer.may_leave() || Instant::now() >= until) {
-            self.leaving = None;
+    /// Whether it leaves the group from now on.
+    fn leave_once_told(&mut self) -> bool {
+        let leaves = self.group.alarm.is_some_and(|until| self.transfer.may_leave() || Instant::now() >= until);
+        if leaves {
+            self.group.alarm = None;
             self.group.leave();
         }
+        leaves
     }
 
     /// Answers [`Change::Wanted`]. Whether somebody still needs the state.
@@ -149,24 +160,29 @@ impl Replica {
     pub fn poll(&mut self, timeout: Duration) -> Result<Option<News>, Failed> {
         let until = after(timeout);
         loop {
-            if let Some(change) = self.transfer.change() {
-                return Ok(Some(News::State(change)));
+            if let Some(news) = self.told() {
+                return Ok(Some(news));
             }
             self.leave_once_told();
-            let due = self.leaving.map_or(until, |leaves| leaves.min(until));
-            let left = due.saturating_duration_since(Instant::now());
-            match self.group.poll(left)? {
-                Some(Event::Message(message)) => self.transfer.delivered(message),
-                Some(Event::View(view)) => self.transfer.view(view),
-                Some(Event::Notice(text)) => return Ok(Some(News::Notice(text))),
-                Some(Event::Trace(text)) => return Ok(Some(News::Trace(text))),
-                Some(Event::Left) => return Ok(Some(News::Left)),
-                Some(Event::Stable(_)) => {}
+            let due = self.group.alarm.map_or(until, |at| at.min(until));
+            match self.group.poll(due.saturating_duration_since(Instant::now()))? {
+                Some(event) => self.heed(event),
                 None if due < until => {}
-                None => return Ok(self.transfer.change().map(News::State)),
+                None => return Ok(None),
             }
-            self.say();
         }
+    }
+
+    fn heed(&mut self, event: Event) {
+        match event {
+            Event::Message(message) => self.transfer.delivered(message),
+            Event::View(view) => self.transfer.view(view),
+            Event::Notice(text) => self.kept.push_back(News::Notice(text)),
+            Event::Trace(text) => self.kept.push_back(News::Trace(text)),
+            Event::Left => self.kept.push_back(News::Left),
+            Event::Stable(_) => {}
+        }
+        self.say();
     }
 
     /// As [`Group::descriptor`].
@@ -187,10 +203,75 @@ impl Replica {
     }
 }
 
+impl Polled for Replica {
+    type Told = News;
+
+    fn join(options: Options) -> Result<Self, Failed> {
+        Replica::join(options)
+    }
+
+    fn largest(config: &Config) -> usize {
+        config.message.saturating_sub(Transfer::HEADER)
+    }
+
+    fn try_cast(&mut self, body: Bytes) -> Result<(), Refused> {
+        Replica::try_cast(self, body)
+    }
+
+    fn try_send(&mut self, to: Endpoint, body: Bytes) -> Result<(), Refused> {
+        Replica::try_send(self, to, body)
+    }
+
+    fn leave(&mut self) {
+        Replica::leave(self);
+    }
+
+    fn poll(&mut self, timeout: Duration) -> Result<Option<News>, Failed> {
+        Replica::poll(self, timeout)
+    }
+
+    fn group(&mut self) -> &mut Group {
+        &mut self.group
+    }
+
+    fn turn(&mut self) -> Result<bool, Failed> {
+        let more = self.group.turn()?;
+        // All of it, whatever its holder has taken: the others wait for what this member says of its state.
+        while let Some(event) = self.group.told() {
+            self.heed(event);
+        }
+        let leaves = self.leave_once_told();
+        Ok(more || leaves)
+    }
+
+    fn told(&mut self) -> Option<News> {
+        self.transfer.change().map(News::State).or_else(|| self.kept.pop_front())
+    }
+
+    fn waiting(&self) -> usize {
+        self.transfer.untold() + self.kept.len()
+    }
+
+    fn is_asked(&self) -> bool {
+        self.transfer.is_asked()
+    }
+
+    fn notice(text: String) -> News {
+        News::Notice(text)
+    }
+
+    fn text(told: &News) -> Option<&str> {
+        if let News::Notice(text) = told { Some(text) } else { None }
+    }
+
+    fn is_last(told: &News) -> bool {
+        matches!(told, News::Left)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Config;
 
     #[test]
     fn what_is_due_comes_to_whom_waits_for_ever() {
