@@ -16,6 +16,7 @@
 //! | [`spent`] [`counters`] | CPU time, switches, cycles and instructions of a thread |
 //! | [`calibration`] | [`MachineCalibration`]: how fast the machine itself is at a moment |
 //! | `process` | [`process()`]: when a process began; [`has_rights`]: what this one may do |
+//! | `netns` | [`network_cookie()`]: which network namespace this is |
 //! | `inherited` | [`inherited()`]: a descriptor that was left open for this process |
 //! | [`doctor`] | is this machine fit to measure: findings with remedies |
 
@@ -29,6 +30,7 @@ pub mod environment;
 mod inherited;
 #[cfg(test)]
 mod lock;
+mod netns;
 mod network;
 mod process;
 pub mod root;
@@ -45,6 +47,7 @@ pub use calibration::MachineCalibration;
 pub use cpu::{allowed_cpus, choose_pair, cpus_before_pinning, pin_this_thread, run_on, unpinned};
 pub use environment::Environment;
 pub use inherited::inherited;
+pub use netns::network_cookie;
 pub use network::Interface;
 pub use process::{Process, has_rights, process};
 pub use root::Root;

@@ -15,7 +15,7 @@ use crate::out;
 /// killed left changed is put back.
 pub fn doctor(json: bool) -> Result<Exit> {
     // First, so that what is looked at is as it was.
-    let left = system::left();
+    let left = system::examined();
     let findings: Vec<Finding> = host::doctor::examine().into_iter().chain(left).collect();
     let floor = floor_figures();
     let warned = findings.iter().any(|f| matches!(f.level, Level::Warn)) || floor.iter().any(|f| f.latency.is_none());

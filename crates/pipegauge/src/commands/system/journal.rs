@@ -11,10 +11,13 @@ use anyhow::{Context, Result, anyhow, bail};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use serde::{Deserialize, Serialize};
 
+use super::here::{Here, Place};
 use crate::config::system::{Knob, SYSTEMS, VARIABLE, own};
 
 /// What a journal of this program is called inside.
-const SCHEMA: &str = "pipegauge-journal/1";
+const SCHEMA: &str = "pipegauge-journal/2";
+/// What one was called that had no cookie of the network, and no settings that are changed along with others. It is read, too.
+const BEFORE: &str = "pipegauge-journal/1";
 /// Largest journal that is read, bytes.
 const LARGEST: u64 = 1 << 20;
 /// Most files of the folder that are looked at.
@@ -23,6 +26,9 @@ const MOST: usize = 1000;
 const GATE: &str = "lock";
 /// How long it may be locked.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// How long a journal may be locked whose process is gone: by another one that works on it, or by a command that its process began and that sets
+/// something yet.
+const UNDER_WAY: Duration = Duration::from_secs(10);
 /// How the name of a journal ends, and of one that is being written.
 const END: &str = ".json";
 const NEW: &str = ".new";
@@ -47,25 +53,21 @@ pub struct Setting {
 pub struct Entry {
     schema: String,
     /// The start of the system that it belongs to: no later one has its settings.
-    pub boot: String,
+    boot: String,
     /// The network namespace that was changed.
-    pub network: String,
+    network: String,
+    /// Its number that no other has, where the kernel tells it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cookie: Option<u64>,
     /// When the sweep began.
     pub started: String,
     pub settings: Vec<Setting>,
 }
 
-/// Where this process is: start of the system, network namespace.
-pub struct Here {
-    pub boot: String,
-    pub network: String,
-}
-
-impl Here {
-    pub fn now() -> Result<Self> {
-        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").context("reading when this system began")?;
-        let network = fs::read_link("/proc/self/ns/net").context("looking which network namespace this is")?;
-        Ok(Self { boot: boot.trim().to_owned(), network: network.display().to_string() })
+impl Entry {
+    /// Where the sweep was.
+    pub fn here(&self) -> Here {
+        Here { boot: self.boot.clone(), network: self.network.clone(), cookie: self.cookie }
     }
 }
 
@@ -88,6 +90,11 @@ impl Folder {
         let mut all: Vec<Self> = own.into_iter().collect();
         all.extend(systems.filter(|systems| all.iter().all(|own| own.0 != systems.0)));
         all
+    }
+
+    /// Its name.
+    pub fn path(&self) -> &Path {
+        &self.0
     }
 
     /// Whether it is the one that nobody named.
@@ -170,7 +177,17 @@ pub struct Found {
 pub struct Taken {
     pub entry: Entry,
     /// Held until it is worked off: no other process works on it meanwhile.
-    _lock: File,
+    pub lock: File,
+}
+
+/// Whether a journal may be worked on.
+pub enum Taking {
+    /// It may.
+    Of(Taken),
+    /// Another process has it, or a command that its own began still runs.
+    Busy,
+    /// It is worked off.
+    Gone,
 }
 
 impl Found {
@@ -197,19 +214,28 @@ impl Found {
         Ok(self.opened()?.map(|(entry, _)| entry))
     }
 
-    /// Takes it, if nobody else has it; none where somebody has, or it is gone.
-    pub fn take(&self) -> Result<Option<Taken>> {
-        let Some((_, file)) = self.opened()? else { return Ok(None) };
-        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
-            return Ok(None);
+    /// Takes it, once nobody else has it. A command that its process began has it, too: what it sets is not to be read before it has.
+    pub fn take(&self) -> Result<Taking> {
+        self.taken(UNDER_WAY)
+    }
+
+    fn taken(&self, patience: Duration) -> Result<Taking> {
+        let Some((_, file)) = self.opened()? else { return Ok(Taking::Gone) };
+        let until = Instant::now() + patience;
+        while flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+            if Instant::now() >= until {
+                return Ok(Taking::Busy);
+            }
+            std::thread::sleep(Duration::from_millis(20));
         }
         // It may have been replaced, or worked off, before it was locked.
         let same = |one: &fs::Metadata, other: &fs::Metadata| (one.dev(), one.ino()) == (other.dev(), other.ino());
-        let there = fs::symlink_metadata(&self.file).ok();
-        if !there.is_some_and(|there| file.metadata().is_ok_and(|meta| same(&meta, &there))) {
-            return Ok(None);
+        match fs::symlink_metadata(&self.file) {
+            Ok(there) if file.metadata().is_ok_and(|meta| same(&meta, &there)) => {}
+            Ok(_) => return Ok(Taking::Busy),
+            Err(_) => return Ok(Taking::Gone),
         }
-        Ok(self.opened()?.map(|(entry, _)| Taken { entry, _lock: file }))
+        Ok(self.opened()?.map_or(Taking::Gone, |(entry, _)| Taking::Of(Taken { entry, lock: file })))
     }
 
     fn opened(&self) -> Result<Option<(Entry, File)>> {
@@ -232,7 +258,7 @@ impl Found {
             .with_context(|| format!("reading the journal {name}"))?;
         let entry: Entry = serde_json::from_slice(&text)
             .map_err(|e| anyhow!("{name} is no journal that this program reads ({e}): look at it, and remove it"))?;
-        if entry.schema != SCHEMA {
+        if ![SCHEMA, BEFORE].contains(&entry.schema.as_str()) {
             bail!(
                 "{name} is a '{}', and this program reads {SCHEMA}: the program that wrote it puts back what it tells",
                 report::words::plain(&entry.schema)
@@ -284,7 +310,8 @@ impl Journal {
             }
         }
         let started = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
-        let entry = Entry { schema: SCHEMA.to_owned(), boot: here.boot, network: here.network, started, settings };
+        let Here { boot, network, cookie } = here;
+        let entry = Entry { schema: SCHEMA.to_owned(), boot, network, cookie, started, settings };
         let mut journal = Self { file, entry, lock: None };
         journal.stored()?;
         Ok(journal)
@@ -293,6 +320,11 @@ impl Journal {
     /// Its file.
     pub fn file(&self) -> &Path {
         &self.file
+    }
+
+    /// Its file while it is locked, for what it tells of to be set under its lock.
+    pub fn lock(&self) -> Option<&File> {
+        self.lock.as_ref()
     }
 
     /// Replaces what it says.
@@ -334,10 +366,10 @@ impl Journal {
 impl Found {
     /// One of these settings that it tells of too, in this network.
     fn has_one_of<'a>(&self, knobs: &[&'a Knob], here: &Here) -> Result<Option<&'a Knob>> {
-        let Some(entry) = self.read()?.filter(|entry| entry.boot == here.boot && entry.network == here.network) else {
+        let Some(entry) = self.read()?.filter(|entry| here.place(&entry.here()) == Place::Here) else {
             return Ok(None);
         };
-        let theirs: Vec<Knob> = entry.settings.iter().filter_map(|setting| Knob::of(&setting.name)?.ok()).collect();
+        let theirs: Vec<Knob> = entry.settings.iter().filter_map(|setting| Knob::kept(&setting.name)?.ok()).collect();
         Ok(knobs.iter().find(|knob| theirs.iter().any(|other| knob.clashes(other))).copied())
     }
 }
@@ -347,6 +379,11 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
+
+    fn entry(settings: Vec<Setting>) -> Entry {
+        let (schema, boot, network, started) = (SCHEMA.into(), "b".into(), "n".into(), "s".into());
+        Entry { schema, boot, network, cookie: Some(1), started, settings }
+    }
 
     #[test]
     fn a_journal_is_of_the_process_that_its_name_says_and_no_later_one_of_that_number() {
@@ -390,12 +427,11 @@ mod tests {
         let good = |schema: &str| {
             let settings =
                 vec![Setting { name: "system.mtu:e".into(), interface: Some(1), was: "1500".into(), set: vec![] }];
-            let entry =
-                Entry { schema: schema.into(), boot: "b".into(), network: "n".into(), started: "s".into(), settings };
+            let entry = Entry { schema: schema.into(), cookie: None, ..entry(settings) };
             serde_json::to_string(&entry).unwrap()
         };
-        assert!(read(&good(SCHEMA)).unwrap().is_some());
-        for odd in ["", "{}", "[", &good("pipegauge-journal/2"), &good(SCHEMA).replacen("{", "{\"more\":1,", 1)] {
+        assert!(read(&good(SCHEMA)).unwrap().is_some() && read(&good(BEFORE)).unwrap().is_some());
+        for odd in ["", "{}", "[", &good("pipegauge-journal/3"), &good(SCHEMA).replacen("{", "{\"more\":1,", 1)] {
             assert!(read(odd).is_err(), "{odd}");
         }
         let file = dir.path().join("1-1.json");
@@ -405,5 +441,28 @@ mod tests {
         std::os::unix::fs::symlink("/etc/passwd", dir.path().join("2-2.json")).unwrap();
         assert!(Found::at(dir.path().join("2-2.json")).unwrap().read().is_err());
         assert!(Found::at(dir.path().join("3-3.json")).unwrap().read().unwrap().is_none());
+    }
+
+    #[test]
+    fn a_journal_whose_change_is_under_way_is_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("1-1.json");
+        let mut journal = Journal { file: file.clone(), entry: entry(Vec::new()), lock: None };
+        journal.stored().unwrap();
+        // What a command that was started under the lock has of it.
+        let command = journal.lock().unwrap().try_clone().unwrap();
+        drop(journal);
+        let found = Found::at(file.clone()).unwrap();
+        assert!(matches!(found.taken(Duration::ZERO).unwrap(), Taking::Busy));
+        let ends = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(50));
+            drop(command);
+        });
+        assert!(
+            matches!(found.taken(Duration::from_secs(60)).unwrap(), Taking::Of(taken) if taken.entry.cookie == Some(1))
+        );
+        ends.join().unwrap();
+        fs::remove_file(&file).unwrap();
+        assert!(matches!(found.take().unwrap(), Taking::Gone));
     }
 }

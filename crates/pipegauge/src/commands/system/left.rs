@@ -3,8 +3,9 @@
 use host::doctor::{Finding, Level};
 
 use super::back::{self, Became};
-use super::journal::{Folder, Found, Here, Setting};
-use crate::config::system::Knob;
+use super::here::{Here, Place};
+use super::journal::{Folder, Found, Setting, Taken, Taking};
+use crate::config::system::{Knob, VARIABLE};
 
 /// The finding's name.
 const NAME: &str = "changed-settings";
@@ -24,6 +25,23 @@ pub fn left() -> Vec<Finding> {
     told
 }
 
+/// The same for whoever asks how the system is: where nothing was left, which folders say so.
+pub fn examined() -> Vec<Finding> {
+    let told = left();
+    if !told.is_empty() {
+        return told;
+    }
+    let folders: Vec<String> = Folder::all().iter().map(|folder| folder.path().display().to_string()).collect();
+    let found = match &folders[..] {
+        [] => format!("no folder has journals of changes: {VARIABLE} names one"),
+        all => format!(
+            "none is left by a killed sweep, as far as the journals in {} tell; {VARIABLE} names another folder",
+            all.join(" and ")
+        ),
+    };
+    vec![Finding { name: NAME.to_owned(), level: Level::Good, found, remedy: None }]
+}
+
 fn warning(found: String, remedy: impl Into<String>) -> Finding {
     Finding { name: NAME.to_owned(), level: Level::Warn, found, remedy: Some(remedy.into()) }
 }
@@ -39,9 +57,18 @@ fn of(journal: &Found) -> Vec<Finding> {
     }
     let file = journal.file.display();
     let taken = match journal.take() {
-        Ok(Some(taken)) => taken,
-        // Somebody else works on it.
-        Ok(None) => return Vec::new(),
+        Ok(Taking::Of(taken)) => taken,
+        Ok(Taking::Gone) => return Vec::new(),
+        Ok(Taking::Busy) => {
+            let found = format!(
+                "a sweep was killed (process {}), and what it began to change is under way yet, or another pipegauge puts it back: {file}",
+                journal.pid
+            );
+            return vec![warning(
+                found,
+                "run pipegauge doctor again; `fuser -v` of that file tells which command hangs",
+            )];
+        }
         Err(e) if is_refused(&e) => {
             let found = format!(
                 "a sweep that was killed (process {}) may have left settings of this system changed: {file}",
@@ -58,27 +85,28 @@ fn of(journal: &Found) -> Vec<Finding> {
             return vec![warning(format!("{e:#}"), format!("{file} tells of settings that a sweep left changed"))];
         }
     };
-    if entry.boot != here.boot {
-        // The system began anew since, with its own settings.
-        return removed(journal);
+    let there = entry.here();
+    match here.place(&there) {
+        Place::Here => put_back(journal, &taken),
+        // Its settings went with it.
+        Place::Gone => removed(journal),
+        Place::Elsewhere => {
+            let found = format!(
+                "a sweep that was killed (process {}) left settings changed in another network namespace, {}: {file}",
+                journal.pid, there.network
+            );
+            let remedy =
+                format!("run pipegauge doctor there (nsenter --net=...); where that namespace is gone, remove {file}");
+            vec![warning(found, remedy)]
+        }
     }
-    if entry.network != here.network {
-        let found = format!(
-            "a sweep that was killed (process {}) left settings changed in another network namespace, {}: {file}",
-            journal.pid, entry.network
-        );
-        return vec![warning(
-            found,
-            format!("run pipegauge doctor there (nsenter --net=...); where that namespace is gone, remove {file}"),
-        )];
-    }
-    put_back(journal, &entry.settings, &entry.started)
 }
 
 /// Puts back what a journal of this network tells.
-fn put_back(journal: &Found, settings: &[Setting], started: &str) -> Vec<Finding> {
+fn put_back(journal: &Found, taken: &Taken) -> Vec<Finding> {
     let file = journal.file.display();
-    let known = settings.iter().map(|setting| Some((Knob::of(&setting.name)?.ok()?, setting)));
+    let (settings, started) = (&taken.entry.settings, &taken.entry.started);
+    let known = settings.iter().map(|setting| Some((Knob::kept(&setting.name)?.ok()?, setting)));
     let fitting = known.map(|known| known.filter(|(knob, setting)| knob.fits(&setting.was)));
     let Some(all) = fitting.collect::<Option<Vec<_>>>() else {
         return vec![warning(
@@ -87,7 +115,8 @@ fn put_back(journal: &Found, settings: &[Setting], started: &str) -> Vec<Finding
         )];
     };
     let all: Vec<(&Knob, &Setting)> = all.iter().map(|(knob, setting)| (knob, *setting)).collect();
-    let became = back::put_back(&all);
+    let judged: Vec<_> = all.iter().map(|(knob, setting)| back::judged(knob, setting)).collect();
+    let became = back::put_back(&all, &judged, Some(&taken.lock));
     let mut told = Vec::new();
     for ((knob, setting), became) in all.iter().zip(&became) {
         let of = format!("a sweep that was killed (process {}, begun {})", journal.pid, report::words::plain(started));

@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use anyhow::{Result, bail};
 
+use super::along::along;
 use super::setting;
 use crate::commands::programs;
 use crate::config::sweep::{DEFAULT, SweepPlan};
@@ -25,10 +26,10 @@ pub fn look(plan: &SweepPlan) -> Result<Vec<Change>> {
     let knobs = plan.knobs()?;
     programs::needed("a sweep over settings of an interface", knobs.iter().flat_map(Knob::programs).copied())?;
     let goes_over = if knobs.iter().any(|knob| knob.interface().is_some()) { paths() } else { Vec::new() };
-    let mut changes = Vec::new();
-    for (knob, axis) in knobs.into_iter().zip(plan.axes.iter().filter(|axis| axis.is_the_systems())) {
-        let index = setting::link(&knob)?.map(|link| link.index);
-        let was = setting::read(&knob)?;
+    let mut changes: Vec<Change> = Vec::new();
+    for (knob, axis) in knobs.iter().zip(plan.axes.iter().filter(|axis| axis.is_the_systems())) {
+        let index = setting::link(knob)?.map(|link| link.index);
+        let was = setting::read(knob)?;
         let mut to: Vec<String> = Vec::new();
         for level in axis.levels.iter().filter(|level| *level != DEFAULT) {
             let value = knob.value(level)?;
@@ -37,7 +38,11 @@ pub fn look(plan: &SweepPlan) -> Result<Vec<Change>> {
             }
         }
         let carries = knob.interface().map(|own| carried(own, &goes_over)).unwrap_or_default();
-        changes.push(Change { knob, was, to, index, carries });
+        let mut along = along(knob, &knobs)?;
+        // What has an axis is set by that one, and what goes along with two settings goes along with the first.
+        let told = |one: &Knob| changes.iter().flat_map(|change| &change.along).any(|along| along.knob.clashes(one));
+        along.retain(|one| !knobs.iter().any(|axis| axis.clashes(&one.knob)) && !told(&one.knob));
+        changes.push(Change { knob: knob.clone(), was, to, index, carries, along });
     }
     Ok(changes)
 }
@@ -47,16 +52,18 @@ pub fn look(plan: &SweepPlan) -> Result<Vec<Change>> {
 /// # Errors
 /// It may not, and what to do.
 pub fn may(changes: &[Change]) -> Result<()> {
-    for Change { knob, .. } in changes {
-        if let Some(interface) = knob.interface()
-            && !host::has_rights(&[NETWORK])
-        {
+    let own = changes.iter().map(|change| &change.knob);
+    for knob in own.chain(changes.iter().flat_map(|change| &change.along).map(|along| &along.knob)) {
+        let Source::File(file) = knob.source() else {
+            if host::has_rights(&[NETWORK]) {
+                continue;
+            }
             bail!(
-                "{} can't be changed: this process lacks the right to set the interface {interface} (CAP_NET_ADMIN); run it as root (sudo)",
-                knob.what()
+                "{} can't be changed: this process lacks the right to set the interface {} (CAP_NET_ADMIN); run it as root (sudo)",
+                knob.what(),
+                knob.interface().unwrap_or_default()
             );
-        }
-        let Source::File(file) = knob.source() else { continue };
+        };
         // Opening it for writing changes nothing.
         let Err(e) = OpenOptions::new().write(true).open(&file) else { continue };
         let mode = std::fs::metadata(&file).map_or(0o200, |meta| meta.permissions().mode());

@@ -1,5 +1,6 @@
 //! Reading and setting one setting of this host.
 
+use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::time::{Duration, Instant};
@@ -15,26 +16,43 @@ const LONGEST: u64 = 64 << 10;
 /// How long an interface may take to carry something again once it was set.
 const LINKS: Duration = Duration::from_secs(10);
 
+/// There is no such setting.
+#[derive(Debug)]
+pub struct Missing(String);
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Missing {}
+
 /// What it is now.
+///
+/// # Errors
+/// [`Missing`]; or it can't be read.
 pub fn read(knob: &Knob) -> Result<String> {
-    let text = match knob.source() {
-        Source::Program(step) => programs::ran(&step).map_err(|e| anyhow!("reading {}: {e}", knob.what()))?,
+    knob.read(&text(knob)?)
+}
+
+/// The text that tells it.
+pub fn text(knob: &Knob) -> Result<String> {
+    match knob.source() {
+        Source::Program(step) => programs::ran(&step).map_err(|e| anyhow!("reading {}: {e}", knob.what())),
         Source::File(file) => {
             let mut text = String::new();
             let read = File::open(&file).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
-            read.map_err(|e| match e.kind() {
-                ErrorKind::NotFound => {
-                    anyhow!(
-                        "there is no {} here: this kernel, or this network namespace, does not have it",
-                        knob.what()
-                    )
-                }
-                _ => anyhow!("reading {} ({}): {e}", knob.what(), file.display()),
-            })?;
-            text
+            match read.map_err(|e| (e.kind(), e)) {
+                Ok(_) => Ok(text),
+                Err((ErrorKind::NotFound, _)) => Err(anyhow!(Missing(format!(
+                    "there is no {} here: this kernel, or this network namespace, does not have it",
+                    knob.what()
+                )))),
+                Err((_, e)) => Err(anyhow!("reading {} ({}): {e}", knob.what(), file.display())),
+            }
         }
-    };
-    knob.read(&text)
+    }
 }
 
 /// The interface that has it; none where it is no interface's.
@@ -46,16 +64,16 @@ pub fn link(knob: &Knob) -> Result<Option<Link>> {
     found.map(Some).ok_or_else(|| anyhow!("`ip link` tells nothing of {interface}"))
 }
 
-/// Sets it. Whoever asks reads it back.
+/// Sets it, under the lock of the journal that tells of it. Whoever asks reads it back.
 ///
 /// # Errors
-/// [`Ends`] where this process may not; else what the system says.
-pub fn set(knob: &Knob, value: &str) -> Result<()> {
+/// [`Ends`] where this process may not, or the system hangs; else what the system says.
+pub fn set(knob: &Knob, value: &str, lock: Option<&File>) -> Result<()> {
     let before = link(knob)?;
     let done = match knob.setter(value) {
-        Setter::Program(step) => programs::ran(&step).map(drop).map_err(|failed| {
+        Setter::Program(step) => programs::ran_holding(&step, lock).map(drop).map_err(|failed| {
             let refused = ["not permitted", "Permission denied", "Read-only"];
-            (refused.iter().any(|words| failed.why.contains(words)), failed.to_string())
+            (failed.hung || refused.iter().any(|words| failed.why.contains(words)), failed.to_string())
         }),
         Setter::File(file, text) => {
             // One write: the kernel takes each as a whole value.

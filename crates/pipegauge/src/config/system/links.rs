@@ -1,6 +1,7 @@
 //! Interfaces as `ip -o link show` prints them, what stands on one, and which ones messages leave by.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// An interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +58,38 @@ pub fn above(links: &[Link], name: &str) -> BTreeSet<String> {
     }
 }
 
+/// The interfaces whose MTU may change with that of this one, each behind what it stands on: VLANs and macvlans on it, bridges and bonds that it
+/// belongs to, what stands on these, and the members of a bond. The two ends of a pair (veth) each have their own.
+pub fn stacked(links: &[Link], name: &str) -> Vec<String> {
+    let mut found = vec![name.to_owned()];
+    let mut at = 0;
+    while let Some(below) = found.get(at).cloned() {
+        let own = links.iter().find(|link| link.name == below);
+        let stands = |link: &&Link| {
+            let paired = own.is_some_and(|own| own.parent.as_ref() == Some(&link.name));
+            let on = link.parent.as_ref() == Some(&below) && !paired;
+            let over = own.is_some_and(|own| own.master.as_ref() == Some(&link.name));
+            on || over || at == 0 && link.master.as_ref() == Some(&below)
+        };
+        let new: Vec<String> = links.iter().filter(stands).map(|link| link.name.clone()).collect();
+        new.into_iter().for_each(|name| {
+            if !found.contains(&name) {
+                found.push(name);
+            }
+        });
+        at += 1;
+    }
+    found.split_off(1)
+}
+
+/// The interface that has this setting of `/proc/sys`; none where all have it, or none.
+pub fn has(file: &Path) -> Option<&str> {
+    let mut parts = file.to_str()?.strip_prefix("/proc/sys/net/")?.split('/');
+    let (_family, set, name) = (parts.next()?, parts.next()?, parts.next()?);
+    parts.next()?;
+    (matches!(set, "conf" | "neigh") && !matches!(name, "all" | "default")).then_some(name)
+}
+
 /// The interfaces that routes lead to, in what `ip route` printed.
 pub fn outgoing(text: &str) -> BTreeSet<String> {
     let words = || text.split_whitespace();
@@ -92,6 +125,35 @@ mod tests {
         // A pair within one namespace: each is the other's.
         let pair = links("1: a@b: <UP> mtu 1500\n2: b@a: <UP> mtu 1500\n");
         assert_eq!(above(&pair, "a").len(), 2);
+    }
+
+    #[test]
+    fn what_an_mtu_takes_along_comes_behind_what_it_stands_on() {
+        let on = |text: &str, name: &str| stacked(&links(text), name).join(" ");
+        assert_eq!(on(ALL, "eth0"), "bond0 bond0.7 br0");
+        assert_eq!(
+            (on(ALL, "bond0"), on(ALL, "eth1"), on(ALL, "none")),
+            ("eth0 bond0.7 br0".into(), "".into(), "".into())
+        );
+        let all = "1: top@mid: <UP> mtu 1500\n2: mid@low: <UP> mtu 1500\n3: low@peer: <UP> mtu 1500\n4: peer@low: <UP> mtu 1500\n\
+                   5: one: <UP> mtu 1500 master low\n6: on-peer@peer: <UP> mtu 1500\n";
+        assert_eq!((on(all, "low"), on(all, "peer")), ("mid one top".into(), "on-peer".into()));
+        // The members of a bridge that stands on another interface are none of that one's.
+        assert_eq!(
+            on("1: a: <UP> mtu 1500 master br\n2: br: <UP> mtu 1500\n3: b: <UP> mtu 1500 master br\n", "a"),
+            "br"
+        );
+    }
+
+    #[test]
+    fn settings_of_an_interface_are_told_by_their_file() {
+        let of = |file: &str| has(Path::new(file)).map(str::to_owned);
+        assert_eq!(of("/proc/sys/net/ipv6/conf/eth0.7/mtu").as_deref(), Some("eth0.7"));
+        assert_eq!(of("/proc/sys/net/ipv4/neigh/e/x").as_deref(), Some("e"));
+        for file in ["/proc/sys/net/ipv4/conf/all/x", "/proc/sys/net/ipv4/conf/e", "/proc/sys/net/ipv4/x", "/conf/e/x"]
+        {
+            assert_eq!(of(file), None, "{file}");
+        }
     }
 
     #[test]

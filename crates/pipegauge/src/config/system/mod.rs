@@ -4,10 +4,12 @@
 //! | module | job |
 //! |---|---|
 //! | this one | a setting: its name, its values, and what reads and sets it |
+//! | [`along`] | what the kernel or a driver changes along with a setting |
 //! | [`change`] | what a sweep would change, in words; what becomes of a value that is put back |
 //! | [`links`] | interfaces, what stands on them and what goes over them, as `ip` prints it |
 //! | [`place`] | where the journal of changes is |
 
+mod along;
 mod change;
 mod links;
 mod place;
@@ -18,8 +20,9 @@ use anyhow::{Result, anyhow, bail};
 
 use super::lab::{OFFLOADS, Step, is_offload, is_sysctl, sysctl_file};
 
+pub use along::{Along, Base, Takes, beside};
 pub use change::{Change, Fate, fate, would};
-pub use links::{Link, above, links, outgoing};
+pub use links::{Link, above, links, outgoing, stacked};
 pub use place::{SYSTEMS, VARIABLE, own};
 
 /// How the names of such axes begin.
@@ -53,12 +56,16 @@ pub struct Knob {
     /// The axis's name.
     name: String,
     kind: Kind,
+    /// The interface that has it.
+    interface: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Kind {
     /// The largest packet of an interface.
     Mtu(String),
+    /// Its largest packet of IPv6, which is never an axis.
+    Mtu6(String),
     /// Offloads of an interface.
     Offloads(String, Vec<String>),
     /// A setting of the network, by its name apart by dots.
@@ -88,7 +95,17 @@ impl Knob {
     pub fn of(axis: &str) -> Option<Result<Self>> {
         let rest = axis.strip_prefix(PREFIX)?;
         let of = |e| anyhow!("--over {}: {e}", report::words::plain(axis));
-        Some(kind(rest).map(|kind| Self { name: axis.to_owned(), kind }).map_err(of))
+        Some(kind(rest).map(|kind| Self::new(axis, kind)).map_err(of))
+    }
+
+    fn new(name: &str, kind: Kind) -> Self {
+        let mut knob = Self { name: name.to_owned(), kind, interface: None };
+        knob.interface = match (&knob.kind, knob.source()) {
+            (Kind::Mtu(interface) | Kind::Offloads(interface, _), _) => Some(interface.clone()),
+            (_, Source::File(file)) => links::has(&file).map(str::to_owned),
+            _ => None,
+        };
+        knob
     }
 
     /// The axis's name.
@@ -100,6 +117,7 @@ impl Knob {
     pub fn what(&self) -> String {
         match &self.kind {
             Kind::Mtu(interface) => format!("the MTU of {interface}"),
+            Kind::Mtu6(interface) => format!("the MTU for IPv6 of {interface}"),
             Kind::Offloads(interface, names) => match &names[..] {
                 [one] => format!("the offload {one} of {interface}"),
                 _ => format!("the offloads of {interface}"),
@@ -110,18 +128,15 @@ impl Knob {
 
     /// The interface that has it, where it is one's.
     pub fn interface(&self) -> Option<&str> {
-        match &self.kind {
-            Kind::Mtu(interface) | Kind::Offloads(interface, _) => Some(interface),
-            Kind::Sysctl(_) => None,
-        }
+        self.interface.as_deref()
     }
 
     /// Programs that read and set it.
     pub fn programs(&self) -> &'static [&'static str] {
         match &self.kind {
-            Kind::Mtu(_) => &["ip"],
             Kind::Offloads(..) => &["ip", "ethtool"],
-            Kind::Sysctl(_) => &[],
+            _ if self.interface.is_some() => &["ip"],
+            _ => &[],
         }
     }
 
@@ -131,7 +146,7 @@ impl Knob {
             (Kind::Offloads(one, all), Kind::Offloads(two, more)) => {
                 one == two && all.iter().any(|name| more.iter().any(|other| long(name) == long(other)))
             }
-            (one, two) => one == two,
+            _ => self.source() == other.source(),
         }
     }
 
@@ -139,7 +154,7 @@ impl Knob {
     pub fn value(&self, level: &str) -> Result<String> {
         let of = |e: String| anyhow!("{}={}: {e}", self.name, report::words::plain(level));
         match &self.kind {
-            Kind::Mtu(_) => match level.trim().parse::<u32>() {
+            Kind::Mtu(_) | Kind::Mtu6(_) => match level.trim().parse::<u32>() {
                 Ok(mtu) if mtu >= LEAST_MTU => Ok(mtu.to_string()),
                 Ok(_) => Err(of(format!(
                     "below {LEAST_MTU} bytes an interface loses its IPv6 addresses, which could not be put back; a laboratory has smaller ones: --lab --over mtu=..."
@@ -161,7 +176,7 @@ impl Knob {
     /// Whether a value may have been read of it: one that a journal has is set again.
     pub fn fits(&self, value: &str) -> bool {
         match &self.kind {
-            Kind::Mtu(_) => value.parse::<u32>().is_ok_and(|mtu| mtu.to_string() == value),
+            Kind::Mtu(_) | Kind::Mtu6(_) => value.parse::<u32>().is_ok_and(|mtu| mtu.to_string() == value),
             Kind::Offloads(_, names) => {
                 let mut words = value.split(' ');
                 let both = |name| words.next() == Some(name) && matches!(words.next(), Some("on" | "off"));
@@ -176,6 +191,7 @@ impl Knob {
         let step = |words: &[&str]| Source::Program(words.iter().map(|word| (*word).to_owned()).collect());
         match &self.kind {
             Kind::Mtu(interface) => step(&["ip", "-o", "link", "show", "dev", interface]),
+            Kind::Mtu6(interface) => Source::File(along::mtu6_file(interface)),
             Kind::Offloads(interface, _) => step(&["ethtool", "-k", interface]),
             Kind::Sysctl(name) => Source::File(sysctl_file(name).into()),
         }
@@ -187,6 +203,10 @@ impl Knob {
             Kind::Mtu(interface) => {
                 let found = links(text).into_iter().next().map(|link| link.mtu.to_string());
                 found.ok_or_else(|| anyhow!("`ip link` tells no MTU of {interface}"))
+            }
+            Kind::Mtu6(_) => {
+                let value = spaced(text);
+                if self.fits(&value) { Ok(value) } else { bail!("{} is no number of bytes", self.what()) }
             }
             Kind::Offloads(interface, names) => {
                 let state = |name: &String| {
@@ -212,6 +232,9 @@ impl Knob {
 
     /// What sets it to a value.
     pub fn setter(&self, value: &str) -> Setter {
+        if let Kind::Mtu6(interface) = &self.kind {
+            return Setter::File(along::mtu6_file(interface), format!("{value}\n"));
+        }
         match &self.kind {
             Kind::Sysctl(name) => Setter::File(sysctl_file(name).into(), format!("{value}\n")),
             _ => Setter::Program(self.by_hand(value)),
@@ -222,6 +245,9 @@ impl Knob {
     pub fn by_hand(&self, value: &str) -> Step {
         let words: Vec<&str> = match &self.kind {
             Kind::Mtu(interface) => vec!["ip", "link", "set", "dev", interface, "mtu", value],
+            Kind::Mtu6(interface) => {
+                return ["sysctl", "-w", &format!("net/ipv6/conf/{interface}/mtu={value}")].map(str::to_owned).to_vec();
+            }
             Kind::Offloads(interface, _) => ["ethtool", "-K", interface].into_iter().chain(value.split(' ')).collect(),
             Kind::Sysctl(name) => return ["sysctl", "-w", &format!("{name}={value}")].map(str::to_owned).to_vec(),
         };
@@ -400,5 +426,20 @@ mod tests {
         assert!(!clash("system.offloads:eth1", "system.offload.gro:eth2"));
         assert!(!clash("system.offload.lro:eth1", "system.offload.gro:eth1"));
         assert!(!clash("system.mtu:eth1", "system.offload.gro:eth1"));
+    }
+
+    #[test]
+    fn a_sysctl_of_an_interface_is_that_interfaces() {
+        let of = |name: &str| knob(name).interface().map(str::to_owned);
+        for name in ["net.ipv4.conf.eth1.rp_filter", "net.ipv6.neigh.eth1.base_reachable_time_ms"] {
+            let name = format!("system.sysctl:{name}");
+            assert_eq!((of(&name).as_deref(), knob(&name).programs()), (Some("eth1"), &["ip"][..]), "{name}");
+        }
+        for name in
+            ["net.ipv4.conf.all.rp_filter", "net.ipv4.conf.default.rp_filter", "net.ipv4.tcp_sack", "net.core.conf"]
+        {
+            let name = format!("system.sysctl:{name}");
+            assert!(of(&name).is_none() && knob(&name).programs().is_empty(), "{name}");
+        }
     }
 }
