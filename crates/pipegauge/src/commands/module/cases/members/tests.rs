@@ -13,12 +13,14 @@ const MEMBERS: usize = 3;
 const AHEAD: usize = 0;
 const BEHIND: usize = 1;
 
+type Queue = VecDeque<(u32, Vec<u8>)>;
+
 /// What is under way.
 #[derive(Default)]
 struct Under {
     /// Casts, by receiver and sender, each with its number; answers, by receiver, each with its sender.
-    casts: [[VecDeque<(u32, Vec<u8>)>; MEMBERS]; MEMBERS],
-    answers: [VecDeque<(u32, Vec<u8>)>; MEMBERS],
+    casts: [[Queue; MEMBERS]; MEMBERS],
+    answers: [Queue; MEMBERS],
     /// Whether the member that runs ahead waits for answers.
     waits: bool,
     failed: bool,
