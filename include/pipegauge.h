@@ -260,11 +260,12 @@ struct pipegauge_group {
     /* Sends one message to all members; returns when the memory may be used again. It may be kept until flush() or the next wait, so that
        several leave together. */
     int (*cast)(pipegauge_link *, const void *message, size_t len, struct pipegauge_error *);
-    /* The next cast, of exactly `len` bytes: its sender's rank, and which of that sender's casts it is, from 1 on and wrapping. */
+    /* The next cast, of exactly `len` bytes: its sender's rank, and which of that sender's casts it is, from 1 on and wrapping. Answers that come
+       meanwhile are kept. */
     int (*deliver)(pipegauge_link *, void *message, size_t len, uint32_t *from, uint32_t *number, struct pipegauge_error *);
     /* Sends one message to rank 0, or from rank 0 to the member of that rank. */
     int (*answer)(pipegauge_link *, uint32_t to, const void *message, size_t len, struct pipegauge_error *);
-    /* The next answer to this member, of exactly `len` bytes, and who sent it. */
+    /* The next answer to this member, of exactly `len` bytes, and who sent it. Casts that come meanwhile are kept. */
     int (*answered)(pipegauge_link *, void *message, size_t len, uint32_t *from, struct pipegauge_error *);
 };
 

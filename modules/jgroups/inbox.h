@@ -111,10 +111,18 @@ static void JNICALL java_arrived(JNIEnv *env, jclass of, jlong at, jint from, jb
 {
     (void)of;
     struct inbox *inbox = inbox_at(at);
+    /* No cast is empty, and Java would end the process where there is no array. */
+    if (!message || len <= 0)
+        return;
     struct cast *cast = malloc(sizeof *cast + (size_t)len);
     if (cast) {
         *cast = (struct cast){.from = (uint32_t)from, .len = (size_t)len};
         (*env)->GetByteArrayRegion(env, message, offset, len, (jbyte *)cast->message);
+        if ((*env)->ExceptionCheck(env)) {
+            /* Not so many bytes are there; Java hears of it as this returns. */
+            free(cast);
+            return;
+        }
     }
     pthread_mutex_lock(&inbox->lock);
     if (cast && !inbox->closed) {

@@ -5,7 +5,8 @@
  * connections on which members met (members.h): JGroups has messages to one member, but what is told there is in no measured time.
  *
  * SEQUENCER promises one order of all casts within a view, the stack without it that of each sender. Neither has virtual synchrony: JGroups has
- * no flush. All is on this host, over 127.0.0.1.
+ * no flush. All is on this host: whatever a stack listens at or sends from is 127.0.0.1 (java/pipegauge/Stack.java), but for casts of UDP, which go to a
+ * multicast address and leave no interface. Members are not authenticated: any process of this host can talk to one.
  */
 #include "wanted.h"
 

@@ -1,5 +1,7 @@
 //! How the messages of a trial lie in the memory of its link.
 
+use std::ops::Range;
+
 use transport::Room;
 
 use crate::{Cache, TrialSpec};
@@ -11,20 +13,45 @@ pub struct Slots<'a> {
     stride: usize,
     count: usize,
     at: usize,
-    /// Bytes behind the last message that nothing may be written to.
-    guard: usize,
+    /// Whether nothing may be written behind a message, which is looked at.
+    guarded: bool,
+    /// What lies behind each message before this place holds [`HELD`]: of a cold pool those that were handed out.
+    watched: usize,
 }
 
 /// Bytes behind the memory of messages that are received with `--check`, and what they hold.
 pub(crate) const GUARD: u64 = 64;
 const HELD: u8 = 0xA5;
+/// Fewest bytes between two messages of a cold pool.
+const GAP: u64 = 64;
 
 impl Slots<'_> {
-    /// The first byte that was written behind the messages' memory, counted from the beginning of the last message; none without `--check`.
+    /// How many bytes behind the end of its message the first byte was written that is none of a message's; none without `--check`. It is the nearest
+    /// one of the first message behind which something was written: nobody knows which iteration did it.
     pub(crate) fn spilled(&self) -> Option<u64> {
-        let messages = self.memory.len() - self.guard;
-        let at = self.memory[messages..].iter().position(|byte| *byte != HELD)?;
-        Some((messages - self.stride * (self.count - 1) + at) as u64)
+        let mut behind = (0..self.watched).step_by(self.stride).map(|start| &self.memory[self.behind(start)]);
+        behind.find_map(|bytes| bytes.iter().position(|byte| *byte != HELD)).map(|at| at as u64)
+    }
+
+    /// Bytes of a message.
+    pub(crate) fn size(&self) -> u64 {
+        self.len as u64
+    }
+
+    /// What lies behind the message that begins at `start`, up to the next one or to the end.
+    fn behind(&self, start: usize) -> Range<usize> {
+        let next = start + self.stride;
+        let end = if next < self.stride * self.count { next } else { self.memory.len() };
+        start + self.len..end
+    }
+
+    /// Begins to watch what lies behind the message at `start`. A pool is filled as its messages are handed out: all of it at once would take as long as
+    /// many trials.
+    #[cold]
+    fn watch(&mut self, start: usize) {
+        let behind = self.behind(start);
+        self.memory[behind].fill(HELD);
+        self.watched = start + self.stride;
     }
 
     /// The memory of the next message.
@@ -32,6 +59,9 @@ impl Slots<'_> {
     pub fn slot(&mut self) -> &mut [u8] {
         let start = self.at;
         if self.count > 1 {
+            if self.guarded && start >= self.watched {
+                self.watch(start);
+            }
             self.at += self.stride;
             if self.at >= self.stride * self.count {
                 self.at = 0;
@@ -54,7 +84,7 @@ pub(crate) struct Layout {
 /// How messages of `len` bytes lie, in numbers that do not overflow whatever a peer asks for.
 pub(crate) fn layout(spec: &TrialSpec, len: u64) -> Layout {
     // Slots of a cold pool keep the alignment and leave a gap, so that no prefetcher finds the next one ready.
-    let stride = (u128::from(len) + 64).next_multiple_of(u128::from(spec.align.max(64)));
+    let stride = (u128::from(len) + u128::from(GAP)).next_multiple_of(u128::from(spec.align.max(64)));
     let count = if spec.cache == Cache::Cold { (u128::from(spec.pool) / stride).max(2) } else { 1 };
     let need = if count > 1 { stride * count } else { u128::from(len) };
     let room = to_grow(need, count);
@@ -86,13 +116,25 @@ impl Layout {
     /// The places of the messages in such memory.
     pub(crate) fn slots(self, memory: &mut [u8]) -> Slots<'_> {
         let Self { len, stride, count, need, guard, .. } = self;
-        let guard = guard as usize;
         // A link may have more from a larger size before.
         let memory = &mut memory[..need as usize];
-        let messages = memory.len() - guard;
-        memory[messages..].fill(HELD);
-        Slots { memory, len: len as usize, stride: stride as usize, count: count as usize, at: 0, guard }
+        let (len, stride, count, guarded) = (len as usize, stride as usize, count as usize, guard > 0);
+        let mut slots = Slots { memory, len, stride, count, at: 0, guarded, watched: 0 };
+        if guarded && count == 1 {
+            slots.watch(0);
+        }
+        slots
     }
+}
+
+/// Most bytes behind a message of the trial that are looked at; none without `--check`.
+pub(crate) fn watched(spec: &TrialSpec) -> u64 {
+    let between = match spec.cache {
+        Cache::Warm => 0,
+        // The gap to the next message, which keeps the alignment.
+        Cache::Cold => GAP.saturating_add(spec.align.max(64)),
+    };
+    if spec.check { GUARD.saturating_add(between) } else { 0 }
 }
 
 /// Most bytes that a side reserves for a trial, with those that alignment and offset take beside its messages: a side must have them before
@@ -151,23 +193,53 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_behind_the_last_message_is_found_where_it_is() {
-        for cache in [Cache::Warm, Cache::Cold] {
-            for (size, at) in [(1, 0), (64, 0), (4096, 63), (65_536, 7)] {
-                let checked = TrialSpec { size, cache, pool: 1 << 20, check: true, ..spec() };
+    fn a_byte_behind_any_message_is_found_and_how_far_behind() {
+        for (cache, align) in [(Cache::Warm, 1), (Cache::Cold, 1), (Cache::Cold, 4096)] {
+            for size in [1, 64, 4095, 4096, 65_536] {
+                let checked = TrialSpec { size, cache, align, pool: 1 << 20, check: true, ..spec() };
                 let mut end = End::new(Memcpy::new());
-                let (_, _, into) = Workspace::new(true).slots(&mut end, &checked, size, size).unwrap();
-                assert_eq!(into.spilled(), None);
-                let behind = into.memory.len() - GUARD as usize + at;
-                into.memory[behind] ^= 1;
-                let last = into.stride * (into.count - 1);
-                if cache == Cache::Warm {
-                    assert_eq!(behind as u64, size + at as u64);
+                let count = layout(&checked, size).count as usize;
+                for (number, at) in [(0, 0), (0, GUARD as usize - 1), (count / 2, 7), (count - 1, 0)] {
+                    let (_, _, mut into) = Workspace::new(true).slots(&mut end, &checked, size, size).unwrap();
+                    // Twice through the pool: what the first time left is not made good by the second.
+                    for turn in 0..2 * count {
+                        let message = into.slot();
+                        assert_eq!(message.len() as u64, size);
+                        message.fill(turn as u8);
+                        if turn == number {
+                            let behind = into.behind(number * into.stride).start + at;
+                            assert_eq!(into.spilled(), None);
+                            into.memory[behind] ^= 1;
+                        }
+                    }
+                    let found = into.spilled();
+                    assert_eq!(found, Some(at as u64), "{cache:?} {size}: message {number} of {count}");
+                    assert!(found.is_some_and(|at| at < watched(&checked)));
+                    let unchecked = TrialSpec { check: false, ..checked.clone() };
+                    let (_, _, mut into) = Workspace::new(true).slots(&mut end, &unchecked, size, size).unwrap();
+                    into.slot().fill(1);
+                    assert_eq!((into.watched, into.spilled(), watched(&unchecked)), (0, None, 0));
                 }
-                assert_eq!(into.spilled(), Some((behind - last) as u64), "{cache:?} {size}");
-                let unchecked = TrialSpec { check: false, ..checked };
-                let (_, _, into) = Workspace::new(true).slots(&mut end, &unchecked, size, size).unwrap();
-                assert_eq!((into.guard, into.spilled()), (0, None));
+            }
+        }
+    }
+
+    #[test]
+    fn all_between_two_messages_is_looked_at_and_no_more_is_believed() {
+        for (size, align) in [(1, 1), (64, 64), (65, 4096), (4096, 1 << 21)] {
+            let checked = TrialSpec { size, align, cache: Cache::Cold, pool: 1 << 10, check: true, ..spec() };
+            let mut end = End::new(Memcpy::new());
+            let (_, _, mut into) = Workspace::new(true).slots(&mut end, &checked, size, size).unwrap();
+            for number in 0..into.count {
+                let start = number * into.stride;
+                into.slot();
+                let behind = into.behind(start);
+                assert!(behind.len() as u64 >= GAP && behind.len() as u64 <= watched(&checked), "{size} {align}");
+                for at in [behind.start, behind.end - 1] {
+                    into.memory[at] ^= 1;
+                    assert_eq!(into.spilled(), Some((at - behind.start) as u64), "{size} {align}");
+                    into.memory[at] ^= 1;
+                }
             }
         }
     }

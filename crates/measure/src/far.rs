@@ -132,9 +132,8 @@ impl<'a, L: Link> Side<'a, L> {
         // Where this side sends the burst, one request an iteration arrived.
         let each = if self.spec.reverse { 1 } else { self.spec.pattern.facts().sends(self.spec).max(1) };
         self.meter.end(messages / each);
-        let last = self.report.received.saturating_sub(1);
-        self.check.wrong = self.check.wrong.or_else(|| Some((last, self.into.spilled()?)));
-        Ok(FarReport { corrupt: self.check.wrong, cost: self.meter.cost(), ..self.report })
+        let spilled = self.into.spilled();
+        Ok(FarReport { corrupt: self.check.wrong, spilled, cost: self.meter.cost(), ..self.report })
     }
 
     pub(crate) fn iterations(&self) -> u64 {

@@ -87,6 +87,7 @@ fn far(trials: &[Trial]) -> FarReport {
         duplicated: sum(|f| f.duplicated),
         strangers: sum(|f| f.strangers),
         corrupt: each().find_map(|f| f.corrupt),
+        spilled: each().find_map(|f| f.spilled),
         bounds: each().find_map(|f| f.bounds),
         cost: Cost::of_all(each().map(|f| f.cost)),
         course: None,

@@ -127,8 +127,8 @@ impl<L: Link> Turn<L> for RoundTrip {
 struct Tally {
     lost: u64,
     late: u64,
-    /// First wrong byte: iteration, offset, message size.
-    wrong: Option<(u64, u64, u64)>,
+    /// First wrong byte: iteration, offset.
+    wrong: Option<(u64, u64)>,
 }
 
 /// What the near halves share.
@@ -284,8 +284,8 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
                 }
                 let number = if T::MOVING { number } else { 0 };
                 if T::CONTENTS && self.tally.wrong.is_none() {
-                    self.tally.wrong = content::first_wrong(answer, spec.seed, number, self.writer, self.skip)
-                        .map(|at| (i, at, answer.len() as u64));
+                    let wrong = content::first_wrong(answer, spec.seed, number, self.writer, self.skip);
+                    self.tally.wrong = wrong.map(|at| (i, at));
                 }
             }
             if self.survived(outcome, &mut in_a_row)? {
@@ -297,10 +297,7 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
             }
         }
         let course = samples.course(start, self.clock.now(), whole_ones);
-        let last = (spec.warmup + spec.repeats).saturating_sub(1);
-        let len = into.slot().len() as u64;
-        self.tally.wrong = self.tally.wrong.or_else(|| Some((last, into.spilled()?, len)));
-        self.verdict()?;
+        self.verdict(into)?;
         Ok(TrialReport { course, ..self.report(samples, whole_ones, total) })
     }
 
@@ -344,8 +341,8 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
                 self.link.recv(answer)?;
                 end = self.clock.now();
                 if spec.check && self.tally.wrong.is_none() {
-                    self.tally.wrong = content::first_wrong(answer, spec.seed, done, self.writer, self.skip)
-                        .map(|at| (done, at, answer.len() as u64));
+                    let wrong = content::first_wrong(answer, spec.seed, done, self.writer, self.skip);
+                    self.tally.wrong = wrong.map(|at| (done, at));
                 }
                 if done >= spec.warmup {
                     samples.push(end - due(done), 1);
@@ -365,9 +362,7 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
             }
         }
         self.meter.end(all);
-        let len = into.slot().len() as u64;
-        self.tally.wrong = self.tally.wrong.or_else(|| Some((all.saturating_sub(1), into.spilled()?, len)));
-        self.verdict()?;
+        self.verdict(into)?;
         let begun = due(spec.warmup);
         Ok(self.report(samples, spec.repeats, end.saturating_sub(begun)))
     }
@@ -389,13 +384,9 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
         }
     }
 
-    fn verdict(&self) -> Result<(), SessionError> {
-        match self.tally.wrong {
-            None => Ok(()),
-            Some((iteration, offset, size)) => {
-                Err(SessionError::Corrupt { side: "the near side", size, iteration, offset })
-            }
-        }
+    /// What was wrong with what was received into this memory.
+    fn verdict(&self, into: &Slots<'_>) -> Result<(), SessionError> {
+        SessionError::contents("the near side", into.size(), self.tally.wrong, into.spilled())
     }
 
     /// `repeats` iterations completed in `nanoseconds`.

@@ -28,6 +28,9 @@ pub struct FarReport {
     pub strangers: u64,
     /// First corrupt message, if contents were checked: (iteration, offset in the message).
     pub corrupt: Option<(u64, u64)>,
+    /// First byte that was written behind the memory of a message, if contents were checked: how many bytes behind its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spilled: Option<u64>,
     /// HINT: the bounds that the far side has, as [`TrialReport::bounds`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bounds: Option<(u64, u64)>,

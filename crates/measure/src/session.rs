@@ -23,7 +23,10 @@ pub enum SessionError {
     #[error("{0}")]
     Control(String),
     /// Contents differ from what was sent, under `--check`.
-    #[error("corrupt message: {side} {} (iteration {iteration})", corruption(*offset, *size))]
+    #[error(
+        "corrupt message: {side} received a wrong byte at offset {offset} of a message of {size} bytes (iteration \
+         {iteration})"
+    )]
     Corrupt {
         /// "the near side" or "the far side".
         side: &'static str,
@@ -31,8 +34,21 @@ pub enum SessionError {
         size: u64,
         /// Iteration of the trial.
         iteration: u64,
-        /// First wrong byte; beyond the message's size where something was written behind it.
+        /// First wrong byte.
         offset: u64,
+    },
+    /// Something was written where no message is, under `--check`.
+    #[error(
+        "corrupt message: {side} found that byte {behind} behind the memory for messages of {size} bytes was written: the path writes beyond the \
+         memory that it was given"
+    )]
+    Spilled {
+        /// "the near side" or "the far side".
+        side: &'static str,
+        /// Message size, bytes.
+        size: u64,
+        /// How many bytes behind the end of the memory.
+        behind: u64,
     },
     /// HINT's numbers are not what the work gives: a far side that does other work, or a path that changes what it carries.
     #[error("HINT: {0}")]
@@ -83,16 +99,22 @@ pub enum SessionError {
     Interrupted,
 }
 
-fn corruption(offset: u64, size: u64) -> String {
-    match offset.checked_sub(size) {
-        None => format!("received a wrong byte at offset {offset} of a message of {size} bytes"),
-        Some(beyond) => format!(
-            "received a message of {size} bytes, and the byte {beyond} behind its end was written: the path writes beyond the memory that it was given"
-        ),
-    }
-}
-
 impl SessionError {
+    /// What `side` found of messages of `size` bytes that it received under `--check`: the first wrong byte (iteration, offset), and how far behind a
+    /// message something was written.
+    pub fn contents(
+        side: &'static str,
+        size: u64,
+        wrong: Option<(u64, u64)>,
+        spilled: Option<u64>,
+    ) -> Result<(), Self> {
+        match (wrong, spilled) {
+            (Some((iteration, offset)), _) => Err(Self::Corrupt { side, size, iteration, offset }),
+            (None, Some(behind)) => Err(Self::Spilled { side, size, behind }),
+            (None, None) => Ok(()),
+        }
+    }
+
     /// What was met, whichever flow met it.
     pub fn root(&self) -> &Self {
         match self {

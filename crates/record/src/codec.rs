@@ -348,6 +348,7 @@ mod tests {
             duplicated: 11,
             strangers: 37,
             corrupt: Some((1, 2)),
+            spilled: Some(42),
             bounds: Some((16, 17)),
             cost: Some(Cost { elapsed_ns: 18, voluntary: 19, ..cost }),
             course: None,

@@ -14,7 +14,7 @@ use crate::course::Numbers;
 use crate::{Limits, MeetError};
 
 /// Version of everything below. A change that the other side would misread raises it.
-pub(crate) const PROTOCOL: u32 = 14;
+pub(crate) const PROTOCOL: u32 = 15;
 /// Version of this program. Both sides run half of the measuring loop, so they must be of one version.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 

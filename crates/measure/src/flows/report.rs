@@ -144,6 +144,7 @@ pub fn joined(spec: &TrialSpec, near: Vec<TrialReport>, far: Vec<FarReport>, tol
             duplicated: sum(|flow| flow.far.duplicated),
             strangers: sum(|flow| flow.far.strangers),
             corrupt: None,
+            spilled: None,
             bounds: None,
             cost: Cost::of_all(each.iter().map(|flow| flow.far.cost)),
             course: None,

@@ -108,6 +108,8 @@ struct Member<'a, L, C> {
     meter: Meter,
     /// First wrong byte: iteration, offset.
     wrong: Option<(u64, u64)>,
+    /// How far behind the memory of what it got something was written.
+    spilled: Option<u64>,
 }
 
 impl<'a, L: Collective, C: Clock> Member<'a, L, C> {
@@ -118,7 +120,7 @@ impl<'a, L: Collective, C: Clock> Member<'a, L, C> {
             return Err(LinkError::Protocol(why));
         }
         let (told, meter) = (vec![0; 2 * members as usize * WORD], Meter::new(clock, spec));
-        Ok(Self { link, clock, spec, halt, began: clock.now(), told, meter, wrong: None })
+        Ok(Self { link, clock, spec, halt, began: clock.now(), told, meter, wrong: None, spilled: None })
     }
 
     /// The longest of all members' times of an operation, and the longest since the beginning: the same to all.
@@ -175,8 +177,7 @@ impl<'a, L: Collective, C: Clock> Member<'a, L, C> {
             }
         }
         self.meter.end(done);
-        let last = (warmup + done).saturating_sub(1);
-        self.wrong = self.wrong.or_else(|| Some((last, into.spilled()?)));
+        self.spilled = into.spilled();
         Ok(self.meter.cost())
     }
 }
@@ -205,12 +206,8 @@ impl<C: Clock, O: Operation> VisitCollective for Near<'_, C, O> {
                 done += 1;
             }
         })?;
-        match member.wrong {
-            None => Ok(TrialReport { cost, ..near::sampled(samples, done, total) }),
-            Some((iteration, offset)) => {
-                Err(SessionError::Corrupt { side: "the near side", size: spec.size, iteration, offset })
-            }
-        }
+        SessionError::contents("the near side", spec.size, member.wrong, member.spilled)?;
+        Ok(TrialReport { cost, ..near::sampled(samples, done, total) })
     }
 }
 
@@ -229,7 +226,7 @@ impl<O: Operation> VisitCollective for Far<'_, O> {
         let mut member = Member::new(link, &Monotonic, self.spec, self.halt)?;
         let mut received = 0;
         let cost = member.run::<O>(&mut self.out, &mut self.into, |_, _| received += 1)?;
-        Ok(FarReport { received, corrupt: member.wrong, cost, ..FarReport::default() })
+        Ok(FarReport { received, corrupt: member.wrong, spilled: member.spilled, cost, ..FarReport::default() })
     }
 }
 

@@ -91,9 +91,7 @@ fn transact<C: Clock>(
         }
     }
     meter.end(spec.repeats);
-    if let Some((iteration, offset)) = wrong {
-        return Err(SessionError::Corrupt { side: "the near side", size: spec.response, iteration, offset });
-    }
+    SessionError::contents("the near side", spec.response, wrong, None)?;
     Ok(TrialReport { lost, cost: meter.cost(), ..sampled(samples, repeats, total) })
 }
 

@@ -96,10 +96,8 @@ impl<C: Clock> VisitGroup for Near<'_, C> {
                 }
             }
         }
-        member.leave();
-        if let Some((iteration, offset)) = member.wrong {
-            return Err(SessionError::Corrupt { side: "the near side", size: spec.size, iteration, offset });
-        }
+        member.leave(&self.into);
+        SessionError::contents("the near side", spec.size, member.wrong, member.spilled)?;
         Ok(TrialReport { lost: done - whole, ..near::sampled(samples, whole, total) })
     }
 }
@@ -136,8 +134,9 @@ impl VisitGroup for Far<'_> {
         if member.one_order {
             member.link.answer(0, &member.digest.to_le_bytes())?;
         }
-        member.leave();
-        Ok(FarReport { received: member.fewest(), corrupt: member.wrong, ..FarReport::default() })
+        member.leave(&self.into);
+        let (corrupt, spilled) = (member.wrong, member.spilled);
+        Ok(FarReport { received: member.fewest(), corrupt, spilled, ..FarReport::default() })
     }
 }
 

@@ -74,6 +74,8 @@ pub(super) struct Member<'a, L> {
     last: bool,
     /// First wrong byte: message, offset.
     pub wrong: Option<(u64, u64)>,
+    /// How far behind the memory of a message something was written, once the member has left.
+    pub spilled: Option<u64>,
 }
 
 impl<'a, L: Group> Member<'a, L> {
@@ -113,6 +115,7 @@ impl<'a, L: Group> Member<'a, L> {
             digest: 0,
             last: false,
             wrong: None,
+            spilled: None,
         })
     }
 
@@ -134,8 +137,9 @@ impl<'a, L: Group> Member<'a, L> {
         self.last
     }
 
-    /// Ends the member's part, however many rounds it had.
-    pub fn leave(&mut self) {
+    /// Ends the member's part, however many rounds it had, and looks behind the memory of what it received.
+    pub fn leave(&mut self, into: &Slots<'_>) {
+        self.spilled = into.spilled();
         if self.senders > 1 {
             self.link.hears_itself(false);
         }
@@ -175,9 +179,6 @@ impl<'a, L: Group> Member<'a, L> {
                 Err(LinkError::Lost) => return Ok(missing),
                 Err(e) => return Err(e),
             }
-        }
-        if self.spec.check && self.wrong.is_none() {
-            self.wrong = into.spilled().map(|at| (all.saturating_sub(1), at));
         }
         let lost = self.came[..self.senders].iter().any(|of| of.lost > first);
         Ok(if lost { missing } else { Waited::Whole })

@@ -139,7 +139,8 @@ impl<C: Clock> VisitGroup for Near<'_, C> {
                 break;
             }
         }
-        member.leave();
+        member.leave(&self.into);
+        SessionError::contents("the near side", self.into.size(), member.wrong, member.spilled)?;
         Ok(TrialReport { lost: done - whole, ..near::sampled(samples, whole, total) })
     }
 }
@@ -176,8 +177,9 @@ impl VisitGroup for Far<'_> {
                 Err(e) => return Err(e.into()),
             }
         }
-        member.leave();
-        Ok(FarReport { received: member.fewest(), corrupt: member.wrong, ..FarReport::default() })
+        member.leave(&self.into);
+        let (corrupt, spilled) = (member.wrong, member.spilled);
+        Ok(FarReport { received: member.fewest(), corrupt, spilled, ..FarReport::default() })
     }
 }
 

@@ -80,16 +80,10 @@ pub(super) fn near<L: Link, C: Clock>(
         return Ok(TrialReport { repeats: spec.repeats, seconds: took, cost, ..TrialReport::default() });
     }
     let mut seen = receive(end, &turned(spec), workspace)?;
-    match seen.corrupt {
-        Some((iteration, offset)) => {
-            Err(SessionError::Corrupt { side: "the near side", size: spec.size, iteration, offset })
-        }
-        None => {
-            // What the receiver saw is the path's; the cost is this side's.
-            let (cost, course) = (seen.cost.take(), seen.course.take());
-            Ok(TrialReport { repeats: spec.repeats, cost, course, ..TrialReport::default() }.with_far(seen))
-        }
-    }
+    SessionError::contents("the near side", spec.size, seen.corrupt, seen.spilled)?;
+    // What the receiver saw is the path's; the cost is this side's.
+    let (cost, course) = (seen.cost.take(), seen.course.take());
+    Ok(TrialReport { repeats: spec.repeats, cost, course, ..TrialReport::default() }.with_far(seen))
 }
 
 pub(super) fn far<L: Link>(end: &mut End<L>, spec: &TrialSpec, workspace: &mut Workspace) -> Answered {

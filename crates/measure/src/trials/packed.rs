@@ -139,7 +139,7 @@ packed!(TrialReport {
     repeats, seconds, median, min, max, histogram, pauses, late, lost, reordered, duplicated, bounds, cost, flows, tcp, copied, load, far;
     course
 });
-packed!(FarReport { seconds, bytes, received, lost, reordered, duplicated, strangers, corrupt, bounds, cost, copied; course });
+packed!(FarReport { seconds, bytes, received, lost, reordered, duplicated, strangers, corrupt, spilled, bounds, cost, copied; course });
 packed!(Cost {
     iterations,
     elapsed_ns,

@@ -24,6 +24,7 @@ fn full(round: u32) -> Trial {
         duplicated: 11,
         strangers: 37,
         corrupt: Some((1, 2)),
+        spilled: Some(3),
         bounds: Some((16, 17)),
         cost: Some(Cost { elapsed_ns: 18, ..cost }),
         copied: Some((38, 39)),

@@ -199,6 +199,35 @@ fn a_collective_that_does_something_else_is_found_under_check() {
     assert!(said.code() != 0 && said.out.contains("got a wrong sum"), "{said}");
 }
 
+/// A member that finds that its own memory was written beyond says what it saw: it is no liar, and the module's fault is told.
+#[test]
+fn a_collective_that_writes_behind_its_memory_is_told_as_that_by_any_member() {
+    let dir = Scratch::new();
+    const GATHERED: &str =
+        "    return code == PIPEGAUGE_OK ? broadcast(link, all, len * link->star->members, e) : code;\n";
+    const FOR_EACH: &str = "        memcpy((char *)into + from * len, all + (from * members + rank) * len, len);\n";
+    for (rank, side) in [(0, "the near side"), (1, "the far side")] {
+        let when = format!("    if (len == 64 && link->star->rank == {rank})\n        ((char *)");
+        let modules = star(&dir, |text| {
+            let gathered = format!(
+                "    code = code == PIPEGAUGE_OK ? broadcast(link, all, len * link->star->members, e) : code;\n{when}all)[len * \
+                 link->star->members] = 7;\n    return code;\n"
+            );
+            let text = changed(text, GATHERED, &gathered);
+            changed(&text, FOR_EACH, &format!("{FOR_EACH}{when}into)[len * members] = 7;\n"))
+        });
+        for (pattern, cache) in [("allgather", "warm"), ("all-to-all", "warm"), ("allgather", "cold")] {
+            let _ = std::fs::remove_file(dir.path("x.run.jsonl"));
+            let line = ["run", "star", "--pattern", pattern, "--cache", cache, "--sizes", "64", "--check"];
+            let said = with(&dir, &modules, &[&line[..], &COUNTED].concat());
+            assert!(!said.measured(), "{pattern} {cache} of rank {rank}: {said}");
+            said.complains(&[&format!(
+                "{side} found that byte 0 behind the memory for messages of 64 bytes was written: the path writes beyond"
+            )]);
+        }
+    }
+}
+
 #[test]
 fn a_check_names_the_member_that_failed_before_those_that_it_stopped() {
     let dir = Scratch::new();

@@ -8,8 +8,9 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use super::corosync::COUNTED;
-use super::mpi::{command, named};
-use super::processes::send;
+use super::modules::changed;
+use super::mpi::command;
+use super::processes::{Process, all_end, children, send};
 use super::support::{Running, Scratch, alone, installed, json, skip, until};
 
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../modules/jgroups");
@@ -111,11 +112,24 @@ fn a_stack_of_ones_own_is_a_file_and_is_kept_to_this_host() {
     let dir = Scratch::new();
     let Some(modules) = module() else { return };
     fs::write(dir.path("mine.xml"), OWN).unwrap();
-    let paths = ["jgroups:config=mine,warm=100", "jgroups:config=mine,order=total,warm=100"];
+    const TRANSPORT: &str = r#"<TCP bind_addr="site_local" bind_port="7800"/>"#;
+    for (name, transport) in [
+        ("including", r#"<include file="tcp-default.xml" tcp_nodelay="true"/>"#),
+        ("tunnel", r#"<TUNNEL gossip_router_hosts="192.0.2.1[12001]"/>"#),
+        ("relay", r#"<TCP/><relay.RELAY2 site="here"/>"#),
+        ("lost", r#"<include file="nowhere.xml"/>"#),
+    ] {
+        fs::write(dir.path(&format!("{name}.xml")), changed(OWN, TRANSPORT, transport)).unwrap();
+    }
+    let paths = ["jgroups:config=mine,warm=100", "jgroups:config=including,order=total,warm=100"];
     measured(&dir, &modules, &paths, &["--size", "64", "--messages", "5"], 1);
-    for (path, why) in
-        [("jgroups:config=none", "there is no file"), ("jgroups:config=mine,stack=tcp", "set one of them")]
-    {
+    for (path, why) in [
+        ("jgroups:config=none", "there is no file"),
+        ("jgroups:config=mine,stack=tcp", "set one of them"),
+        ("jgroups:config=tunnel", "the stack has TUNNEL, which may reach other hosts"),
+        ("jgroups:config=relay", "the stack has relay.RELAY2, which may reach other hosts"),
+        ("jgroups:config=lost", "JGroups ships no stack nowhere.xml"),
+    ] {
         let _ = fs::remove_file(dir.path("x.run.jsonl"));
         let words = [&["group", path, "--messages", "5"][..], &COUNTED].concat();
         let said = Running::start(command(&dir, &modules, &words)).end();
@@ -147,24 +161,122 @@ fn a_member_that_is_killed_ends_the_path_and_no_member_stays() {
     let words = ["group", "jgroups:warm=0", "--messages", "5", "--rounds", "1000000", "--budget", "3600s", "--no-html"];
     let words = [&words[..], &["--patience", "60s", "-q", "-o", "x.run.jsonl"]].concat();
     let run = Running::start(command(&dir, &modules, &words));
-    let members = || children(run.pid());
-    let member = until("three members with a Java machine each", || {
-        let all: Vec<u32> = members().into_iter().filter(|pid| has_java(*pid)).collect();
-        (all.len() >= 3).then(|| all[1])
-    });
-    send(member, Signal::KILL);
+    let members = with_java(run.pid());
+    let all = children(run.pid(), "");
+    send(members[1].pid, Signal::KILL);
     let said = run.end();
     assert!(!said.measured(), "{said}");
     said.complains(&["killed by signal 9"]);
+    all_end(&members);
+    all_end(&all);
 }
 
-/// Processes that this one started.
-fn children(parent: u32) -> Vec<u32> {
-    let of = |pid: u32| {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse::<u32>().ok()
-    };
-    named("").into_iter().filter(|pid| of(*pid) == Some(parent)).collect()
+/// The members of this run, once each of the three has its Java machine.
+fn with_java(run: u32) -> Vec<Process> {
+    until("three members with a Java machine each", || {
+        let all: Vec<_> = children(run, "").into_iter().filter(|member| has_java(member.pid)).collect();
+        (all.len() >= 3).then_some(all)
+    })
+}
+
+/// Files of a stranger's folder that have the names of JGroups' own are not read, and one that a stranger's sweep names is read with consent alone.
+#[test]
+fn a_strangers_folder_gives_members_no_stack() {
+    let dir = Scratch::new();
+    let Some(modules) = module() else { return };
+    for name in ["udp", "udp-default", "tcp", "tcp-default", "mine"] {
+        fs::write(dir.path(&format!("{name}.xml")), "<config><NO_PROTOCOL/></config>").unwrap();
+    }
+    let paths = ["jgroups:warm=0", "jgroups:stack=tcp,warm=0"];
+    measured(&dir, &modules, &paths, &["--size", "64", "--messages", "5"], 1);
+    fs::create_dir(dir.path("s")).unwrap();
+    for (axis, path) in [
+        (r#""name":"align","levels":["64","4KiB"]"#, "jgroups:config=mine"),
+        (r#""name":"config","levels":["mine","udp"]"#, "jgroups"),
+        (r#""name":"order","levels":["fifo","total,config=mine"]"#, "jgroups"),
+    ] {
+        let plan = format!(
+            r#"{{"schema":"pipegauge-sweep-plan/1","axes":[{{{axis}}}],"transport":"{path}","flags":["--pattern","group","--sizes","64"],"rounds":1,"budget":1,"seed":1}}"#
+        );
+        fs::write(dir.path("s/sweep.json"), plan).unwrap();
+        let words = ["sweep", "--resume", "s", "-q"];
+        Running::start(command(&dir, &modules, &words)).end().refuses(&["config=mine", "--trust"]);
+    }
+}
+
+#[test]
+fn members_listen_on_this_host_alone() {
+    let dir = Scratch::new();
+    let Some(modules) = module() else { return };
+    // It listens for clients of a protocol of its own.
+    let listens = r#"<FRAG2/><STOMP bind_addr="0.0.0.0" port="8787"/>"#;
+    fs::write(dir.path("mine.xml"), changed(OWN, "<FRAG2/>", listens)).unwrap();
+    for (path, listens) in [
+        ("jgroups", WATCHES),
+        ("jgroups:stack=tcp", WATCHES),
+        ("jgroups:config=mine", WATCHES),
+        ("jgroups:config=mine", 8787..8838),
+    ] {
+        let _ = fs::remove_file(dir.path("x.run.jsonl"));
+        let path = format!("{path}{}warm=0", if path.contains(':') { ',' } else { ':' });
+        let words = ["group", &path, "--messages", "5", "--rounds", "1000000", "--budget", "3600s", "--no-html"];
+        let words = [&words[..], &["--patience", "60s", "-q", "-o", "x.run.jsonl"]].concat();
+        let run = Running::start(command(&dir, &modules, &words));
+        let all = until("three members that listen", || {
+            let all: Vec<_> = children(run.pid(), "").into_iter().map(|member| bound(member.pid)).collect();
+            let watch =
+                |bound: &&Vec<_>| bound.iter().any(|(table, _, port)| *table == "tcp" && listens.contains(port));
+            (all.iter().filter(watch).count() >= 3).then_some(all)
+        });
+        for (table, address, port) in all.into_iter().flatten() {
+            // Where casts come in the address is that of the group: nothing else is delivered there.
+            let here = address == [127, 0, 0, 1] || table == "udp" && address[..2] == [239, 255];
+            assert!(here, "{path}: {table} {address:?} port {port}");
+        }
+        run.signal(Signal::INT);
+        run.end().complains(&["interrupted"]);
+    }
+}
+
+/// Ports of `FD_SOCK2`: so far above those of the members.
+const WATCHES: std::ops::Range<u16> = 12_048..22_100;
+
+/// At which addresses and ports a process listens by TCP, and has sockets of UDP; which table of the kernel says so.
+fn bound(pid: u32) -> Vec<(&'static str, [u8; 4], u16)> {
+    let Ok(fds) = fs::read_dir(format!("/proc/{pid}/fd")) else { return Vec::new() };
+    let own: Vec<String> = fds
+        .filter_map(|fd| fs::read_link(fd.ok()?.path()).ok())
+        .filter_map(|link| Some(link.to_str()?.strip_prefix("socket:[")?.trim_end_matches(']').to_owned()))
+        .collect();
+    let mut bound = Vec::new();
+    for (table, state) in [("tcp", "0A"), ("udp", "07"), ("tcp6", "0A"), ("udp6", "07")] {
+        let rows = fs::read_to_string(format!("/proc/{pid}/net/{table}")).unwrap_or_default();
+        for row in rows.lines().skip(1).map(|row| row.split_whitespace().collect::<Vec<_>>()) {
+            if row.len() < 10 || row[3] != state || !own.iter().any(|inode| inode == row[9]) {
+                continue;
+            }
+            let (address, port) = row[1].rsplit_once(':').unwrap();
+            // One of IPv6 is none of this host's alone, whichever it is.
+            let address = u32::from_str_radix(address, 16).map_or([0; 4], u32::to_ne_bytes);
+            bound.push((table, address, u16::from_str_radix(port, 16).unwrap()));
+        }
+    }
+    bound
+}
+
+/// Members are not authenticated: what comes from others than members, and what is no message of bytes, ends at the member.
+#[test]
+fn only_casts_of_members_are_handed_over() {
+    let Some(modules) = module() else { return };
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/jgroups/Strangers.java");
+    let jars = ["jgroups-member.jar", "jgroups.jar"].map(|name| modules.join(name).display().to_string()).join(":");
+    let said = Command::new("java").args(["-Djava.net.preferIPv4Stack=true", "-cp", &jars, source]).output().unwrap();
+    let out = String::from_utf8_lossy(&said.stdout);
+    assert!(said.status.success() && out.lines().count() == 10, "{out}{}", String::from_utf8_lossy(&said.stderr));
+    for line in out.lines() {
+        let handed_over = line.starts_with("a cast of a member") || line.starts_with("its own");
+        assert!(line.ends_with(if handed_over { ": handed over" } else { ": left out" }), "{out}");
+    }
 }
 
 /// Whether a process has the library of a Java machine.

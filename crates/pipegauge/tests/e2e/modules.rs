@@ -387,7 +387,7 @@ fn a_module_that_lies_is_found_without_being_asked_for_and_ends_its_path_alone()
         for (name, says) in [
             ("idle", "wrong byte at offset 0 of a message of 64 bytes"),
             ("half", "wrong byte at offset 32 of a message of 64 bytes"),
-            ("spill", "the byte 0 behind its end was written"),
+            ("spill", "byte 0 behind the memory for messages of 64 bytes was written"),
             ("loses", "PIPEGAUGE_RELIABLE"),
         ] {
             let line = ["run", name, "tcp", "--pattern", pattern, "--sizes", "64", "--trials", "2", "--repeats", "20"];
@@ -399,6 +399,33 @@ fn a_module_that_lies_is_found_without_being_asked_for_and_ends_its_path_alone()
             let points: Vec<_> = run.lines().filter(|line| line.contains(r#""event":"point""#)).map(json).collect();
             assert!(points.len() == 1 && points[0]["path"] == 1, "{name} {pattern}: {points:?}");
             fs::remove_file(dir.path("x.run.jsonl")).unwrap();
+        }
+    }
+}
+
+/// Messages of a cold pool have others behind them, with a gap between: what is written there is found wherever in the gap, by whoever receives.
+#[test]
+fn what_is_written_behind_a_message_of_a_cold_pool_is_found_where_it_is() {
+    let dir = Scratch::new();
+    let behind = |name: &str, at: usize| {
+        let writes = format!("((char *)message)[len + {at}] = 7;");
+        let spilled = format!(
+            "int code = exchange(link, NULL, 0, message, len, e);\n    if (len > 32)\n        {writes}\n    return code;"
+        );
+        made(&dir, name, |s| changed(s, RECEIVE, &spilled))
+    };
+    behind("first", 0);
+    let folder = behind("last", 63);
+    for (name, at) in [("first", 0), ("last", 63)] {
+        for (pattern, more) in [("ping-pong", &["--check"][..]), ("stream", &["--check"]), ("stream", &[])] {
+            let line = ["run", name, "--cache", "cold", "--pattern", pattern, "--sizes", "64", "--trials", "2"];
+            let counted = ["--repeats", "20", "--pin", "none", "--no-html", "--quiet", "-o", "x.run.jsonl"];
+            let said = with(&dir, &folder, &[&line[..], more, &counted].concat());
+            let side = if pattern == "stream" { "the far side" } else { "the near side" };
+            let says = format!("{side} found that byte {at} behind the memory for messages of 64 bytes was written");
+            assert!(!said.measured(), "{name} {pattern} {more:?}: {said}");
+            said.complains(&[&says]);
+            let _ = fs::remove_file(dir.path("x.run.jsonl"));
         }
     }
 }

@@ -91,9 +91,7 @@ pub(super) fn by_this_clock(course: Course, ahead: Ahead, between: (u64, u64)) -
 
 /// Whether the sides agree on a flow.
 pub(super) fn one(near: &TrialReport, far: &FarReport, spec: &TrialSpec) -> Result<(), SessionError> {
-    if let Some((iteration, offset)) = far.corrupt {
-        return Err(SessionError::Corrupt { side: "the far side", size: spec.size, iteration, offset });
-    }
+    SessionError::contents("the far side", spec.size, far.corrupt, far.spilled)?;
     (spec.pattern.facts().agree)(near, far)
 }
 

@@ -11,7 +11,7 @@ use crate::far::path::Path;
 use crate::near::meet::meet;
 
 /// What a liar changes in the report of a trial; its number travels as the trial's seed.
-const LIES: [fn(&mut FarReport); 9] = [
+const LIES: [fn(&mut FarReport); 10] = [
     |_| (),
     |r| r.seconds = 1e-300,
     |r| r.seconds = 1e308,
@@ -21,6 +21,7 @@ const LIES: [fn(&mut FarReport); 9] = [
     |r| r.received = 0,
     |r| r.lost = u64::MAX,
     |r| r.duplicated = u64::MAX,
+    |r| r.spilled = Some(0),
 ];
 
 /// Tells what it saw, changed by the lie whose number travels as the trial's seed.

@@ -1,5 +1,6 @@
 package pipegauge;
 
+import java.io.IOException;
 import java.io.StringReader;
 import java.util.Properties;
 import java.util.logging.Level;
@@ -34,11 +35,16 @@ public final class Member implements Receiver, AddressGenerator {
     /** The module's inbox. */
     private final long inbox;
     private final Properties wanted = new Properties();
+    /** The number of the group, and how many members it has: their addresses tell the group and the rank. */
+    private final long group, members;
     private volatile JChannel channel;
     private Thread leaving;
 
-    private Member(long inbox) {
+    private Member(long inbox, String wanted) throws IOException {
         this.inbox = inbox;
+        this.wanted.load(new StringReader(wanted));
+        group = Long.parseUnsignedLong(this.wanted.getProperty("group"));
+        members = Long.parseLong(this.wanted.getProperty("members"));
     }
 
     // ---- What the module does with what it is told. ----
@@ -56,8 +62,7 @@ public final class Member implements Receiver, AddressGenerator {
 
     /** A member that begins to join. What is wanted of it is lines of NAME=VALUE. */
     static Member begin(long inbox, String wanted) throws Exception {
-        Member member = new Member(inbox);
-        member.wanted.load(new StringReader(wanted));
+        Member member = new Member(inbox, wanted);
         daemon("pipegauge-join", member::join);
         return member;
     }
@@ -93,13 +98,22 @@ public final class Member implements Receiver, AddressGenerator {
     @Override
     @SuppressWarnings("deprecation")
     public Address generateAddress() {
-        return new UUID(Long.parseUnsignedLong(wanted.getProperty("group")), Long.parseLong(wanted.getProperty("rank")));
+        return new UUID(group, Long.parseLong(wanted.getProperty("rank")));
     }
 
+    /** Members are not authenticated: what is no cast of one of them is left out, whoever sent it. */
     @Override
     public void receive(Message message) {
-        int from = (int) ((UUID) message.getSrc()).getLeastSignificantBits();
-        arrived(inbox, from, message.getArray(), message.getOffset(), message.getLength());
+        if (!(message.getSrc() instanceof UUID from) || !isMember(from) || !message.hasArray())
+            return;
+        byte[] array = message.getArray();
+        if (array != null && message.getLength() > 0)
+            arrived(inbox, (int) from.getLeastSignificantBits(), array, message.getOffset(), message.getLength());
+    }
+
+    private boolean isMember(UUID address) {
+        long rank = address.getLeastSignificantBits();
+        return address.getMostSignificantBits() == group && rank >= 0 && rank < members;
     }
 
     @Override

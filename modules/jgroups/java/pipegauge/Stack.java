@@ -1,29 +1,31 @@
 package pipegauge;
 
-import java.io.File;
-import java.io.FileInputStream;
-import java.io.FileNotFoundException;
 import java.io.IOException;
-import java.io.InputStream;
+import java.lang.reflect.Field;
+import java.net.InetAddress;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
-import org.jgroups.conf.ConfiguratorFactory;
+import org.jgroups.annotations.LocalAddress;
+import org.jgroups.annotations.Property;
 import org.jgroups.conf.ProtocolConfiguration;
 import org.jgroups.conf.XmlConfigurator;
 import org.jgroups.protocols.BasicTCP;
 import org.jgroups.protocols.Discovery;
 import org.jgroups.protocols.FD_SOCK2;
+import org.jgroups.protocols.FORK;
 import org.jgroups.protocols.FailureDetection;
 import org.jgroups.protocols.FlowControl;
 import org.jgroups.protocols.SEQUENCER;
 import org.jgroups.protocols.SEQUENCER2;
 import org.jgroups.protocols.TP;
+import org.jgroups.protocols.TUNNEL;
 import org.jgroups.protocols.UDP;
 import org.jgroups.protocols.VERIFY_SUSPECT;
 import org.jgroups.protocols.VERIFY_SUSPECT2;
 import org.jgroups.protocols.pbcast.GMS;
+import org.jgroups.protocols.relay.RELAY;
 
 /**
  * A stack of protocols: one that JGroups ships, or a file of the user's, kept to this host and with what options ask of it. The lowest protocol is the
@@ -42,16 +44,15 @@ final class Stack {
     /** How often a member asks for rank 0, whose answer may be lost, milliseconds. */
     private static final int ASKS = 500;
 
+    /** What takes messages to other hosts, or has protocols that only a file of its own names. */
+    private static final List<Class<?>> REFUSED = List.of(TUNNEL.class, RELAY.class, FORK.class);
+
     private final Properties wanted;
-    private final XmlConfigurator read;
     private final List<ProtocolConfiguration> protocols;
 
     Stack(Properties wanted) throws Exception {
         this.wanted = wanted;
-        try (InputStream text = text(wanted)) {
-            read = XmlConfigurator.getInstance(text);
-        }
-        protocols = read.getProtocolStack();
+        protocols = isOurs() ? Text.shipped(wanted.getProperty("stack")) : Text.own(wanted.getProperty("config"));
         if (protocols.isEmpty() || !is(protocols.get(0), TP.class))
             throw new IOException("the stack's first protocol is no transport");
         for (ProtocolConfiguration protocol : protocols)
@@ -63,7 +64,8 @@ final class Stack {
 
     /** What a channel is made of. */
     XmlConfigurator configurator() {
-        return read;
+        return new XmlConfigurator(protocols) {
+        };
     }
 
     /** Whether all casts have one order. */
@@ -79,22 +81,17 @@ final class Stack {
         return wanted.getProperty("config").isEmpty();
     }
 
-    private static InputStream text(Properties wanted) throws IOException {
-        String config = wanted.getProperty("config");
-        if (config.isEmpty())
-            return ConfiguratorFactory.getConfigStream(wanted.getProperty("stack") + ".xml");
-        File file = new File(config + ".xml");
-        if (!file.isFile())
-            throw new FileNotFoundException("there is no file " + file.getAbsolutePath() + " (config=" + config + ")");
-        return new FileInputStream(file);
-    }
-
     private static boolean is(ProtocolConfiguration protocol, Class<?> what) throws Exception {
         return what.isAssignableFrom(protocol.loadProtocolClass(Stack.class));
     }
 
     private void change(ProtocolConfiguration protocol) throws Exception {
         Map<String, String> set = protocol.getProperties();
+        for (Class<?> refused : REFUSED)
+            if (is(protocol, refused))
+                throw new IOException("the stack has " + protocol.getProtocolName()
+                    + ", which may reach other hosts: members of a measured group are all on this one (take it out, or measure over UDP or TCP)");
+        bindHere(protocol.loadProtocolClass(Stack.class), set);
         if (is(protocol, TP.class))
             keepHere(set);
         if (is(protocol, UDP.class))
@@ -122,11 +119,30 @@ final class Stack {
             set.put("xmit_interval", wanted.getProperty("retransmit"));
     }
 
-    /** Keeps a transport to this host, at a port that is free. */
+    /**
+     * Every address that a protocol binds to is this host's own, and so is the one that it tells others. What is not set would be taken from the system's
+     * properties, or be all interfaces: FD_SOCK2 does not ask its transport.
+     */
+    private static void bindHere(Class<?> protocol, Map<String, String> set) {
+        set.remove("bind_interface");
+        for (Class<?> of = protocol; of != null; of = of.getSuperclass())
+            for (Field field : of.getDeclaredFields()) {
+                Property property = field.getAnnotation(Property.class);
+                if (property == null)
+                    continue;
+                String name = property.name().isEmpty() ? field.getName() : property.name();
+                boolean address = field.getType() == InetAddress.class;
+                if (field.isAnnotationPresent(LocalAddress.class) || address && name.equals("bind_addr"))
+                    set.put(name, HERE);
+                if (address && name.equals("external_addr"))
+                    set.put(name, HERE);
+                if (name.equals("external_port"))
+                    set.put(name, "0");
+            }
+    }
+
+    /** Keeps a transport to a port that is free. */
     private void keepHere(Map<String, String> set) {
-        set.remove("external_addr");
-        set.remove("external_port");
-        set.put("bind_addr", HERE);
         set.put("bind_port", String.valueOf(port(number("rank"))));
         set.put("port_range", String.valueOf(TRIED));
         // What answers questions about a member listens on all interfaces.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use transport::{AnyLink, Delivered, Link, LinkError, Order, Patience, Proof, Settings, Transport};
+use transport::{AnyLink, Delivered, Group, Link, LinkError, Order, Patience, Proof, Settings, Transport};
 
 use super::super::guarded::Guarded;
 use super::common::{FAILED, HOME, PROOF, content, long, most};
@@ -114,51 +114,7 @@ pub(super) fn casts(module: &'static dyn Transport) -> Result<()> {
     let part = |mut end: AnyLink, rank: u64| -> Result<(Vec<u32>, AnyLink)> {
         let most = most(&end);
         let link = end.group().context("its link has no group")?;
-        ensure!((link.members(), link.rank()) == (count as u32, rank as u32), "join() lost its place");
-        let own = link.hears_itself(true);
-        ensure!(
-            own || link.order() == Order::Sender,
-            "all casts have one order, and hear_itself() does not deliver a member's own"
-        );
-        let senders = if own { count } else { count - 1 };
-        let (mut came, mut whose, mut due) = (vec![0; count], Vec::new(), 0);
-        for size in [8, 100, 4096, 100_000, 1 << 20].into_iter().filter(|size| *size <= most) {
-            let rounds = if size > 4096 { 4 } else { CASTS };
-            for number in due..due + rounds {
-                let told = link.queue(&content(size, u64::from(number) * 10 + rank))?;
-                ensure!(told == number + 1, "cast {told} of this member is its cast {}", number + 1);
-            }
-            link.flush()?;
-            let mut message = Guarded::new(size);
-            for _ in 0..rounds as usize * senders {
-                let Delivered { from, number } = link.deliver(message.room())?;
-                let last =
-                    came.get_mut(from as usize).with_context(|| format!("a cast is said to be of member {from}"))?;
-                ensure!(number == *last + 1, "of member {from} cast {number} came behind {last}");
-                *last = number;
-                ensure!(
-                    message.written("deliver()")? == content(size, u64::from(number - 1) * 10 + u64::from(from)),
-                    "cast {number} of member {from}, {size} bytes: member {rank} got other content"
-                );
-                whose.push(from);
-            }
-            due += rounds;
-        }
-        let mut message = Guarded::new(16);
-        if rank == 0 {
-            for _ in 1..count {
-                let from = link.answered(message.room())?;
-                let message = message.written("answered()")?;
-                ensure!(message == content(16, u64::from(from)), "an answer of member {from} has other content");
-                link.answer(from, message)?;
-            }
-        } else {
-            link.answer(0, &content(16, rank))?;
-            let from = link.answered(message.room())?;
-            ensure!(from == 0 && message.written("answered()")? == content(16, rank), "rank 0 answered something else");
-        }
-        link.hears_itself(false);
-        let order = if link.order() == Order::Total { whose } else { Vec::new() };
+        let order = member(link, (rank, count), most)?;
         Ok((order, end))
     };
     let orders = parts(members, part)?;
@@ -168,3 +124,68 @@ pub(super) fn casts(module: &'static dyn Transport) -> Result<()> {
     );
     Ok(())
 }
+
+/// One member's part, of which messages have `most` bytes at most: whose casts it was delivered, where all casts have one order.
+fn member(link: &mut dyn Group, (rank, count): (u64, usize), most: usize) -> Result<Vec<u32>> {
+    ensure!((link.members(), link.rank()) == (count as u32, rank as u32), "join() lost its place");
+    let own = link.hears_itself(true);
+    ensure!(
+        own || link.order() == Order::Sender,
+        "all casts have one order, and hear_itself() does not deliver a member's own"
+    );
+    let senders = if own { count } else { count - 1 };
+    let (mut came, mut whose, mut due) = (vec![0; count], Vec::new(), 0);
+    for (turn, size) in (0u64..).zip([8, 100, 4096, 100_000, 1 << 20]).filter(|(_, size)| *size <= most) {
+        let rounds = if size > 4096 { 4 } else { CASTS };
+        for number in due..due + rounds {
+            let told = link.queue(&content(size, u64::from(number) * 10 + rank))?;
+            ensure!(told == number + 1, "cast {told} of this member is its cast {}", number + 1);
+        }
+        link.flush()?;
+        let mut message = Guarded::new(size);
+        for _ in 0..rounds as usize * senders {
+            let Delivered { from, number } = link.deliver(message.room())?;
+            let last = came.get_mut(from as usize).with_context(|| format!("a cast is said to be of member {from}"))?;
+            ensure!(number == *last + 1, "of member {from} cast {number} came behind {last}");
+            *last = number;
+            ensure!(
+                message.written("deliver()")? == content(size, u64::from(number - 1) * 10 + u64::from(from)),
+                "cast {number} of member {from}, {size} bytes: member {rank} got other content"
+            );
+            whose.push(from);
+        }
+        due += rounds;
+        answers(link, (rank, count), turn)?;
+    }
+    link.hears_itself(false);
+    Ok(if link.order() == Order::Total { whose } else { Vec::new() })
+}
+
+/// All tell rank 0 that they have what was cast, and hear from it that all have. Nobody casts the next size before that: casts of two senders may come in any
+/// order, so that one of the next size could come while one of this size is due.
+fn answers(link: &mut dyn Group, (rank, count): (u64, usize), turn: u64) -> Result<()> {
+    let of = |from: u64| content(16, turn * 100 + from);
+    let mut message = Guarded::new(16);
+    if rank > 0 {
+        link.answer(0, &of(rank))?;
+        let from = link.answered(message.room())?;
+        ensure!(from == 0 && message.written("answered()")? == of(rank), "rank 0 answered something else");
+        return Ok(());
+    }
+    let mut heard = vec![0; count];
+    for _ in 1..count {
+        let from = link.answered(message.room())?;
+        let written = message.written("answered()")?;
+        ensure!(written == of(u64::from(from)), "an answer of member {from} has other content");
+        let times = heard.get_mut(from as usize).filter(|_| from > 0);
+        *times.with_context(|| format!("an answer is said to be of member {from}"))? += 1;
+    }
+    ensure!(heard[1..].iter().all(|times| *times == 1), "one member's answer came {heard:?} times, by rank");
+    for to in 1..count as u32 {
+        link.answer(to, &of(u64::from(to)))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
