@@ -10,8 +10,10 @@ use tokio::io::unix::AsyncFd;
 use tokio::time::{Instant, timeout_at};
 
 use super::failed::Failed;
+use super::group::{Event, Group};
 use super::options::Options;
 use super::polled::Polled;
+use super::replica::{News, Replica};
 use crate::addr::Endpoint;
 use crate::event::Input;
 use crate::member::Refused;
@@ -30,7 +32,36 @@ pub enum NotCast {
     Failed(#[from] Failed),
 }
 
-pub(super) struct Awaited<M: Polled> {
+/// What a task does with a member beyond what a thread does.
+pub(super) trait Awaitable: Polled {
+    /// The next of what is to be told, at the latest after `timeout`.
+    fn poll(&mut self, timeout: Duration) -> Result<Option<Self::Told>, Failed>;
+
+    /// Nothing more is told before its holder has answered.
+    fn is_asked(&self) -> bool;
+}
+
+impl Awaitable for Group {
+    fn poll(&mut self, timeout: Duration) -> Result<Option<Event>, Failed> {
+        Group::poll(self, timeout)
+    }
+
+    fn is_asked(&self) -> bool {
+        false
+    }
+}
+
+impl Awaitable for Replica {
+    fn poll(&mut self, timeout: Duration) -> Result<Option<News>, Failed> {
+        Replica::poll(self, timeout)
+    }
+
+    fn is_asked(&self) -> bool {
+        Replica::is_asked(self)
+    }
+}
+
+pub(super) struct Awaited<M: Awaitable> {
     // Before the member, whose descriptors it watches.
     ready: AsyncFd<OwnedFd>,
     pub(super) member: M,
@@ -38,7 +69,7 @@ pub(super) struct Awaited<M: Polled> {
     kept: VecDeque<M::Told>,
 }
 
-impl<M: Polled> Awaited<M> {
+impl<M: Awaitable> Awaited<M> {
     pub(super) async fn join(options: Options) -> Result<Self, Failed> {
         let Options { contacts, patience, .. } = options.clone();
         let name = options.config.group.clone();

@@ -328,10 +328,6 @@ impl Polled for Group {
         Group::leave(self);
     }
 
-    fn poll(&mut self, timeout: Duration) -> Result<Option<Event>, Failed> {
-        Group::poll(self, timeout)
-    }
-
     fn group(&mut self) -> &mut Group {
         self
     }
@@ -367,10 +363,6 @@ impl Polled for Group {
 
     fn waiting(&self) -> usize {
         self.kept.len() + self.member.untold()
-    }
-
-    fn is_asked(&self) -> bool {
-        false
     }
 
     fn notice(text: String) -> Event {

@@ -1,7 +1,5 @@
 //! What a thread or a task does with a member that it polls, whether that is a [`Group`] or a [`Replica`](super::Replica).
 
-use std::time::Duration;
-
 use bytes::Bytes;
 
 use super::failed::Failed;
@@ -26,9 +24,6 @@ pub(super) trait Polled: Sized + Send + 'static {
 
     fn leave(&mut self);
 
-    /// The next of what is to be told, at the latest after `timeout`.
-    fn poll(&mut self, timeout: Duration) -> Result<Option<Self::Told>, Failed>;
-
     /// The group, where nothing more than that is meant.
     fn group(&mut self) -> &mut Group;
 
@@ -40,9 +35,6 @@ pub(super) trait Polled: Sized + Send + 'static {
 
     /// How much there is to be told.
     fn waiting(&self) -> usize;
-
-    /// Nothing more is told before its holder has answered.
-    fn is_asked(&self) -> bool;
 
     /// Something to tell a person.
     fn notice(text: String) -> Self::Told;

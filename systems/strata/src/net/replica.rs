@@ -146,6 +146,11 @@ impl Replica {
         leaves
     }
 
+    /// Whether [`Change::Wanted`] was told, and is not yet answered.
+    pub fn is_asked(&self) -> bool {
+        self.transfer.is_asked()
+    }
+
     /// Answers [`Change::Wanted`]. Whether somebody still needs the state.
     pub fn give(&mut self, state: impl Into<Bytes>) -> bool {
         let used = self.transfer.give(state);
@@ -226,10 +231,6 @@ impl Polled for Replica {
         Replica::leave(self);
     }
 
-    fn poll(&mut self, timeout: Duration) -> Result<Option<News>, Failed> {
-        Replica::poll(self, timeout)
-    }
-
     fn group(&mut self) -> &mut Group {
         &mut self.group
     }
@@ -250,10 +251,6 @@ impl Polled for Replica {
 
     fn waiting(&self) -> usize {
         self.transfer.untold() + self.kept.len()
-    }
-
-    fn is_asked(&self) -> bool {
-        self.transfer.is_asked()
     }
 
     fn notice(text: String) -> News {
