@@ -96,8 +96,7 @@ mod tests {
                 round,
                 at: 0.0,
                 planned: 5,
-                calibration: None,
-                far_calibration: None,
+                ..RoundOpened::default()
             }));
             for _ in 0..5 {
                 extent.event(&trial);

@@ -130,8 +130,7 @@ pub fn events() -> Vec<Event> {
                 round,
                 at,
                 planned: 4,
-                calibration: None,
-                far_calibration: None,
+                ..RoundOpened::default()
             }));
             for (i, size) in sizes.into_iter().enumerate().filter(|(i, _)| round < 2 || i % 2 == round as usize % 2) {
                 let noise = 1.0 + 0.013 * f64::from((round * 7 + i as u32 * 3 + path) % 5);

@@ -50,8 +50,7 @@ pub fn events(world: &World, shape: &Shape, trials: &[Taken], long: &[Taken], se
                 round: t.round + 1,
                 at: t.at,
                 planned,
-                calibration: None,
-                far_calibration: None,
+                ..RoundOpened::default()
             };
             events.push(Event::Round(round));
         }
