@@ -48,7 +48,7 @@ pub struct Explained {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub planned: Vec<Planned>,
-    /// What became of it with each knob moved.
+    /// What became of it with each knob moved, against what it was when it was measured again as before.
     pub tested: Vec<Tested>,
     /// Knobs that this path does not have, each with why; or why none can be moved.
     pub fixed: Vec<String>,

@@ -1,6 +1,6 @@
 //! What follows from what became of a break.
 
-use model::{Break, Fact, Fate, fate, suspects};
+use model::{Break, Fact, Fate, counterpart, fate, suspects};
 use record::PathRun;
 use report::table;
 
@@ -21,11 +21,14 @@ pub fn judged(measured: &PathRun, found: Break, facts: &[Fact], tests: &Tests) -
     let again = tests.control.as_ref().map(|control| became(&found, control, control));
     let mut tested = Vec::new();
     if let Some(control) = tests.control.as_ref().filter(|c| seen_again(&found, c)) {
+        // What a knob does is told against the measurement without it, which may show the break as deep as it was or not: only they are alike but
+        // for the knob.
+        let as_it_is = counterpart(&found, &control.breaks).unwrap_or_else(|| found.clone());
         for (to, after) in &tests.moved {
             tested.push(Tested {
                 knob: to.knob,
                 change: to.change.clone(),
-                fate: after.as_ref().ok().map(|after| became(&found, control, after)),
+                fate: after.as_ref().ok().map(|after| became(&as_it_is, control, after)),
                 error: after.as_ref().err().cloned(),
             });
         }
@@ -122,7 +125,8 @@ pub fn words(e: &Explained) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::Knob;
+    use model::{Breaks, Dip, Edge, Estimate, Knob, Sight};
+    use transport::settings::Effective;
 
     fn tested(knob: Knob, fate: Fate) -> Tested {
         Tested { knob, change: "there instead of here".into(), fate: Some(fate), error: None }
@@ -142,5 +146,49 @@ mod tests {
         assert!(verdict(same, &[]).contains("nothing on this path can be moved"));
         assert!(verdict(Some(&Fate::Gone), &moved).contains("passing state"));
         assert!(verdict(None, &[]).contains("nothing was measured"));
+    }
+
+    /// A curve with one dip of this depth, found however deep it is.
+    fn dipping(factor: f64) -> Shown {
+        let (from, to) = (Edge { below: 59_990, above: 60_000 }, Edge { below: 69_990, above: 70_000 });
+        let factor = Estimate::new(factor, factor * 0.95, factor * 1.05);
+        let sight = Some(Sight { decades: 0.05, share: 0.05, from: 1, to: 1 << 20 });
+        let breaks =
+            Breaks { dips: vec![Dip { from, to, factor }], steps: vec![], sensitivity: 0.05, sight, step_share: None };
+        Shown { breaks, curve: Vec::new() }
+    }
+
+    #[test]
+    fn a_knob_that_leaves_the_break_as_it_was_measured_again_is_not_behind_it() {
+        let effective = Effective { send_buffer: Some(131_072), ..Effective::default() };
+        let opened = measure::event::PathOpened {
+            path: 0,
+            transport: transport::tcp::NAME,
+            label: None,
+            capabilities: transport::tcp::NAME.capabilities(),
+            far: None,
+            near_effective: effective,
+            far_effective: Effective::default(),
+            flows: Vec::new(),
+            members: Vec::new(),
+            load: None,
+        };
+        let path = PathRun::new(opened);
+        let (moves, _) = super::super::moves::moves(&measure::event::Plan::default(), &path, &Default::default());
+        let told = |moved: f64| {
+            let tests = Tests {
+                control: Some(dipping(1.3)),
+                moved: moves.iter().map(|to| (to.clone(), Ok(dipping(moved)))).collect(),
+                ..Tests::default()
+            };
+            judged(&path, dipping(2.0).breaks.all().remove(0), &[], &tests)
+        };
+        // The first run's was deeper: that is so whatever is moved.
+        let same = told(1.3);
+        assert!(matches!(same.again, Some(Fate::Changed { .. })), "{:?}", same.again);
+        assert!(same.tested.len() > 2 && same.tested.iter().all(|t| t.fate == Some(Fate::Same)), "{:?}", same.tested);
+        assert!(same.verdict.contains("none of what was moved"), "{}", same.verdict);
+        // As deep as it was at first is another depth than that without the knob.
+        assert!(told(2.0).verdict.ends_with("are behind it"));
     }
 }
