@@ -323,13 +323,12 @@ fn what_makes_no_difference_is_not_said_to_make_one() {
     let base = |x: f64| 10e-6 + 2e-10 * x;
     let dip = |x: f64| if (30_000.0..48_000.0).contains(&x) { 1.25 } else { 1.0 };
     let step = |x: f64| if x >= 30_000.0 { 1.25 } else { 1.0 };
-    for noise in [0.03, 0.06, 0.09] {
-        for (what, (wrong, all)) in
-            [("dip", blamed(400, noise, |x| base(x) * dip(x))), ("step", blamed(400, noise, |x| base(x) * step(x)))]
-        {
-            println!("{what} under {noise}: {wrong} of {all}");
-            assert!(wrong * 100 <= all, "{what} under {noise}: {wrong} of {all}");
-        }
+    for (what, noise, (wrong, all)) in [
+        ("dip", 0.06, blamed(100, 0.06, |x| base(x) * dip(x))),
+        ("step", 0.06, blamed(100, 0.06, |x| base(x) * step(x))),
+    ] {
+        println!("{what} under {noise}: {wrong} of {all}");
+        assert!(all > 30 && wrong * 100 <= all, "{what} under {noise}: {wrong} of {all}");
     }
 }
 
@@ -338,7 +337,7 @@ fn what_makes_no_difference_is_not_said_to_make_one() {
 fn what_ends_a_break_is_found_to_end_it() {
     let sizes = sizes(8e6, 155);
     let (mut gone, mut all) = (0, 0);
-    for seed in 0..200 {
+    for seed in 0..100 {
         let chasm = |x: f64| if (30_000.0..48_000.0).contains(&x) { 1.3 } else { 1.0 };
         let control = Breaks::of(&Noisy::new(seed).curve(&sizes, |x| (10e-6 + 2e-10 * x) * chasm(x)));
         let after = Noisy::new(seed + 100_000).curve(&sizes, |x| 10e-6 + 2e-10 * x);
@@ -348,5 +347,5 @@ fn what_ends_a_break_is_found_to_end_it() {
             gone += u64::from(fate(&found, &control, &breaks, &after) == model::Fate::Gone);
         }
     }
-    assert!(all >= 190 && gone * 100 >= all * 97, "{gone} of {all}");
+    assert!(all >= 95 && gone * 100 >= all * 97, "{gone} of {all}");
 }

@@ -419,11 +419,17 @@ mod tests {
         let round = over_two_far_hosts();
         let mut text = serde_json::to_value(&round).unwrap();
         assert_eq!(text["far_calibration"]["wake"], 2e-5);
-        assert_eq!((&text["other_far_calibrations"][0]["rank"], &text["other_far_calibrations"][0]["wake"]), (&2.into(), &3e-5.into()));
+        assert_eq!(
+            (&text["other_far_calibrations"][0]["rank"], &text["other_far_calibrations"][0]["wake"]),
+            (&2.into(), &3e-5.into())
+        );
         text.as_object_mut().unwrap().remove("other_far_calibrations");
         let older: RoundOpened = serde_json::from_value(text).unwrap();
         assert_eq!(older, RoundOpened { other_far_calibrations: Vec::new(), ..round.clone() });
-        assert_eq!([1, 2, 3].map(|rank| round.far_calibration_of(rank).map(|c| c.wake)), [Some(2e-5), Some(3e-5), None]);
+        assert_eq!(
+            [1, 2, 3].map(|rank| round.far_calibration_of(rank).map(|c| c.wake)),
+            [Some(2e-5), Some(3e-5), None]
+        );
     }
 
     /// Both ways of writing (all fields, and those with something to say) and both of reading give the same.

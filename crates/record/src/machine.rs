@@ -32,9 +32,7 @@ fn calibrations(path: &PathRun) -> Vec<MachineReadings> {
     let mut found = Vec::new();
     let far = far_hosts(path);
     let whose = far_names(path, &far);
-    for (side, of) in
-        std::iter::once((String::new(), None)).chain(whose.into_iter().zip(far.into_iter().map(Some)))
-    {
+    for (side, of) in std::iter::once((String::new(), None)).chain(whose.into_iter().zip(far.into_iter().map(Some))) {
         let reading = |round: &RoundOpened| match of {
             None => round.calibration,
             Some(rank) => round.far_calibration_of(rank),
@@ -194,7 +192,10 @@ mod tests {
         let (a, b) = (two_far_hosts(["far", "box"], false), two_far_hosts(["far", "box"], true));
         let found = compared(&[(&a, 0)], &[(&b, 0)]).unwrap().comparison.machine;
         assert_eq!(found.len(), 1, "{found:?}");
-        assert!(found[0].what == "far host box's wake-up round trip" && (found[0].ratio - 2.0).abs() < 1e-9, "{found:?}");
+        assert!(
+            found[0].what == "far host box's wake-up round trip" && (found[0].ratio - 2.0).abs() < 1e-9,
+            "{found:?}"
+        );
         // Another second host is what is compared, and explains nothing away.
         let c = two_far_hosts(["far", "another"], true);
         assert!(compared(&[(&a, 0)], &[(&c, 0)]).unwrap().comparison.machine.is_empty());

@@ -100,7 +100,14 @@ fn parts(paths: &[ScaledPath]) -> Table {
         ("memory", Right),
         ("of t0: CPU", Right),
     ]);
-    Table { title: "As measured: t0 + b B, and what it is taken for".to_owned(), head, rows, notes, together: vec![1, 1, 1, 1, 1, 3], ..Table::default() }
+    Table {
+        title: "As measured: t0 + b B, and what it is taken for".to_owned(),
+        head,
+        rows,
+        notes,
+        together: vec![1, 1, 1, 1, 1, 3],
+        ..Table::default()
+    }
 }
 
 /// `seeds/003`, table 1, with the throughput of the largest message beside (the text above it).
@@ -257,7 +264,10 @@ mod tests {
         }
         assert!(text.contains("A lies outside E's interval") || text.contains("of 5 sizes"), "{text}");
         assert!(text.contains("left out: 1."), "{text}");
-        assert!(!text.contains("NaN") && crate::text::folded(&text, 80).lines().all(|l| l.chars().count() <= 80), "{text}");
+        assert!(
+            !text.contains("NaN") && crate::text::folded(&text, 80).lines().all(|l| l.chars().count() <= 80),
+            "{text}"
+        );
         let markdown = markdown(&[path(6)]);
         assert!(markdown.contains("### Estimated (E) and actual (A)") && markdown.contains("|---:|"), "{markdown}");
     }

@@ -250,7 +250,8 @@ fn each_far_host_is_calibrated(lines: &[serde_json::Value]) {
     let rounds: Vec<_> = lines.iter().filter(|line| line["event"] == "block").collect();
     assert!(!rounds.is_empty());
     for round in rounds {
-        let others = round["other_far_calibrations"].as_array().unwrap_or_else(|| panic!("of the first alone: {round}"));
+        let others =
+            round["other_far_calibrations"].as_array().unwrap_or_else(|| panic!("of the first alone: {round}"));
         assert_eq!((others.len(), &others[0]["rank"]), (1, &2.into()), "{round}");
         for machine in [&round["calibration"], &round["far_calibration"], &others[0]] {
             assert!(machine["wake"].as_f64().is_some_and(|wake| wake > 0.0), "{round}");

@@ -91,7 +91,8 @@ impl Grid {
         let used = self.used();
         let (named, others): (Vec<_>, Vec<_>) = used.iter().copied().partition(|(column, ..)| *column < names);
         // Which group each column is of.
-        let groups: Vec<usize> = together.iter().enumerate().flat_map(|(group, n)| std::iter::repeat_n(group, *n)).collect();
+        let groups: Vec<usize> =
+            together.iter().enumerate().flat_map(|(group, n)| std::iter::repeat_n(group, *n)).collect();
         let group = |column: usize| {
             let at = column - names;
             groups.get(at).copied().unwrap_or(together.len() + at)

@@ -187,7 +187,7 @@ mod tests {
     /// A curve with one dip of this depth, found however deep it is.
     fn dipping(factor: f64) -> Shown {
         let (from, to) = (Edge { below: 59_990, above: 60_000 }, Edge { below: 69_990, above: 70_000 });
-        let factor = Estimate::new(factor, factor * 0.95, factor * 1.05);
+        let factor = Estimate { value: factor, low: factor * 0.95, high: factor * 1.05 };
         let sight = Some(Sight { decades: 0.05, share: 0.05, from: 1, to: 1 << 20 });
         let breaks =
             Breaks { dips: vec![Dip { from, to, factor }], steps: vec![], sensitivity: 0.05, sight, step_share: None };
