@@ -481,7 +481,7 @@ impl PathOpened {
 }
 
 /// A round begins.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "BlockOpened")]
 pub struct RoundOpened {
     /// Path.
@@ -496,9 +496,35 @@ pub struct RoundOpened {
     /// How fast the near side's machine was just then, whatever is measured on it.
     #[serde(skip_serializing_if = "Option::is_none", default, alias = "pace")]
     pub calibration: Option<MachineCalibration>,
-    /// The same of the far side's, where that is another machine.
+    /// The same of the far side's, where that is another machine; of several far hosts, the first one's.
     #[serde(skip_serializing_if = "Option::is_none", default, alias = "far_pace")]
     pub far_calibration: Option<MachineCalibration>,
+    /// The same of the other far hosts, where far processes take several in turn; empty in older files.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub other_far_calibrations: Vec<HostCalibration>,
+}
+
+/// How fast the machine of one of several far hosts was.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HostCalibration {
+    /// Number of the first far process on that host, from 1: the member of this number has the host's name.
+    pub rank: u32,
+    /// What was found.
+    #[serde(flatten)]
+    pub calibration: MachineCalibration,
+}
+
+impl RoundOpened {
+    /// How fast the machine was on which the far process of this number runs, where it is the first of its host and that was looked at.
+    pub fn far_calibration_of(&self, rank: u32) -> Option<MachineCalibration> {
+        let other = || self.other_far_calibrations.iter().find(|of| of.rank == rank).map(|of| of.calibration);
+        self.far_calibration.filter(|_| rank == HostCalibration::FIRST).or_else(other)
+    }
+}
+
+impl HostCalibration {
+    /// Number of the first far process, and so of the first far host.
+    pub const FIRST: u32 = 1;
 }
 
 /// What others than the two sides took of the pinned CPUs during a round.

@@ -9,13 +9,13 @@ use transport::{Ends, Name, OptionSpec, Settings, registry};
 
 use crate::amounts::{FEWEST, LOAD, MIDDLING};
 use crate::event::{
-    Calibration, Event, Figures, PathOpened, PathPlan, Plan, PointEnded, RoundOpened, RoundTaken, Schedule, Trial,
-    Warning, Why,
+    Calibration, Event, Figures, HostCalibration, PathOpened, PathPlan, Plan, PointEnded, RoundOpened, RoundTaken,
+    Schedule, Trial, Warning, Why,
 };
 use crate::figures::Common;
 use crate::flows::turns::{self, Each, Turns};
 use crate::pattern::Facts;
-use crate::session::Party;
+use crate::session::{Calibrations, Party};
 use crate::settled::settled;
 use crate::teller::{RunError, Teller};
 use crate::topology::MemberOpened;
@@ -274,20 +274,23 @@ impl<'a> PathRun<'a> {
 
     /// Begins this round, of `planned` trials, on the connection that was opened for it.
     pub(crate) fn begin(&mut self, round: u32, planned: u32) -> Result<(), RunError> {
-        let (calibration, far_calibration) = self.session.calibration(self.calibration_time());
+        let Calibrations { near: calibration, far } = self.session.calibration(self.calibration_time());
         let can = self.session.capabilities();
         // The far side's machine is calibrated apart where it is another, and the numbers of its CPUs mean other CPUs.
-        let here = far_calibration.is_none() && can.two_ended && !can.virtual_time;
+        let here = far.is_empty() && can.two_ended && !can.virtual_time;
         if let Some(cpu) = self.one_cpu.take().filter(|_| here) {
             self.warn(judge::one_cpu(cpu))?;
         }
+        let (first, other_far_calibrations): (Vec<_>, Vec<_>) =
+            far.into_iter().partition(|of| of.rank == HostCalibration::FIRST);
         self.tell(&Event::Round(RoundOpened {
             path: self.number,
             round,
             at: self.at(),
             planned,
             calibration,
-            far_calibration,
+            far_calibration: first.first().map(|of| of.calibration),
+            other_far_calibrations,
         }))
     }
 

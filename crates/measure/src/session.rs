@@ -6,7 +6,7 @@ use host::{Environment, MachineCalibration, Taken};
 use transport::settings::Effective;
 use transport::{Capabilities, LinkError};
 
-use crate::event::{FlowOpened, LoadOpened};
+use crate::event::{FlowOpened, HostCalibration, LoadOpened};
 use crate::topology::MemberOpened;
 use crate::{TrialReport, TrialSpec};
 
@@ -173,9 +173,18 @@ pub trait Session {
     fn taken(&mut self) -> Option<Taken> {
         None
     }
-    /// The speed of the machine at this moment: the near side's, and the far side's where that is another; each within about `time`. None
-    /// where it can't be measured, or nothing of the path depends on it. Only between trials.
-    fn calibration(&mut self, _time: Duration) -> (Option<MachineCalibration>, Option<MachineCalibration>) {
-        (None, None)
+    /// The speed of the machines at this moment, each within about `time`. None where it can't be measured, or nothing of the path depends on
+    /// it. Only between trials.
+    fn calibration(&mut self, _time: Duration) -> Calibrations {
+        Calibrations::default()
     }
+}
+
+/// The speed of a path's machines at one moment.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Calibrations {
+    /// The near side's.
+    pub near: Option<MachineCalibration>,
+    /// Each far host's, where that is another machine.
+    pub far: Vec<HostCalibration>,
 }

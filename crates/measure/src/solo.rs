@@ -11,7 +11,7 @@ use transport::theory::{Theory, TheoryLink};
 use transport::{AnyLink, Capabilities, End, Name, Patience, Settings, Transport};
 
 use crate::event::PathPlan;
-use crate::session::Party;
+use crate::session::{Calibrations, Party};
 use crate::{Carried, Load, Session, SessionError, TrialReport, TrialSpec, Workspace, near};
 
 /// The session of a transport that is not two-ended.
@@ -132,9 +132,10 @@ impl Session for Solo {
         }
     }
 
-    fn calibration(&mut self, time: Duration) -> (Option<MachineCalibration>, Option<MachineCalibration>) {
+    fn calibration(&mut self, time: Duration) -> Calibrations {
         // A model has no machine.
-        (matches!(self.link, Ends::Copy(..)).then(|| MachineCalibration::here(None, time)).flatten(), None)
+        let near = matches!(self.link, Ends::Copy(..)).then(|| MachineCalibration::here(None, time)).flatten();
+        Calibrations { near, far: Vec::new() }
     }
 
     fn taken(&mut self) -> Option<Taken> {

@@ -29,7 +29,7 @@ mod smooth;
 mod summary;
 pub mod sweep;
 
-pub use breaks::{Break, Breaks, Dip, Edge, Fact, Fate, Knob, Sight, Step, Suspect, fate, suspects};
+pub use breaks::{Break, Breaks, Dip, Edge, Fact, Fate, Knob, Sight, Step, Suspect, counterpart, fate, suspects};
 pub use compare::is_vague;
 pub use compare::{
     BetweenRuns, Circumstances, Compared, Comparison, Disturbed, Disturber, EveryRound, Finding, History,

@@ -2,7 +2,7 @@
 
 mod noisy;
 
-use model::{Break, Breaks, Estimate};
+use model::{Break, Breaks, CurvePoint, Estimate, fate};
 use noisy::{Noisy, sizes};
 
 /// As the evaluator leaves a curve: 0.045 decades between sizes, and edges bisected to 0.4%.
@@ -293,4 +293,59 @@ fn a_size_whose_rounds_lie_at_two_levels_is_no_dip_and_one_that_is_slow_in_all_i
         of_all += u64::from(breaks(&|_| true).dips.len() == 1);
     }
     assert!(of_two <= 3 && of_all >= 97, "{of_two} of two levels, {of_all} of one");
+}
+
+/// Of measurements that differ by nothing, those in which the first shows a break and the second is said to show another one or none: how many
+/// of how many.
+fn blamed(runs: u64, noise: f64, time: impl Fn(f64) -> f64) -> (u64, u64) {
+    let sizes = sizes(8e6, 155);
+    let measured = |seed: u64| -> Vec<CurvePoint> {
+        let mut noisy = Noisy::new(seed);
+        noisy.own = noise;
+        noisy.curve(&sizes, &time)
+    };
+    let (mut wrong, mut all) = (0, 0);
+    for seed in 0..runs {
+        let control = Breaks::of(&measured(seed));
+        let after = measured(seed + 100_000);
+        let breaks = Breaks::of(&after);
+        for found in control.all() {
+            all += 1;
+            wrong += u64::from(fate(&found, &control, &breaks, &after).differs());
+        }
+    }
+    (wrong, all)
+}
+
+/// A knob that does nothing is not behind a break that one measurement in two or three misses.
+#[test]
+fn what_makes_no_difference_is_not_said_to_make_one() {
+    let base = |x: f64| 10e-6 + 2e-10 * x;
+    let dip = |x: f64| if (30_000.0..48_000.0).contains(&x) { 1.25 } else { 1.0 };
+    let step = |x: f64| if x >= 30_000.0 { 1.25 } else { 1.0 };
+    for (what, noise, (wrong, all)) in [
+        ("dip", 0.06, blamed(100, 0.06, |x| base(x) * dip(x))),
+        ("step", 0.06, blamed(100, 0.06, |x| base(x) * step(x))),
+    ] {
+        println!("{what} under {noise}: {wrong} of {all}");
+        assert!(all > 30 && wrong * 100 <= all, "{what} under {noise}: {wrong} of {all}");
+    }
+}
+
+/// A knob that ends a break is found to.
+#[test]
+fn what_ends_a_break_is_found_to_end_it() {
+    let sizes = sizes(8e6, 155);
+    let (mut gone, mut all) = (0, 0);
+    for seed in 0..100 {
+        let chasm = |x: f64| if (30_000.0..48_000.0).contains(&x) { 1.3 } else { 1.0 };
+        let control = Breaks::of(&Noisy::new(seed).curve(&sizes, |x| (10e-6 + 2e-10 * x) * chasm(x)));
+        let after = Noisy::new(seed + 100_000).curve(&sizes, |x| 10e-6 + 2e-10 * x);
+        let breaks = Breaks::of(&after);
+        for found in control.all() {
+            all += 1;
+            gone += u64::from(fate(&found, &control, &breaks, &after) == model::Fate::Gone);
+        }
+    }
+    assert!(all >= 95 && gone * 100 >= all * 97, "{gone} of {all}");
 }

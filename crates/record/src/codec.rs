@@ -307,7 +307,9 @@ fn cut(mut message: String) -> String {
 
 #[cfg(test)]
 mod tests {
+    use host::MachineCalibration;
     use measure::FlowReport;
+    use measure::event::{HostCalibration, RoundOpened};
     use measure::topology::{MemberOpened, Role};
 
     use super::*;
@@ -400,11 +402,43 @@ mod tests {
         measure::event::PathOpened { members: vec![member], ..opened }
     }
 
+    /// A round for which three machines were calibrated.
+    fn over_two_far_hosts() -> RoundOpened {
+        let reading = |wake| MachineCalibration { wake, line: (wake > 2e-5).then_some(1e-7), copy: 1e-6 };
+        RoundOpened {
+            round: 3,
+            calibration: Some(reading(1e-5)),
+            far_calibration: Some(reading(2e-5)),
+            other_far_calibrations: vec![HostCalibration { rank: 2, calibration: reading(3e-5) }],
+            ..RoundOpened::default()
+        }
+    }
+
+    /// What older versions wrote, and what they read of today's: the first far host's alone, by the same name.
+    #[test]
+    fn a_round_keeps_the_first_far_hosts_calibration_under_its_old_name() {
+        let round = over_two_far_hosts();
+        let mut text = serde_json::to_value(&round).unwrap();
+        assert_eq!(text["far_calibration"]["wake"], 2e-5);
+        assert_eq!(
+            (&text["other_far_calibrations"][0]["rank"], &text["other_far_calibrations"][0]["wake"]),
+            (&2.into(), &3e-5.into())
+        );
+        text.as_object_mut().unwrap().remove("other_far_calibrations");
+        let older: RoundOpened = serde_json::from_value(text).unwrap();
+        assert_eq!(older, RoundOpened { other_far_calibrations: Vec::new(), ..round.clone() });
+        assert_eq!(
+            [1, 2, 3].map(|rank| round.far_calibration_of(rank).map(|c| c.wake)),
+            [Some(2e-5), Some(3e-5), None]
+        );
+    }
+
     /// Both ways of writing (all fields, and those with something to say) and both of reading give the same.
     #[test]
     fn every_event_reads_back_as_it_was_from_either_way_of_writing() {
         let mut events = sample::events();
         events.extend([Event::Trial(full()), Event::Sustained(full()), Event::Path(with_a_member())]);
+        events.push(Event::Round(over_two_far_hosts()));
         for event in events {
             let whole = serde_json::to_vec(&event).unwrap();
             let mut lean = Vec::new();

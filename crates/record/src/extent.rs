@@ -91,14 +91,7 @@ mod tests {
         let mut shares = vec![extent.share()];
         let trial = Event::Trial(sample::trial(0, 0, 0.0, 64, 1e-5));
         for round in 0..4 {
-            extent.event(&Event::Round(RoundOpened {
-                path: 0,
-                round,
-                at: 0.0,
-                planned: 5,
-                calibration: None,
-                far_calibration: None,
-            }));
+            extent.event(&Event::Round(RoundOpened { path: 0, round, at: 0.0, planned: 5, ..RoundOpened::default() }));
             for _ in 0..5 {
                 extent.event(&trial);
                 shares.push(extent.share());

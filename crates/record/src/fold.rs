@@ -99,7 +99,9 @@ impl Fold {
                 Ok(i) => file.paths[i].opened = opened,
                 Err(i) => file.paths.insert(i, PathRun::new(opened)),
             },
-            Event::Round(round) => {
+            Event::Round(mut round) => {
+                // No path has more far processes.
+                round.other_far_calibrations.truncate(measure::flows::MOST as usize);
                 if let Ok(i) = place(&file.paths, round.path) {
                     file.paths[i].rounds.push(round);
                 }

@@ -1,7 +1,11 @@
 //! The circumstances of a path for comparisons: the machines' calibration and what other programs took of the CPUs; and whether two runs
 //! were on the same machines.
 
+use std::collections::BTreeSet;
+
 use host::{Environment, Taken};
+use measure::event::{HostCalibration, RoundOpened};
+use measure::topology::{MemberOpened, Role};
 use model::{Circumstances, MachineReadings};
 use transport::Ends;
 
@@ -26,8 +30,14 @@ impl RunFile {
 
 fn calibrations(path: &PathRun) -> Vec<MachineReadings> {
     let mut found = Vec::new();
-    for (side, of) in [("", false), ("far side's ", true)] {
-        let readings = || path.rounds.iter().filter_map(|b| if of { b.far_calibration } else { b.calibration });
+    let far = far_hosts(path);
+    let whose = far_names(path, &far);
+    for (side, of) in std::iter::once((String::new(), None)).chain(whose.into_iter().zip(far.into_iter().map(Some))) {
+        let reading = |round: &RoundOpened| match of {
+            None => round.calibration,
+            Some(rank) => round.far_calibration_of(rank),
+        };
+        let readings = || path.rounds.iter().filter_map(reading);
         let mut add = |what: &str, seconds: Vec<f64>| {
             if !seconds.is_empty() {
                 found.push(MachineReadings { what: format!("{side}{what}"), seconds });
@@ -43,6 +53,41 @@ fn calibrations(path: &PathRun) -> Vec<MachineReadings> {
     found
 }
 
+/// The far hosts of a path, each by the number of its first far process; at least the first. They are told apart by their names, and where
+/// these are alike by what each said of its machine.
+fn far_hosts(path: &PathRun) -> Vec<u32> {
+    let mut named: Vec<&MemberOpened> = Vec::new();
+    let far = path.opened.members.iter().filter(|one| one.role == Role::Far);
+    // No path has more; a file may.
+    for one in far.take(measure::flows::MOST as usize) {
+        if named.iter().all(|other| other.host != one.host) {
+            named.push(one);
+        }
+    }
+    let named = named.into_iter().map(|one| one.rank);
+    let read = path.rounds.iter().flat_map(|round| &round.other_far_calibrations).map(|of| of.rank);
+    let all: BTreeSet<u32> = std::iter::once(HostCalibration::FIRST).chain(named).chain(read).collect();
+    all.into_iter().collect()
+}
+
+/// Whose yardsticks those of each of these far hosts are: of one host the far side's, of several each host's by its name, and by its number
+/// among them where it has no name of its own.
+fn far_names(path: &PathRun, hosts: &[u32]) -> Vec<String> {
+    if hosts.len() == 1 {
+        return vec!["far side's ".to_owned()];
+    }
+    let names: Vec<&str> = hosts.iter().map(|rank| far_member(path, *rank).map_or("", |one| &one.host)).collect();
+    let whose = |(number, name): (usize, &&str)| match names.iter().filter(|other| *other == name).count() {
+        1 if !name.is_empty() => format!("far host {name}'s "),
+        _ => format!("far host {number}'s "),
+    };
+    (1..).zip(&names).map(whose).collect()
+}
+
+fn far_member(path: &PathRun, rank: u32) -> Option<&MemberOpened> {
+    path.opened.members.iter().find(|one| one.role == Role::Far && one.rank == rank)
+}
+
 /// Whether all were measured between the same machines, on the same CPUs with the same settings: only then is a difference of their
 /// calibration a change of their speed.
 pub fn same_machines<'a>(runs: impl IntoIterator<Item = (&'a RunFile, &'a PathRun)>) -> bool {
@@ -50,7 +95,16 @@ pub fn same_machines<'a>(runs: impl IntoIterator<Item = (&'a RunFile, &'a PathRu
         let words = [&e.cpu, &e.governor, &e.clock_source, &e.hypervisor].map(Clone::clone);
         (e.hostname.clone(), e.kernel.clone(), words, e.cpus.clone(), e.pinned)
     };
-    let mut all = runs.into_iter().map(|(run, path)| (one(&run.run.near), path.opened.far.as_ref().map(one)));
+    // A member tells its environment where that differs from the path's far side's.
+    let far = |path: &PathRun| {
+        let of = |rank: u32| {
+            let member = far_member(path, rank).filter(|_| rank != HostCalibration::FIRST);
+            let seen = member.and_then(|one| one.environment.as_deref()).or(path.opened.far.as_ref());
+            (seen.map(one), member.map(|one| one.cpus.clone()))
+        };
+        far_hosts(path).into_iter().map(of).collect::<Vec<_>>()
+    };
+    let mut all = runs.into_iter().map(|(run, path)| (one(&run.run.near), far(path)));
     let Some(first) = all.next() else { return true };
     all.all(|other| other == first)
 }
@@ -65,6 +119,7 @@ fn started(text: &str) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::sample;
+    use crate::sides::compared;
 
     #[test]
     fn readings_are_those_of_the_rounds_and_a_copy_wakes_nobody() {
@@ -83,6 +138,67 @@ mod tests {
         assert_eq!(found.iter().map(|p| p.seconds.len()).collect::<Vec<_>>(), [rounds, rounds - 1, rounds]);
         file.paths[0].opened.transport = transport::memcpy::NAME;
         assert_eq!(file.circumstances(0).calibrations.len(), 1);
+    }
+
+    /// A run of two pairs over two far hosts of these names, the second of which takes twice as long to wake up where it `slows`.
+    fn two_far_hosts(names: [&str; 2], slows: bool) -> RunFile {
+        let mut file = sample::file();
+        let path = &mut file.paths[0];
+        let far = path.opened.far.clone().unwrap();
+        path.opened.members = (1..)
+            .zip(names)
+            .map(|(rank, name)| {
+                let seen = Environment { hostname: name.into(), ..far.clone() };
+                let one = MemberOpened { role: Role::Far, rank, cpus: vec![rank], ..MemberOpened::default() };
+                one.seeing(Some(&seen), Some(&far))
+            })
+            .collect();
+        for round in &mut path.rounds {
+            let reading = |wake| host::MachineCalibration { wake, line: None, copy: 1e-6 };
+            round.calibration = Some(reading(1e-5));
+            round.far_calibration = Some(reading(2e-5));
+            let calibration = reading(if slows { 6e-5 } else { 3e-5 });
+            round.other_far_calibrations = vec![HostCalibration { rank: 2, calibration }];
+        }
+        file
+    }
+
+    #[test]
+    fn each_of_several_far_hosts_has_yardsticks_under_its_own_name() {
+        let wakes = |file: &RunFile| -> Vec<(String, f64)> {
+            let all = file.circumstances(0).calibrations.into_iter();
+            all.filter(|r| r.what.ends_with("wake-up round trip")).map(|r| (r.what, r.seconds[0])).collect()
+        };
+        let of = |text: &str| format!("{text}wake-up round trip");
+        assert_eq!(
+            wakes(&two_far_hosts(["far", "box"], false)),
+            [(of(""), 1e-5), (of("far host far's "), 2e-5), (of("far host box's "), 3e-5)]
+        );
+        assert_eq!(
+            wakes(&two_far_hosts(["box", "box"], false)),
+            [(of(""), 1e-5), (of("far host 1's "), 2e-5), (of("far host 2's "), 3e-5)],
+            "hosts whose names are alike"
+        );
+        // What an older version wrote of them: the first one's alone, which has the same name.
+        let mut older = two_far_hosts(["far", "box"], false);
+        older.paths[0].rounds.iter_mut().for_each(|round| round.other_far_calibrations.clear());
+        assert_eq!(wakes(&older), [(of(""), 1e-5), (of("far host far's "), 2e-5)]);
+        older.paths[0].opened.members.clear();
+        assert_eq!(wakes(&older), [(of(""), 1e-5), (of("far side's "), 2e-5)]);
+    }
+
+    #[test]
+    fn a_far_host_beyond_the_first_that_slowed_down_is_the_machine_that_moved() {
+        let (a, b) = (two_far_hosts(["far", "box"], false), two_far_hosts(["far", "box"], true));
+        let found = compared(&[(&a, 0)], &[(&b, 0)]).unwrap().comparison.machine;
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(
+            found[0].what == "far host box's wake-up round trip" && (found[0].ratio - 2.0).abs() < 1e-9,
+            "{found:?}"
+        );
+        // Another second host is what is compared, and explains nothing away.
+        let c = two_far_hosts(["far", "another"], true);
+        assert!(compared(&[(&a, 0)], &[(&c, 0)]).unwrap().comparison.machine.is_empty());
     }
 
     #[test]

@@ -125,14 +125,7 @@ pub fn events() -> Vec<Event> {
                 events.push(Event::Path(opened(1, kinds[1])));
             }
             let at = f64::from(round) + 0.5 * f64::from(path);
-            events.push(Event::Round(RoundOpened {
-                path,
-                round,
-                at,
-                planned: 4,
-                calibration: None,
-                far_calibration: None,
-            }));
+            events.push(Event::Round(RoundOpened { path, round, at, planned: 4, ..RoundOpened::default() }));
             for (i, size) in sizes.into_iter().enumerate().filter(|(i, _)| round < 2 || i % 2 == round as usize % 2) {
                 let noise = 1.0 + 0.013 * f64::from((round * 7 + i as u32 * 3 + path) % 5);
                 let seconds = (9.1e-6 + size as f64 / 4.7e9) * noise / f64::from(path + 1);

@@ -15,7 +15,7 @@ pub enum Quantity {
     PerSecond,
     /// Quality improvements a second: ticks at 1, 2, 5 of a decade.
     Quips,
-    /// Seconds since a soak's start: linear.
+    /// Seconds since a run's start: linear.
     Moment,
     /// Flows that load a path: linear, whole numbers.
     Flows,

@@ -100,7 +100,14 @@ fn parts(paths: &[ScaledPath]) -> Table {
         ("memory", Right),
         ("of t0: CPU", Right),
     ]);
-    Table { title: "As measured: t0 + b B, and what it is taken for".to_owned(), head, rows, notes }
+    Table {
+        title: "As measured: t0 + b B, and what it is taken for".to_owned(),
+        head,
+        rows,
+        notes,
+        together: vec![1, 1, 1, 1, 1, 3],
+        ..Table::default()
+    }
 }
 
 /// `seeds/003`, table 1, with the throughput of the largest message beside (the text above it).
@@ -158,7 +165,7 @@ fn lines(paths: &[ScaledPath]) -> Table {
         true => "Estimated (E) and actual (A) latency t0 + b B",
         false => "Estimated (E) latency t0 + b B",
     };
-    Table { title: title.to_owned(), head, rows, notes }
+    Table { title: title.to_owned(), head, rows, notes, names: 2, together: vec![2, 3] }
 }
 
 /// Whether the measurement lies within the estimate, in words.
@@ -194,7 +201,7 @@ fn by_size(p: &ScaledPath) -> Table {
     let rows = rows.collect();
     let head =
         sheet::head(&[("size", Right), ("E", Left), ("A", Left), ("E/A - 1", Right), ("A in E's interval", Left)]);
-    Table { title: format!("{}, size by size", p.name), head, rows, notes: vec![] }
+    Table { title: format!("{}, size by size", p.name), head, rows, ..Table::default() }
 }
 
 /// Bits a second of a message of this size that takes so long.
@@ -257,7 +264,10 @@ mod tests {
         }
         assert!(text.contains("A lies outside E's interval") || text.contains("of 5 sizes"), "{text}");
         assert!(text.contains("left out: 1."), "{text}");
-        assert!(!text.contains("NaN") && text.lines().all(|l| l.chars().count() <= 120), "{text}");
+        assert!(
+            !text.contains("NaN") && crate::text::folded(&text, 80).lines().all(|l| l.chars().count() <= 80),
+            "{text}"
+        );
         let markdown = markdown(&[path(6)]);
         assert!(markdown.contains("### Estimated (E) and actual (A)") && markdown.contains("|---:|"), "{markdown}");
     }

@@ -144,7 +144,7 @@ fn startup(what: &str, layers: &[&Layer]) -> Vec<Table> {
             ("misfit", Right),
         ]);
         let title = format!("Start-up and per-byte cost, {which}: least squares of {what}");
-        Table { title, head, rows: layers.iter().map(row).collect(), notes: vec![] }
+        Table { title, head, rows: layers.iter().map(row).collect(), ..Table::default() }
     };
     match layers {
         [] => vec![],
@@ -180,7 +180,7 @@ fn bandwidth(title: String, layers: &[&Layer]) -> Option<Table> {
         ("measured N(0.5)", Right),
         ("misfit", Right),
     ]);
-    (!rows.is_empty()).then_some(Table { title, head, rows, notes })
+    (!rows.is_empty()).then_some(Table { title, head, rows, notes, ..Table::default() })
 }
 
 /// A figure of throughput; none where sends followed a schedule.
@@ -209,7 +209,7 @@ fn tuned(pattern: Pattern, layers: &[&Layer]) -> Option<Table> {
     titles.extend([("latency", Right), ("time", Left)]);
     let what = if any { "Highest throughput and latency" } else { "Latency" };
     let title = format!("{what}: {}", pattern.name());
-    (!rows.is_empty()).then(|| Table { title, head: sheet::head(&titles), rows, notes: vec![] })
+    (!rows.is_empty()).then(|| Table { title, head: sheet::head(&titles), rows, ..Table::default() })
 }
 
 pub(crate) fn misfit(m: &model::Misfit) -> String {
@@ -264,9 +264,9 @@ mod tests {
         // The table of bursts comes before that of round trips.
         assert_eq!(found[3].rows[3][1], estimate(fits.bandwidth.expect("a curve").r_max, Kind::BitsPerSecond));
         let text = text(&all);
-        // As a terminal of 80 columns shows it: titles are prose. An interval whose ends have different units takes a few columns more.
+        // As a terminal of 80 columns shows it: titles are prose.
         let shown = crate::text::folded(&text, 80);
-        assert!(!text.contains("NaN") && shown.lines().all(|l| l.chars().count() <= 84), "{shown}");
+        assert!(!text.contains("NaN") && shown.lines().all(|l| l.chars().count() <= 80), "{shown}");
         let markdown = markdown(&all);
         assert!(markdown.contains("| tcp | RTT/2 |") && markdown.contains("|---:|"), "{markdown}");
     }
@@ -300,7 +300,14 @@ mod tests {
         let summary = Analysis::of(&runs[1].1).summary(0).cloned().unwrap();
         assert_eq!(table.rows[0][1], estimate(summary.max_throughput, Kind::BitsPerSecond));
         assert_eq!(table.rows[0][2], estimate(summary.latency, Kind::Seconds));
-        assert!(text(&layers(&runs)).contains("socket buffers across") && table.notes.is_empty());
+        let text = text(&layers(&runs));
+        assert!(text.contains("socket buffers across") && table.notes.is_empty());
+        // Three buffers are wider than a terminal: all of them stay, each beside its latency.
+        let shown = crate::text::folded(&text, 80);
+        assert!(shown.lines().all(|l| l.chars().count() <= 80), "{shown}");
+        let heads: Vec<&str> = shown.lines().filter(|l| l.starts_with("segment ")).collect();
+        assert!(heads.len() == 2 && heads.iter().all(|l| l.matches("buffer").count() == l.matches("latency").count()));
+        assert_eq!(heads.iter().map(|l| l.matches("buffer").count()).sum::<usize>(), 3, "{shown}");
     }
 
     #[test]

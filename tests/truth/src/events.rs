@@ -45,14 +45,7 @@ pub fn events(world: &World, shape: &Shape, trials: &[Taken], long: &[Taken], se
             opened = Some(t.round);
             let planned = shape.sizes.len() as u32;
             // Round 0 is the survey, which a synthetic run has not.
-            let round = RoundOpened {
-                path: 0,
-                round: t.round + 1,
-                at: t.at,
-                planned,
-                calibration: None,
-                far_calibration: None,
-            };
+            let round = RoundOpened { path: 0, round: t.round + 1, at: t.at, planned, ..RoundOpened::default() };
             events.push(Event::Round(round));
         }
         events.push(Event::Trial(trial(t)));

@@ -24,7 +24,7 @@ mod shared;
 mod sight;
 mod suspects;
 
-pub use fate::{Fate, fate};
+pub use fate::{Fate, counterpart, fate};
 pub use suspects::{Fact, Knob, Suspect, suspects};
 
 use schemars::JsonSchema;

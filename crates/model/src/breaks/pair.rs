@@ -7,7 +7,7 @@ use super::growth::surprise_at;
 use super::jump::{Jump, sides};
 use super::rough::Rough;
 use super::shared;
-use super::{Dip, Step};
+use super::{Break, Dip, Edge, Step};
 use crate::Estimate;
 
 /// A dip is no wider than this, as a logarithm of size (a decade): two edges farther apart are two steps.
@@ -51,6 +51,24 @@ pub(super) fn pair(rough: &Rough, jumps: &[Jump]) -> (Vec<Dip>, Vec<Step>) {
         });
     dips.sort_by_key(|d| d.from.above);
     (dips, steps.collect())
+}
+
+/// How many times as long messages take at the edges of a break of another curve, as far as this one tells, whether it has a break there or
+/// not. None where it has no size beside an edge, or none within a dip.
+pub(super) fn depth_at(rough: &Rough, of: &Break) -> Option<Estimate> {
+    let jump = |edge: &Edge| {
+        let before = rough.places.partition_point(|p| p.size <= edge.below).checked_sub(1)?;
+        let after = rough.places.partition_point(|p| p.size < edge.above);
+        let there = after > before && after < rough.places.len();
+        there.then(|| Jump { between: (before, after), height: rough.excess(before, after) })
+    };
+    let jumps = of.edges().iter().map(jump).collect::<Option<Vec<Jump>>>()?;
+    let heights: Vec<(f64, StandardError)> = (0..jumps.len()).map(|i| height(rough, &jumps, i)).collect();
+    match (&jumps[..], &heights[..]) {
+        ([up, down], [rise, fall]) if up.between.1 <= down.between.0 => Some(depth(*rise, *fall)),
+        ([jump], [one]) => Some(estimate(one.0, with_levels(rough, jump, one.1))),
+        _ => None,
+    }
 }
 
 /// The mean of both edges' heights; where they differ by more than their errors, the interval holds both.

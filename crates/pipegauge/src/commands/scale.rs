@@ -79,7 +79,7 @@ pub fn scale(flags: &ScaleFlags, json: bool) -> Result<Exit> {
         out::json(&ScaleDocument::new(found, missed, exit.code()))?;
     } else {
         let missed: String = missed.iter().map(|m| format!("{}\n", plain(m))).collect();
-        out::text(&format!("{}{missed}", scaled::text(&found)))?;
+        out::text(&report::text::folded(&format!("{}{missed}", scaled::text(&found)), out::prose()))?;
     }
     Ok(exit)
 }

@@ -5,6 +5,7 @@ use std::net::Ipv4Addr;
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 
+use super::sysctl::Sysctl;
 use crate::flags::LabFlags;
 
 /// Most hosts: their addresses fit one /24.
@@ -38,8 +39,8 @@ pub struct Lab {
     pub mtu: Option<u32>,
     /// Offloads that are switched, each on or off.
     pub offloads: Vec<(String, bool)>,
-    /// Settings of each host's network, by name.
-    pub sysctls: Vec<(String, String)>,
+    /// Settings of each host's network, and their values.
+    pub sysctls: Vec<(Sysctl, String)>,
 }
 
 /// A command with its words.
@@ -144,7 +145,7 @@ impl Lab {
         ends.iter().for_each(|(host, link)| step(&format!("ip -n {host} link set {link} up")));
         for host in &hosts {
             all.extend(self.sysctls.iter().map(|(name, value)| {
-                let file = sysctl_file(name);
+                let file = name.file();
                 let words = ["ip", "netns", "exec", host, "sh", "-c", SET, "sh", value, &file];
                 words.map(str::to_owned).to_vec()
             }));
@@ -164,10 +165,10 @@ impl Lab {
 const SET: &str = "printf %s \"$1\" > \"$2\"";
 
 /// The setting that a step makes, and its value, where it makes one.
-pub fn as_sysctl(step: &[String]) -> Option<(String, &str)> {
+pub fn as_sysctl(step: &[String]) -> Option<(Sysctl, &str)> {
     let [.., set, _, value, file] = step else { return None };
     (set == SET).then_some(())?;
-    Some((file.strip_prefix("/proc/sys/")?.replace('/', "."), value))
+    Some((Sysctl::of_file(file)?, value))
 }
 
 /// Whether an offload may be called so: a word that is no flag of ethtool.
@@ -176,27 +177,15 @@ pub fn is_offload(name: &str) -> bool {
     !name.is_empty() && !name.starts_with('-') && name.chars().all(known)
 }
 
-/// Whether a setting of the network may be called so, apart by dots: no part of it leads elsewhere in `/proc/sys`.
-pub fn is_sysctl(name: &str) -> bool {
-    let part =
-        |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
-    name.starts_with("net.") && name.split('.').all(part)
-}
-
-/// The file of such a setting.
-pub fn sysctl_file(name: &str) -> String {
-    format!("/proc/sys/{}", name.replace('.', "/"))
-}
-
 /// A setting of the network, `net.ipv4.tcp_sack=0`: one that each namespace has of its own.
-fn sysctl(text: &str) -> Result<(String, String)> {
+fn sysctl(text: &str) -> Result<(Sysctl, String)> {
     let (name, value) = text.split_once('=').unwrap_or((text, ""));
-    if value.trim().is_empty() || !is_sysctl(name) {
-        bail!(
+    match Sysctl::of(name) {
+        Some(name) if !value.trim().is_empty() => Ok((name, value.trim().to_owned())),
+        _ => bail!(
             "--sysctl {text}: write net.NAME=VALUE, as sysctl does (net.ipv4.tcp_sack=0); only settings of the network are a host's own"
-        );
+        ),
     }
-    Ok((name.to_owned(), value.trim().to_owned()))
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ pub mod sides;
 mod soak;
 pub mod stays;
 pub mod sweep;
+pub mod sysctl;
 pub mod system;
 #[cfg(test)]
 pub mod typed;

@@ -48,8 +48,11 @@ pub struct Explained {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub planned: Vec<Planned>,
-    /// What became of it with each knob moved.
+    /// What became of it with each knob moved, against what it was when it was measured again as before.
     pub tested: Vec<Tested>,
+    /// What became of it when it was measured once more as before, after all knobs; none where none seemed to make a difference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub once_more: Option<Fate>,
     /// Knobs that this path does not have, each with why; or why none can be moved.
     pub fixed: Vec<String>,
     /// What follows, in words.

@@ -21,7 +21,7 @@ pub struct SweepFlags {
     #[arg(long)]
     pub lab: bool,
     /// Change settings of this system for the axes system.mtu:INTERFACE, system.offloads:INTERFACE, system.offload.NAME:INTERFACE and
-    /// system.sysctl:net.NAME. Without it the sweep says what it would change, from what to what. Each is put back at the end; after SIGKILL by
+    /// system.sysctl:net.NAME (net/ipv4/conf/eth0.100/rp_filter where a part has a dot, as sysctl has it). Without it the sweep says what it would change, from what to what. Each is put back at the end; after SIGKILL by
     /// the next `pipegauge sweep` or `pipegauge doctor`
     #[arg(long, conflicts_with = "show")]
     pub change_system: bool,

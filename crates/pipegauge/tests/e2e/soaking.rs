@@ -147,6 +147,36 @@ fn every_reader_knows_what_to_do_with_a_soak() {
     dir.run(&["plot", "s.run.jsonl", "x.run.jsonl", "--graph", "throughput", "-o", "no.svg"]).refuses(&["soak"]);
 }
 
+/// Lines, the sentence of the worst interval and the export count the time from one moment, the run's start: opening and warming up take 12 ms
+/// of the modelled link's clock, which an interval's line would be off by.
+#[test]
+fn an_interval_has_one_moment_wherever_it_is_told() {
+    let dir = Scratch::new();
+    let soak = ["run", "theory", "--duration", "2s", "--every", "100ms", "--sizes", "64,4KiB", "-o", "x.run.jsonl"];
+    let said = dir.run(&[&soak[..], &["--theory", "latency=100us,noise=1%", "--pin", "none", "--no-html"]].concat());
+    assert!(said.measured(), "{said}");
+    let lines = said.out.lines().skip(1).take_while(|line| !line.is_empty());
+    let mut told: Vec<String> = lines.map(|line| line.split(" s ").next().unwrap().trim().to_owned()).collect();
+    let csv = dir.run(&["export", "x.run.jsonl", "--format", "csv"]).out;
+    let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.trim_end().split(',').collect()).collect();
+    let column = |name: &str| rows[0].iter().position(|n| *n == name).unwrap();
+    let (number, at) = (column("interval"), column("at_s"));
+    let moments: Vec<(&str, f64)> = rows[1..].iter().map(|row| (row[number], row[at].parse().unwrap())).collect();
+    let mut exported: Vec<String> = moments.iter().map(|(_, at)| format!("{at:.2}")).collect();
+    told.sort();
+    exported.sort();
+    assert_eq!((told.len(), &told), (40, &exported));
+    assert_ne!(told[0], "0.00", "what comes before the first interval takes time of the run");
+    let worst: Vec<&str> = said.out.lines().filter(|line| line.contains("the worst interval is number")).collect();
+    assert_eq!(worst.len(), 2, "{said}");
+    for sentence in worst {
+        let (_, words) = sentence.split_once("number ").unwrap();
+        let (number, words) = words.split_once(", at ").unwrap();
+        let at = words.split(" s").next().unwrap();
+        assert!(moments.iter().any(|(n, moment)| *n == number && format!("{moment:.1}") == at), "{sentence}\n{csv}");
+    }
+}
+
 #[test]
 fn what_does_not_go_with_a_soak_is_refused() {
     let dir = Scratch::new();

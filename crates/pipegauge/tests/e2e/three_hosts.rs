@@ -228,6 +228,10 @@ fn far_processes_are_spread_over_several_hosts() {
     assert_eq!(trial["flows"]["each"].as_array().map(Vec::len), Some(3));
     let shown = dir.run(&["show", "pairs.run.jsonl"]);
     assert!(shown.out.contains("to pg-near, pg-far"), "{shown}");
+    each_far_host_is_calibrated(&lines);
+    if said.measured() {
+        the_far_host_that_moved_is_named(&dir, &lines);
+    }
     // A near side on a third host reaches them likewise.
     let near =
         [&["--near", far[0].as_str()][..], &peers, &["--peer-address", "127.0.0.1", "--peer-address", LINKED[1]]]
@@ -236,7 +240,44 @@ fn far_processes_are_spread_over_several_hosts() {
         [&["run", "tcp", "--pairs", "2", "-o", "near.run.jsonl", "--no-html", "--quiet"][..], &near, &short].concat();
     let said = Running::start(hosts.led_here(&dir, &args)).end();
     assert!(said.measured() || never_at_once(&said.err), "{said}");
-    assert_eq!(hosts_of(&lines_of(&dir, "near.run.jsonl"), "far"), HOSTNAMES);
+    let lines = lines_of(&dir, "near.run.jsonl");
+    assert_eq!(hosts_of(&lines, "far"), HOSTNAMES);
+    each_far_host_is_calibrated(&lines);
+}
+
+/// Each round of the events has a calibration of its near host's machine and of both far ones'.
+fn each_far_host_is_calibrated(lines: &[serde_json::Value]) {
+    let rounds: Vec<_> = lines.iter().filter(|line| line["event"] == "block").collect();
+    assert!(!rounds.is_empty());
+    for round in rounds {
+        let others =
+            round["other_far_calibrations"].as_array().unwrap_or_else(|| panic!("of the first alone: {round}"));
+        assert_eq!((others.len(), &others[0]["rank"]), (1, &2.into()), "{round}");
+        for machine in [&round["calibration"], &round["far_calibration"], &others[0]] {
+            assert!(machine["wake"].as_f64().is_some_and(|wake| wake > 0.0), "{round}");
+        }
+    }
+}
+
+/// Of two runs that differ in the calibration of the second far host alone, `compare` names that host.
+fn the_far_host_that_moved_is_named(dir: &Scratch, lines: &[serde_json::Value]) {
+    for (file, wake) in [("was.run.jsonl", 3e-5), ("moved.run.jsonl", 9e-5)] {
+        let steady = |line: &serde_json::Value| {
+            let mut line = line.clone();
+            if line["event"] == "block" {
+                let machine = |wake: f64| serde_json::json!({"wake": wake, "copy": 1e-6});
+                line["calibration"] = machine(1e-5);
+                line["far_calibration"] = machine(2e-5);
+                line["other_far_calibrations"] = serde_json::json!([{"rank": 2, "wake": wake, "copy": 1e-6}]);
+            }
+            format!("{line}\n")
+        };
+        std::fs::write(dir.path(file), lines.iter().map(steady).collect::<String>()).unwrap();
+    }
+    let compared = dir.run(&["compare", "was.run.jsonl", "moved.run.jsonl"]);
+    let said = compared.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("far host pg-far's wake-up round trip"), "{compared}");
+    assert!(!said.contains("far host pg-near's") && !said.contains("far side's"), "{compared}");
 }
 
 #[test]

@@ -119,8 +119,7 @@ pub fn np_from(text: &str, source: &Source) -> Result<Vec<Event>, ImportError> {
             round: ROUND,
             at: 0.0,
             planned: trials.len().try_into().unwrap_or(u32::MAX),
-            calibration: None,
-            far_calibration: None,
+            ..RoundOpened::default()
         }),
     ];
     events.extend(trials.into_iter().map(Event::Trial));

@@ -325,9 +325,13 @@ impl Control {
         }
     }
 
-    /// How fast the far side's machine is just now; it looks for about `time`.
-    pub(crate) fn calibration(&mut self, time: Duration) -> Result<Option<MachineCalibration>, MeetError> {
-        self.ask(&Ask::Calibrate { time: time.as_secs_f64() })?;
+    /// Has the far side look how fast its machine is just now, for about `time`; [`Control::calibrated`] must follow.
+    pub(crate) fn calibrate(&mut self, time: Duration) -> Result<(), MeetError> {
+        self.ask(&Ask::Calibrate { time: time.as_secs_f64() })
+    }
+
+    /// What it found, none where it can't tell.
+    pub(crate) fn calibrated(&mut self, time: Duration) -> Result<Option<MachineCalibration>, MeetError> {
         match self.answer("asking how fast the far side's machine is", SLACK + time)? {
             Answer::Calibrated { calibration } => Ok(calibration.filter(MachineCalibration::is_sane)),
             other => Err(self.unexpected(other)),

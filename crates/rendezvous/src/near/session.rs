@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use host::{CpuWatch, Environment, MachineCalibration, Taken};
-use measure::event::{LoadOpened, Plan};
-use measure::session::Party;
+use measure::event::{HostCalibration, LoadOpened, Plan};
+use measure::session::{Calibrations, Party};
 use measure::workspace::Halt;
 use measure::{Carried, Load, Loading, Session, SessionError, TrialReport, TrialSpec, Workspace};
 use transport::clock::{Clock, Monotonic};
@@ -44,20 +44,34 @@ impl Reach {
         }
     }
 
-    /// How fast the machine is just now, and the far side's where that is another; each within about `time`.
+    /// How fast the machine is just now, each within about `time`: this one, and those of far hosts where they are others, of which `others`
+    /// are beyond the first.
     pub(crate) fn calibration(
         &self,
+        others: &[Rc<RefCell<Meeting>>],
         pin: Option<(u32, u32)>,
         time: Duration,
-    ) -> (Option<MachineCalibration>, Option<MachineCalibration>) {
-        match (self, pin) {
-            (Self::Fresh(..), Some((near, far))) => (MachineCalibration::read(Some(near), Some(far), time), None),
-            (Self::Fresh(..), None) => (MachineCalibration::read(None, None, time), None),
-            (Self::Shared(meeting), pin) => {
-                let near = MachineCalibration::here(pin.map(|(near, _)| near), time);
-                (near, meeting.borrow_mut().control.calibration(time).ok().flatten())
-            }
-        }
+    ) -> Calibrations {
+        let near = match (self, pin) {
+            (Self::Fresh(..), Some((near, far))) => MachineCalibration::read(Some(near), Some(far), time),
+            (Self::Fresh(..), None) => MachineCalibration::read(None, None, time),
+            (Self::Shared(_), pin) => MachineCalibration::here(pin.map(|(near, _)| near), time),
+        };
+        Calibrations { near, far: self.far_calibrations(others, time) }
+    }
+
+    /// The same of far hosts alone. All look at once, so that many take no longer than one; a host that does not say is left out.
+    pub(crate) fn far_calibrations(&self, others: &[Rc<RefCell<Meeting>>], time: Duration) -> Vec<HostCalibration> {
+        let Self::Shared(first) = self else { return Vec::new() };
+        let hosts = (HostCalibration::FIRST..).zip(std::iter::once(first).chain(others));
+        let look = |host: &(u32, &Rc<RefCell<Meeting>>)| host.1.borrow_mut().control.calibrate(time).is_ok();
+        // All are asked before any is waited for.
+        let asked: Vec<(u32, &Rc<RefCell<Meeting>>)> = hosts.filter(look).collect();
+        let found = |(rank, host): (u32, &Rc<RefCell<Meeting>>)| {
+            let calibration = host.borrow_mut().control.calibrated(time).ok().flatten()?;
+            Some(HostCalibration { rank, calibration })
+        };
+        asked.into_iter().filter_map(found).collect()
     }
 }
 
@@ -569,8 +583,8 @@ impl Session for RemoteSession {
         }
     }
 
-    fn calibration(&mut self, time: Duration) -> (Option<MachineCalibration>, Option<MachineCalibration>) {
-        self.reach.calibration(self.plan.pin, time)
+    fn calibration(&mut self, time: Duration) -> Calibrations {
+        self.reach.calibration(&[], self.plan.pin, time)
     }
 }
 

@@ -420,6 +420,8 @@ fn pairs_and_a_fan_in_reach_far_processes_that_ssh_starts() {
             let report = session.trial(&trial_of(Pattern::Stream, *of)).unwrap();
             assert_eq!(report.far.received, u64::from(*of) * 303);
             session.rest();
+            let found = session.calibration(Duration::from_millis(10));
+            assert_eq!(found.far.iter().map(|of| of.rank).collect::<Vec<_>>(), [1], "one host: {found:?}");
         }
     }
 }
@@ -458,6 +460,11 @@ fn far_processes_take_the_hosts_in_turn() {
         let report = sessions[0].trial(&trial_of(Pattern::Stream, 3)).unwrap();
         assert_eq!(report.far.received, 3 * 303);
         assert_eq!(report.flows.map(|flows| flows.each.len()), Some(3));
+        let found = sessions[0].calibration(Duration::from_millis(10));
+        let ranks: Vec<u32> = found.far.iter().map(|of| of.rank).collect();
+        assert!(found.near.is_some() && ranks == [1, 2], "each host's own: {found:?}");
+        let report = sessions[0].trial(&trial_of(Pattern::Stream, 3)).unwrap();
+        assert_eq!(report.far.received, 3 * 303, "what was asked of the hosts is answered");
         sessions[0].close().unwrap();
     }
     let went = std::fs::read_to_string(went).unwrap();

@@ -2,7 +2,8 @@
 
 use host::Environment;
 use maud::{Markup, html};
-use record::RunFile;
+use measure::topology::Role;
+use record::{PathRun, RunFile};
 use units::Bytes;
 
 use super::pieces::{letter, lines, note, row, scroll, section, table as grid, text};
@@ -36,6 +37,7 @@ fn machines(run: &RunFile) -> Markup {
             let name = path.opened.name();
             sides.push((if one { "far side".to_owned() } else { format!("far side, {name}") }, far));
         }
+        sides.extend(other_far_hosts(path, &sides));
     }
     let facts: Vec<Vec<(String, String)>> = sides.iter().map(|(_, e)| facts(e)).collect();
     let mut names: Vec<&String> = Vec::new();
@@ -51,6 +53,21 @@ fn machines(run: &RunFile) -> Markup {
         names.iter().map(|n| row(n, &facts.iter().map(|f| value(f, n)).collect::<Vec<_>>())).collect();
     let heads: Vec<&str> = ["What"].into_iter().chain(sides.iter().map(|(name, _)| name.as_str())).collect();
     grid(&heads, &rows)
+}
+
+/// Far hosts of a path beyond the first, which far processes take in turn, that have no column among `sides`: each as its first process sees it.
+fn other_far_hosts<'a>(path: &'a PathRun, sides: &[(String, &Environment)]) -> Vec<(String, &'a Environment)> {
+    let first = path.opened.far.as_ref().map_or("", |far| far.hostname.as_str());
+    let mut found: Vec<(String, &Environment)> = Vec::new();
+    // No path has more far processes; a file may.
+    let far = path.opened.members.iter().filter(|one| one.role == Role::Far).take(measure::flows::MOST as usize);
+    for (host, seen) in far.filter_map(|one| Some((&one.host, one.environment.as_deref()?))) {
+        let name = format!("far host {host}");
+        if host != first && sides.iter().chain(&found).all(|(other, _)| *other != name) {
+            found.push((name, seen));
+        }
+    }
+    found
 }
 
 fn connections(run: &RunFile) -> Markup {
@@ -108,4 +125,31 @@ fn facts(e: &Environment) -> Vec<(String, String)> {
         fact(&format!("Version of {name}"), Some(value.clone()));
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use measure::topology::MemberOpened;
+
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn each_of_several_far_hosts_has_a_column_of_its_own() {
+        let mut run = sample::run_of(&sample::MODELS[3..], &[1, 64], 3, 7);
+        let path = &mut run.paths[0];
+        let far = path.opened.far.clone().expect("two processes");
+        let at = |host: &str, kernel: &str| Environment { hostname: host.into(), kernel: kernel.into(), ..far.clone() };
+        let seen = [far.clone(), at("box", "6.1-box"), far.clone(), at("box", "6.1-box"), at("crate", "6.1-crate")];
+        path.opened.members = (1..)
+            .zip(&seen)
+            .map(|(rank, seen)| {
+                MemberOpened { role: Role::Far, rank, ..MemberOpened::default() }.seeing(Some(seen), Some(&far))
+            })
+            .collect();
+        let page = machines(&run).into_string();
+        for (what, times) in [("far host box", 1), ("far host crate", 1), ("6.1-crate", 1), ("far host", 2)] {
+            assert_eq!(page.matches(what).count(), times, "{what}: {page}");
+        }
+    }
 }

@@ -45,7 +45,8 @@ fn cells(sweep: &Sweep) -> Table {
         row
     };
     let read = sweep.figures.first().map(|figure| figure.readings.read()).unwrap_or_default();
-    Table { title: named(sweep), head, rows: read.into_iter().map(row).collect(), notes: Vec::new() }
+    let rows = read.into_iter().map(row).collect();
+    Table { title: named(sweep), head, rows, names: sweep.axes.len(), ..Table::default() }
 }
 
 /// What was swept.
@@ -100,7 +101,7 @@ fn effects(sweep: &Sweep) -> Option<Table> {
         }
     }
     let title = "What each setting does: by what it multiplies a figure, all other settings being equal".to_owned();
-    told.then_some(Table { title, head, rows, notes: Vec::new() })
+    told.then_some(Table { title, head, rows, names: 2, ..Table::default() })
 }
 
 /// The pairs of levels with an interaction beyond the error, and the number of the others.
@@ -132,5 +133,5 @@ fn interactions(sweep: &Sweep) -> Option<Table> {
         (_, 0) => "All pairs, tested at once.".to_owned(),
         (_, n) => format!("{n} other pairs were not told from 1, all tested at once."),
     }];
-    Some(Table { title, head, rows, notes })
+    Some(Table { title, head, rows, notes, names: 2, ..Table::default() })
 }

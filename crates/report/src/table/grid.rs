@@ -79,11 +79,45 @@ impl Grid {
         self.text()
     }
 
+    /// The table as text in at most so many columns of text: where it is wider, in parts one below the other, each with the first `names` columns
+    /// again. No column is left out, and of the others those that belong `together` stay in one part.
+    pub fn parted(mut self, most: usize, names: usize, together: &[usize]) -> String {
+        let width = |used: &[(usize, Flush, usize)]| used.iter().map(|(.., width)| width + 2).sum::<usize>();
+        if width(&self.used()) <= most + 2 {
+            return self.text();
+        }
+        // Names of paths may be as long as their options are many.
+        self.rows.iter_mut().filter_map(|row| row.first_mut()).for_each(|cell| *cell = broken(cell, (most / 2).max(1)));
+        let used = self.used();
+        let (named, others): (Vec<_>, Vec<_>) = used.iter().copied().partition(|(column, ..)| *column < names);
+        // Which group each column is of.
+        let groups: Vec<usize> =
+            together.iter().enumerate().flat_map(|(group, n)| std::iter::repeat_n(group, *n)).collect();
+        let group = |column: usize| {
+            let at = column - names;
+            groups.get(at).copied().unwrap_or(together.len() + at)
+        };
+        let room = most.saturating_sub(width(&named));
+        let mut parts: Vec<Vec<(usize, Flush, usize)>> = Vec::new();
+        for columns in others.chunk_by(|a, b| group(a.0) == group(b.0)) {
+            match parts.last_mut() {
+                Some(part) if width(part) + width(columns) <= room + 2 => part.extend(columns),
+                _ => parts.push(columns.to_vec()),
+            }
+        }
+        let text = |part: Vec<(usize, Flush, usize)>| self.of([named.clone(), part].concat());
+        parts.into_iter().map(text).collect::<Vec<_>>().join("\n")
+    }
+
     /// The table as text, two spaces between columns, no space at line ends. Columns whose cells are all empty are left
     /// out, their titles with them.
     pub fn text(&self) -> String {
+        self.of(self.used())
+    }
+
+    /// These columns as text, each with its width.
+    fn of(&self, used: Vec<(usize, Flush, usize)>) -> String {
         let cell = |row: usize, column: usize| self.cell(row, column);
-        let used = self.used();
         let mut out = String::new();
         for r in 0..self.rows.len() {
             let height = used.iter().map(|&(c, ..)| cell(r, c).lines().count()).max().unwrap_or(0);
@@ -167,6 +201,34 @@ mod tests {
         g.row(["a\n[x]".into(), String::new(), "1".into()]);
         g.row(["long name".into(), String::new(), "23".into()]);
         assert_eq!(g.text(), "name       size\na             1\n[x]\nlong name    23\n");
+    }
+
+    #[test]
+    fn a_table_that_is_too_wide_goes_on_below_with_its_names_and_loses_nothing() {
+        let table = || {
+            let mut g = Grid::new(&[
+                ("path", Flush::Left),
+                ("one", Flush::Right),
+                ("none", Flush::Right),
+                ("two", Flush::Right),
+                ("three", Flush::Right),
+            ]);
+            g.row(["tcp", "1.5 us\n[1, 2]", "", "22 us", "333 us"].map(str::to_owned));
+            g.row(["unix", "2.5 us", "", "33 us", "444 us"].map(str::to_owned));
+            g
+        };
+        assert_eq!(table().parted(80, 1, &[]), table().text());
+        let parted = "path     one    two\ntcp   1.5 us  22 us\n      [1, 2]\nunix  2.5 us  33 us\n\n\
+                      path   three\ntcp   333 us\nunix  444 us\n";
+        assert_eq!(table().parted(20, 1, &[]), parted);
+        // What belongs together stays so, where there is room for it at all.
+        let together = "path     one\ntcp   1.5 us\n      [1, 2]\nunix  2.5 us\n\n\
+                        path    two   three\ntcp   22 us  333 us\nunix  33 us  444 us\n";
+        assert_eq!(table().parted(20, 1, &[2, 2]), together);
+        assert_eq!(table().parted(4, 1, &[]).lines().filter(|line| *line == "th").count(), 3);
+        let mut long = Grid::new(&[("path", Flush::Left), ("one", Flush::Right)]);
+        long.row(["tcp:sockbuf=64KiB,nodelay=off".into(), "1.5 us".into()]);
+        assert!(long.parted(24, 1, &[]).lines().all(|line| line.chars().count() <= 24));
     }
 
     #[test]

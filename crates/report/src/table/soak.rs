@@ -35,10 +35,10 @@ pub fn interval_head(plan: &Plan) -> String {
     line(columns, &columns.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>())
 }
 
-/// The line of an interval that began `at` seconds after the first: its messages, their times or their throughput, what was lost, and
-/// what others took of the CPUs, as a share of one.
-pub fn interval_line(plan: &Plan, kind: Name, interval: &Trial, at: f64, others: Option<f64>) -> String {
-    let digits = if plan.every.is_some_and(|every| every < 1.0) { 2 } else { 1 };
+/// The line of an interval: when it began, by the run's start as everywhere, its messages, their times or their throughput, what was lost,
+/// and what others took of the CPUs, as a share of one.
+pub fn interval_line(plan: &Plan, kind: Name, interval: &Trial, others: Option<f64>) -> String {
+    let (at, digits) = (interval.at, if plan.every.is_some_and(|every| every < 1.0) { 2 } else { 1 });
     let mut cells = vec![format!("{at:.digits$} s"), Bytes(interval.size).to_string()];
     let columns = columns(plan);
     let mut after = String::new();
@@ -197,16 +197,16 @@ mod tests {
         });
         let head = interval_head(&plan());
         let tcp = transport::tcp::NAME;
-        let line = interval_line(&plan(), tcp, &answered, 12.0, Some(0.01));
+        let line = interval_line(&plan(), tcp, &answered, Some(0.01));
         assert_eq!(head.len(), line.len(), "each figure stands under its name");
-        assert_eq!(words(&line), ["12.0 s", "64 B", "48,210", "10.0 us", "10.0 us", "500 us", "51.2 Mbit/s"]);
+        assert_eq!(words(&line), ["12.3 s", "64 B", "48,210", "10.0 us", "10.0 us", "500 us", "51.2 Mbit/s"]);
         let finer = Plan { every: Some(0.1), ..plan() };
-        let line = interval_line(&finer, tcp, &answered, 12.0, Some(0.31));
-        assert!(line.contains(" 12.00 s ") && line.ends_with("  others took 31.0% of one CPU"), "{line}");
+        let line = interval_line(&finer, tcp, &answered, Some(0.31));
+        assert!(line.contains(" 12.30 s ") && line.ends_with("  others took 31.0% of one CPU"), "{line}");
         // On a schedule a size over its time is no throughput, and nobody gives a percentile of few.
         let few = interval(TrialReport { repeats: 9, histogram: vec![(20_000, 9)], ..answered.report });
         let rated = Plan { rate: Some(10.0), ..plan() };
-        assert_eq!(words(&interval_line(&rated, tcp, &few, 0.0, None))[4..], ["-", "1.00 ms", "-"]);
+        assert_eq!(words(&interval_line(&rated, tcp, &few, None))[4..], ["-", "1.00 ms", "-"]);
     }
 
     #[test]
@@ -235,9 +235,9 @@ mod tests {
         let stream = Plan { pattern: Pattern::Stream, ..plan() };
         let udp = transport::udp::NAME;
         let arrived = interval(TrialReport { repeats: 1000, seconds: 0.4, far, ..TrialReport::default() });
-        let line = interval_line(&stream, udp, &arrived, 3.0, None);
-        assert_eq!(words(&line), ["3.0 s", "64 B", "751", "768 kbit/s", "24.9% lost"]);
+        let line = interval_line(&stream, udp, &arrived, None);
+        assert_eq!(words(&line), ["12.3 s", "64 B", "751", "768 kbit/s", "24.9% lost"]);
         let nothing = interval(TrialReport { repeats: 1000, seconds: 0.4, ..TrialReport::default() });
-        assert!(interval_line(&stream, udp, &nothing, 3.0, None).ends_with("nothing arrived"));
+        assert!(interval_line(&stream, udp, &nothing, None).ends_with("nothing arrived"));
     }
 }

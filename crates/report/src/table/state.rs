@@ -250,8 +250,7 @@ mod tests {
                 round,
                 at: 0.4 * f64::from(round - 1),
                 planned: 40,
-                calibration: None,
-                far_calibration: None,
+                ..RoundOpened::default()
             })
             .collect();
         for (place, point) in path.points.iter_mut().enumerate() {

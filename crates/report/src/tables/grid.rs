@@ -139,6 +139,7 @@ impl SettingsGrid {
             self.transport,
             self.pattern.name()
         );
-        Table { title, head, rows, notes }
+        // A buffer's two columns are read together.
+        Table { title, head, rows, notes, together: vec![2; buffers.len()], ..Table::default() }
     }
 }

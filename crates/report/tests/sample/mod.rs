@@ -159,8 +159,7 @@ fn path(number: u32, m: &Model, sizes: &[u64], rounds: u32, noise: &mut Noise) -
                 round: b,
                 at: f64::from(b) * 2.1,
                 planned: 12,
-                calibration: None,
-                far_calibration: None,
+                ..RoundOpened::default()
             })
             .collect(),
         points: sizes.iter().map(|&s| point(number, m, s, rounds, noise)).collect(),

@@ -35,6 +35,8 @@ struct Tests {
     control: Option<Shown>,
     /// Each knob with what the path showed once it was moved, or why that could not be measured.
     moved: Vec<(Move, Result<Shown, String>)>,
+    /// As it was, after all that; none where nothing made a difference.
+    once_more: Option<Shown>,
     /// What would be moved, where nothing is measured.
     planned: Vec<Move>,
     /// Knobs that the path does not have, each with why.
@@ -149,5 +151,11 @@ fn test(
         let found = once(to.knob.name(), &to.change.clone(), &|flags| to.apply(flags));
         moved.push((to, found.map_err(|e| crate::exit::sentence(&e))));
     }
-    Ok(Tests { control: Some(control), moved, fixed, ..Tests::default() })
+    // What makes a difference must make it between two measurements without it: a state of the machine that passed in between would look alike.
+    let blamed = breaks.all().iter().any(|b| verdict::differs(b, &control, &moved));
+    let once_more = match blamed && !stop.load(Ordering::Relaxed) {
+        true => once("again-after", "once more, as it was", &|_| {}).ok().filter(|_| !stop.load(Ordering::Relaxed)),
+        false => None,
+    };
+    Ok(Tests { control: Some(control), moved, once_more, fixed, ..Tests::default() })
 }

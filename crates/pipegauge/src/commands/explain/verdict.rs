@@ -1,9 +1,10 @@
 //! What follows from what became of a break.
 
-use model::{Break, Fact, Fate, fate, suspects};
+use model::{Break, Fact, Fate, counterpart, fate, suspects};
 use record::PathRun;
 use report::table;
 
+use super::moves::Move;
 use super::{Shown, Tests};
 use crate::document::{Explained, Planned, Tested};
 
@@ -16,21 +17,47 @@ fn became(found: &Break, control: &Shown, after: &Shown) -> Fate {
     fate(found, &control.breaks, &after.breaks, &after.curve)
 }
 
+/// The break as a curve measured without a knob shows it: a knob's measurement and that one are alike but for the knob, and the first run may have
+/// been longer or met other states.
+fn shown(found: &Break, without: &Shown) -> Break {
+    counterpart(found, &without.breaks).unwrap_or_else(|| found.clone())
+}
+
+/// Whether some knob seems to make a difference to a break.
+pub fn differs(found: &Break, control: &Shown, moved: &[(Move, Result<Shown, String>)]) -> bool {
+    let as_it_is = shown(found, control);
+    let made = |after: &Shown| became(&as_it_is, control, after).differs();
+    seen_again(found, control) && moved.iter().any(|(_, after)| after.as_ref().is_ok_and(made))
+}
+
+/// What became of a break once a knob was moved, by the measurements without it before and after. What differs from one of them alone differs by
+/// what passed meanwhile.
+fn with_knob(found: &Break, (control, once_more): (&Shown, Option<&Shown>), after: &Shown) -> Fate {
+    let fate = became(&shown(found, control), control, after);
+    match once_more.filter(|later| fate.differs() && seen_again(found, later)) {
+        Some(later) if !became(&shown(found, later), later, after).differs() => Fate::Hidden,
+        _ => fate,
+    }
+}
+
 /// A break with its suspects, what became of it, and what follows.
 pub fn judged(measured: &PathRun, found: Break, facts: &[Fact], tests: &Tests) -> Explained {
     let again = tests.control.as_ref().map(|control| became(&found, control, control));
+    let once_more = tests.once_more.as_ref();
     let mut tested = Vec::new();
     if let Some(control) = tests.control.as_ref().filter(|c| seen_again(&found, c)) {
         for (to, after) in &tests.moved {
             tested.push(Tested {
                 knob: to.knob,
                 change: to.change.clone(),
-                fate: after.as_ref().ok().map(|after| became(&found, control, after)),
+                fate: after.as_ref().ok().map(|after| with_knob(&found, (control, once_more), after)),
                 error: after.as_ref().err().cloned(),
             });
         }
     }
-    let verdict = verdict(again.as_ref(), &tested);
+    let blamed = tests.control.as_ref().is_some_and(|control| differs(&found, control, &tests.moved));
+    let once_more = once_more.filter(|_| blamed).map(|later| became(&found, later, later));
+    let verdict = verdict(again.as_ref(), &tested, once_more.as_ref());
     Explained {
         path: measured.opened.name().to_owned(),
         suspects: suspects(&found, facts),
@@ -38,12 +65,13 @@ pub fn judged(measured: &PathRun, found: Break, facts: &[Fact], tests: &Tests) -
         again,
         planned: tests.planned.iter().map(|to| Planned { knob: to.knob, change: to.change.clone() }).collect(),
         tested,
+        once_more,
         fixed: tests.fixed.clone(),
         verdict,
     }
 }
 
-fn verdict(again: Option<&Fate>, tested: &[Tested]) -> String {
+fn verdict(again: Option<&Fate>, tested: &[Tested], once_more: Option<&Fate>) -> String {
     match again {
         None => return "nothing was measured for it".to_owned(),
         Some(Fate::Same | Fate::Changed { .. }) => {}
@@ -57,6 +85,11 @@ fn verdict(again: Option<&Fate>, tested: &[Tested]) -> String {
                     machine, not from the path"
                 .to_owned();
         }
+    }
+    if once_more.is_some_and(|fate| !matches!(fate, Fate::Same | Fate::Changed { .. })) {
+        return "it can't be told: it did not show when the path was measured once more as before, so that it may come and go by itself; try when \
+                the machine is quiet, or with a longer --budget"
+            .to_owned();
     }
     let behind: Vec<&str> =
         tested.iter().filter(|t| t.fate.as_ref().is_some_and(Fate::differs)).map(|t| words_of(t.knob)).collect();
@@ -110,6 +143,9 @@ pub fn words(e: &Explained) -> String {
         };
         text.push_str(&format!("  {}, {}: {became}\n", name_of(t.knob), t.change));
     }
+    if let Some(later) = &e.once_more {
+        text.push_str(&format!("  measured once more: it {}\n", table::fate(later)));
+    }
     if !e.tested.is_empty() || e.again.is_none() {
         for why in &e.fixed {
             text.push_str(&format!("  not moved: {why}\n"));
@@ -122,7 +158,8 @@ pub fn words(e: &Explained) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::Knob;
+    use model::{Breaks, Dip, Edge, Estimate, Knob, Sight};
+    use transport::settings::Effective;
 
     fn tested(knob: Knob, fate: Fate) -> Tested {
         Tested { knob, change: "there instead of here".into(), fate: Some(fate), error: None }
@@ -132,15 +169,66 @@ mod tests {
     fn the_verdict_names_what_makes_a_difference() {
         let same = Some(&Fate::Same);
         let moved = [tested(Knob::SocketBuffer, Fate::Gone), tested(Knob::Mtu, Fate::Same)];
-        assert_eq!(verdict(same, &moved), "the socket buffer is behind it");
+        assert_eq!(verdict(same, &moved, None), "the socket buffer is behind it");
         let both = [tested(Knob::SocketBuffer, Fate::Gone), tested(Knob::PageAlignment, Fate::Gone)];
-        assert_eq!(verdict(same, &both), "the socket buffer and page alignment are behind it");
-        assert!(verdict(same, &[tested(Knob::Mtu, Fate::Same)]).contains("none of what was moved"));
+        assert_eq!(verdict(same, &both, None), "the socket buffer and page alignment are behind it");
+        assert!(verdict(same, &[tested(Knob::Mtu, Fate::Same)], None).contains("none of what was moved"));
         let failed = Tested { fate: None, error: Some("no".into()), ..tested(Knob::Mtu, Fate::Same) };
-        assert!(verdict(same, &[failed]).contains("what could not is left"));
-        assert!(verdict(same, &[tested(Knob::Mtu, Fate::Hidden)]).contains("can't be told"));
-        assert!(verdict(same, &[]).contains("nothing on this path can be moved"));
-        assert!(verdict(Some(&Fate::Gone), &moved).contains("passing state"));
-        assert!(verdict(None, &[]).contains("nothing was measured"));
+        assert!(verdict(same, &[failed], None).contains("what could not is left"));
+        assert!(verdict(same, &[tested(Knob::Mtu, Fate::Hidden)], None).contains("can't be told"));
+        assert!(verdict(same, &[], None).contains("nothing on this path can be moved"));
+        assert!(verdict(Some(&Fate::Gone), &moved, None).contains("passing state"));
+        assert!(verdict(None, &[], None).contains("nothing was measured"));
+        // Between two measurements without a knob, of which one does not show the break, nothing is told of the knob.
+        assert_eq!(verdict(same, &moved, same), "the socket buffer is behind it");
+        assert!(verdict(same, &moved, Some(&Fate::Gone)).contains("come and go by itself"));
+    }
+
+    /// A curve with one dip of this depth, found however deep it is.
+    fn dipping(factor: f64) -> Shown {
+        let (from, to) = (Edge { below: 59_990, above: 60_000 }, Edge { below: 69_990, above: 70_000 });
+        let factor = Estimate { value: factor, low: factor * 0.95, high: factor * 1.05 };
+        let sight = Some(Sight { decades: 0.05, share: 0.05, from: 1, to: 1 << 20 });
+        let breaks =
+            Breaks { dips: vec![Dip { from, to, factor }], steps: vec![], sensitivity: 0.05, sight, step_share: None };
+        Shown { breaks, curve: Vec::new() }
+    }
+
+    #[test]
+    fn a_knob_that_leaves_the_break_as_it_was_measured_again_is_not_behind_it() {
+        let effective = Effective { send_buffer: Some(131_072), ..Effective::default() };
+        let opened = measure::event::PathOpened {
+            path: 0,
+            transport: transport::tcp::NAME,
+            label: None,
+            capabilities: transport::tcp::NAME.capabilities(),
+            far: None,
+            near_effective: effective,
+            far_effective: Effective::default(),
+            flows: Vec::new(),
+            members: Vec::new(),
+            load: None,
+        };
+        let path = PathRun::new(opened);
+        let (moves, _) = super::super::moves::moves(&measure::event::Plan::default(), &path, &Default::default());
+        let told = |moved: f64, later: Option<f64>| {
+            let tests = Tests {
+                control: Some(dipping(1.3)),
+                moved: moves.iter().map(|to| (to.clone(), Ok(dipping(moved)))).collect(),
+                once_more: later.map(dipping),
+                ..Tests::default()
+            };
+            judged(&path, dipping(2.0).breaks.all().remove(0), &[], &tests)
+        };
+        // The first run's was deeper: that is so whatever is moved.
+        let same = told(1.3, None);
+        assert!(matches!(same.again, Some(Fate::Changed { .. })), "{:?}", same.again);
+        assert!(same.tested.len() > 2 && same.tested.iter().all(|t| t.fate == Some(Fate::Same)), "{:?}", same.tested);
+        assert!(same.verdict.contains("none of what was moved"), "{}", same.verdict);
+        // As deep as it was at first is another depth than that without the knob, as long as that stays what it is.
+        assert!(told(2.0, Some(1.3)).verdict.ends_with("are behind it"));
+        let passed = told(2.0, Some(2.0));
+        assert!(passed.tested.iter().all(|t| t.fate == Some(Fate::Hidden)), "{:?}", passed.tested);
+        assert!(passed.verdict.contains("can't be told"), "{}", passed.verdict);
     }
 }

@@ -63,7 +63,9 @@ fn place(lab: &Lab) -> Result<()> {
 fn made(step: &[String]) -> Result<()> {
     let Err(failed) = programs::ran(step) else { return Ok(()) };
     match as_sysctl(step) {
-        Some((name, value)) if failed.started => bail!("--sysctl {name}={value}: {}", not_set(&name, &failed.why)),
+        Some((name, value)) if failed.started => {
+            bail!("--sysctl {name}={value}: {}", not_set(&name.to_string(), &failed.why))
+        }
         _ => bail!("making the laboratory: {failed}"),
     }
 }

@@ -17,8 +17,8 @@ pub struct Intervals {
     to: To,
     /// Asks the run to stop.
     stop: Arc<AtomicBool>,
-    /// When the first interval began, seconds since the run's start.
-    start: Option<f64>,
+    /// Whether the head stands above the lines.
+    begun: bool,
     /// What was taken of the CPUs is told after the trials of its interval.
     waiting: Vec<Trial>,
 }
@@ -38,7 +38,7 @@ impl Intervals {
             (true, true) => To::Stderr,
             (true, false) => To::Stdout,
         };
-        Self { plan: config.plan.clone(), to, stop, start: None, waiting: Vec::new() }
+        Self { plan: config.plan.clone(), to, stop, begun: false, waiting: Vec::new() }
     }
 
     fn print(&mut self, line: &str) {
@@ -57,15 +57,11 @@ impl Intervals {
     fn waiting(&mut self, taken: Option<&RoundTaken>) {
         let others = taken.map(|t| t.taken.processes + t.taken.steal);
         for trial in std::mem::take(&mut self.waiting) {
-            let start = match self.start {
-                Some(start) => start,
-                None => {
-                    self.print(&table::interval_head(&self.plan));
-                    *self.start.insert(trial.at)
-                }
-            };
+            if !std::mem::replace(&mut self.begun, true) {
+                self.print(&table::interval_head(&self.plan));
+            }
             let kind = self.plan.paths[trial.path as usize].transport;
-            self.print(&table::interval_line(&self.plan, kind, &trial, trial.at - start, others));
+            self.print(&table::interval_line(&self.plan, kind, &trial, others));
         }
     }
 }
@@ -87,7 +83,7 @@ impl Front for Intervals {
 
     fn done(&mut self) {
         self.waiting(None);
-        if self.start.is_some() {
+        if self.begun {
             self.print("");
         }
     }

@@ -114,7 +114,12 @@ impl Axis {
     pub fn is_the_labs(&self) -> bool {
         matches!(self.name.as_str(), "mtu" | "offloads" | "link-rate")
             || self.name.starts_with("offload.")
-            || self.name.starts_with("net.")
+            || self.is_a_hosts_sysctl()
+    }
+
+    /// Whether it is a setting of the network of a laboratory's hosts, as sysctl writes it.
+    fn is_a_hosts_sysctl(&self) -> bool {
+        self.name.starts_with("net.") || self.name.starts_with("net/")
     }
 
     /// Whether it is a setting of this host.
@@ -132,8 +137,8 @@ impl Axis {
     /// A level as flags of `lab`.
     pub fn lab_flags(&self, level: &str) -> Vec<String> {
         match self.name.split_once('.') {
+            _ if self.is_a_hosts_sysctl() => vec!["--sysctl".to_owned(), format!("{}={level}", self.name)],
             Some(("offload", name)) => vec!["--offload".to_owned(), format!("{name}={level}")],
-            Some(("net", _)) => vec!["--sysctl".to_owned(), format!("{}={level}", self.name)],
             _ if self.name == "link-rate" => vec!["--rate".to_owned(), level.to_owned()],
             _ => vec![format!("--{}", self.name), level.to_owned()],
         }

@@ -18,7 +18,8 @@ use std::path::PathBuf;
 
 use anyhow::{Result, anyhow, bail};
 
-use super::lab::{OFFLOADS, Step, is_offload, is_sysctl, sysctl_file};
+use super::lab::{OFFLOADS, Step, is_offload};
+use super::sysctl::Sysctl;
 
 pub use along::{Along, Base, Takes, beside};
 pub use change::{Change, Fate, fate, would};
@@ -68,8 +69,8 @@ enum Kind {
     Mtu6(String),
     /// Offloads of an interface.
     Offloads(String, Vec<String>),
-    /// A setting of the network, by its name apart by dots.
-    Sysctl(String),
+    /// A setting of the network.
+    Sysctl(Sysctl),
 }
 
 /// What tells a setting's value.
@@ -122,7 +123,7 @@ impl Knob {
                 [one] => format!("the offload {one} of {interface}"),
                 _ => format!("the offloads of {interface}"),
             },
-            Kind::Sysctl(name) => name.clone(),
+            Kind::Sysctl(name) => name.to_string(),
         }
     }
 
@@ -193,7 +194,7 @@ impl Knob {
             Kind::Mtu(interface) => step(&["ip", "-o", "link", "show", "dev", interface]),
             Kind::Mtu6(interface) => Source::File(along::mtu6_file(interface)),
             Kind::Offloads(interface, _) => step(&["ethtool", "-k", interface]),
-            Kind::Sysctl(name) => Source::File(sysctl_file(name).into()),
+            Kind::Sysctl(name) => Source::File(name.file().into()),
         }
     }
 
@@ -236,7 +237,7 @@ impl Knob {
             return Setter::File(along::mtu6_file(interface), format!("{value}\n"));
         }
         match &self.kind {
-            Kind::Sysctl(name) => Setter::File(sysctl_file(name).into(), format!("{value}\n")),
+            Kind::Sysctl(name) => Setter::File(name.file().into(), format!("{value}\n")),
             _ => Setter::Program(self.by_hand(value)),
         }
     }
@@ -281,16 +282,17 @@ fn interface(name: &str) -> Result<String> {
 }
 
 fn sysctl(name: &str) -> Result<Kind> {
-    if !is_sysctl(name) {
+    let Some(known) = Sysctl::of(name) else {
         bail!(
-            "'{}' is no setting of the network: write its name as sysctl does, net.core.rmem_max; others a sweep does not change",
+            "'{}' is no setting of the network: write its name as sysctl does, net.core.rmem_max, or net/ipv4/conf/eth0.100/rp_filter where a \
+             part has a dot; others a sweep does not change",
             report::words::plain(name)
         );
+    };
+    if ENTANGLED.contains(&known.last()) {
+        bail!("{known} can't be put back: setting it changes other settings too; vary it by hand, in two sweeps");
     }
-    if name.rsplit('.').next().is_some_and(|last| ENTANGLED.contains(&last)) {
-        bail!("{name} can't be put back: setting it changes other settings too; vary it by hand, in two sweeps");
-    }
-    Ok(Kind::Sysctl(name.to_owned()))
+    Ok(Kind::Sysctl(known))
 }
 
 /// An offload's name as `ethtool -k` shows it.
@@ -338,6 +340,10 @@ mod tests {
             "system.sysctl:net.ipv4/../../kernel.core_pattern",
             "system.sysctl:net.ipv4.ip_forward",
             "system.sysctl:net.ipv6.conf.all.disable_ipv6",
+            "system.sysctl:net/ipv4/conf/eth0.100/forwarding",
+            "system.sysctl:net.ipv4.conf.eth0/100.forwarding",
+            "system.sysctl:net/ipv4/conf//rp_filter",
+            "system.sysctl:net.ipv4.//.//.kernel.core_pattern",
         ] {
             let e = Knob::of(name).unwrap().unwrap_err().to_string();
             assert!(e.starts_with("--over system."), "{name}: {e}");
@@ -415,6 +421,9 @@ mod tests {
         assert_eq!(sysctl.setter("0"), Setter::File("/proc/sys/net/ipv4/tcp_sack".into(), "0\n".to_owned()));
         assert_eq!(sysctl.source(), Source::File("/proc/sys/net/ipv4/tcp_sack".into()));
         assert_eq!(sysctl.by_hand("0").join(" "), "sysctl -w net.ipv4.tcp_sack=0");
+        let vlan = knob("system.sysctl:net/ipv4/conf/eth0.100/rp_filter");
+        assert_eq!(vlan.source(), Source::File("/proc/sys/net/ipv4/conf/eth0.100/rp_filter".into()));
+        assert_eq!(vlan.by_hand("2").join(" "), "sysctl -w net/ipv4/conf/eth0.100/rp_filter=2");
     }
 
     #[test]
@@ -423,6 +432,10 @@ mod tests {
         assert!(clash("system.offloads:eth1", "system.offload.gro:eth1"));
         assert!(clash("system.offload.gro:eth1", "system.offload.generic-receive-offload:eth1"));
         assert!(clash("system.mtu:eth1", "system.mtu:eth1"));
+        assert!(clash("system.sysctl:net/ipv4/tcp_sack", "system.sysctl:net.ipv4.tcp_sack"));
+        let (one, two) = ("net/ipv4/conf/eth0.100/rp_filter", "net.ipv4.conf.eth0/100.rp_filter");
+        assert!(clash(&format!("system.sysctl:{one}"), &format!("system.sysctl:{two}")));
+        assert!(!clash(&format!("system.sysctl:{one}"), "system.sysctl:net.ipv4.conf.eth0.100.rp_filter"));
         assert!(!clash("system.offloads:eth1", "system.offload.gro:eth2"));
         assert!(!clash("system.offload.lro:eth1", "system.offload.gro:eth1"));
         assert!(!clash("system.mtu:eth1", "system.offload.gro:eth1"));

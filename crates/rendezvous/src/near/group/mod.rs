@@ -18,8 +18,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use host::{CpuWatch, MachineCalibration, Taken};
-use measure::event::{PathPlan, Plan};
-use measure::session::Party;
+use measure::event::{HostCalibration, PathPlan, Plan};
+use measure::session::{Calibrations, Party};
 use measure::{Session, SessionError, TrialReport, TrialSpec};
 use transport::Capabilities;
 use transport::clock::{Clock, Monotonic};
@@ -279,12 +279,18 @@ impl Session for GroupSession {
         })
     }
 
-    fn calibration(&mut self, time: Duration) -> (Option<MachineCalibration>, Option<MachineCalibration>) {
+    fn calibration(&mut self, time: Duration) -> Calibrations {
+        // The first far process of each host beyond the first: they take the hosts in turn.
+        let others = &self.others[..self.others.len().min(self.far_hosts.saturating_sub(1))];
+        // Of the near side's hosts, where they are others, nothing is known here.
         match (&self.elsewhere, &self.reach) {
-            (None, _) => self.reach.calibration(self.plan.pin, time),
-            // Of the near side's hosts nothing is known here.
-            (Some(_), Reach::Fresh(..)) => (None, MachineCalibration::here(self.plan.pin.map(|(_, far)| far), time)),
-            (Some(_), Reach::Shared(_)) => (None, self.reach.calibration(None, time).1),
+            (None, _) => self.reach.calibration(others, self.plan.pin, time),
+            (Some(_), Reach::Fresh(..)) => {
+                let here = MachineCalibration::here(self.plan.pin.map(|(_, far)| far), time);
+                let far = here.map(|calibration| HostCalibration { rank: HostCalibration::FIRST, calibration });
+                Calibrations { near: None, far: far.into_iter().collect() }
+            }
+            (Some(_), Reach::Shared(_)) => Calibrations { near: None, far: self.reach.far_calibrations(others, time) },
         }
     }
 }
