@@ -141,3 +141,14 @@ pub fn cpu(p: &Asked<'_>, size: Option<u64>) -> Answered {
     let text = format!("a transfer of {} costs {} (CPU time)", size_words(size), sides.join(", "));
     yes(p, text, first.seconds, "s", first.rests_on.clone())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_two_sides_take_errs_by_the_sum_of_their_errors() {
+        let of = |value: f64, reach: f64| Estimate { value, low: value - reach, high: value + reach };
+        assert_eq!(sum_of(of(10.0, 1.0), of(20.0, 2.0)), of(30.0, 3.0));
+    }
+}
