@@ -25,6 +25,7 @@ import tempfile
 import threading
 import time
 
+import dips
 import fabrics
 import fastsock
 import footprint
@@ -447,8 +448,8 @@ def part_dip():
     r = random.Random(7)
     for seed in range(n):
         start = int(10 ** r.uniform(1.5, 6.5))
-        end = max(start + 1, int(start * 10 ** 0.05))
-        e = pipegauge("theory", "--theory", f"latency=10us,rate=10Gbit/s,noise=2%,seed={seed},dip={start}..{end}*3", "--seed", str(seed))
+        model, end = dips.planted(start, seed)
+        e = pipegauge("theory", "--theory", model, "--seed", str(seed))
         said = json.loads(run([PG, "show", "--json", os.path.join(WORK, "bench.run.jsonl")]))
         dips = said["paths"][0]["breaks"]["dips"]
         found += any(d["from"]["below"] < end and d["to"]["above"] > start for d in dips)

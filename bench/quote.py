@@ -2,8 +2,12 @@
 """Puts the figures of bench/RESULTS.md into README.md, between its two marks. bench.py runs it; nothing is made up here."""
 import os
 import re
+from pathlib import Path
 
+import dips
 import same
+import shares
+import truths
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BEGIN, END = "<!-- measured: bench/quote.py writes this -->", "<!-- end of measured -->"
@@ -95,7 +99,8 @@ def size_in_words(rows, names):
             f"{told('with the shared')} with its shared libraries. `--help` takes {told('`--help`')}.")
 
 
-def quoted(text):
+def quoted(text, truth=""):
+    """What README says, from RESULTS.md and TRUTH.md."""
     parts = Parts(text)
     out = []
     # Rows that don't say what was sent before the clock started were not measured at like settings: nothing of them is quoted.
@@ -147,23 +152,27 @@ def quoted(text):
         inside = [float(r[1].rstrip("%")) for r in ranges[:-2]]
         missed = sum(share < TARGET for share in inside)
         fell = f", the target of {TARGET:.0f}% missed in {missed} of them" if missed else ""
+        sizes = sorted(int(r[3]) for r in ranges[:-2])
         earlier, wide, lay = int(ranges[0][0]) - 1, ranges[-2][1].lstrip("x"), ranges[-1][1].lstrip("x")
         words.append(f"Of runs {when}: in each of {len(inside)} later ones, at least {min(inside):.1f}% of the points fell into the range that {earlier} earlier runs foretold{fell}. "
+                     f"Points are the sizes that both have, {sizes[0]} to {sizes[-1]} of the {ranges[-2][3]} with a range. "
                      f"From so few runs the range is wide: its upper end is typically {wide} times its lower end, while all runs lay within a factor of {lay}.")
     compared = parts.rows("Two sides of one thing, compared")
     if compared:
-        words.append(same.in_words(compared))
+        runs = re.search(r"^(\d+) runs of", parts.bodies["Two sides of one thing, compared"], re.M)
+        words.append(same.in_words(compared, runs and runs[1]))
     planted = parts.rows("Finding a planted difference with `run --vs`")
     if planted:
-        said = "; ".join(f"{r[0]} planted: {r[3]} of {r[1]}" for r in planted)
-        words.append(f"`run --vs`, two sides in turns, said that they differ ({said}).")
+        told = lambda r: f"{r[0]} planted: {r[3].split()[0]} of {r[1]} {shares.in_words(int(r[3].split()[0]), int(r[1]))}"
+        words.append(f"`run --vs`, two sides in turns, said that they differ ({'; '.join(told(r) for r in planted)}; in brackets the 95% interval of the share).")
     honesty = parts.rows("Honesty: the server stopped 100 ms in every 500 ms")
     if len(honesty) == 2:
         words.append(f"A server stopped 100 ms in every 500 ms (true p99 about 95 ms): the open loop says {honesty[0][2]}; the closed loop sees "
                      f"{honesty[1][2]} and warns that it can't see it.")
     dip, start = parts.rows("A planted dip, a twentieth of a decade wide"), parts.rows("Start and size")
     if dip:
-        words.append(f"Planted dips of a twentieth of a decade: {dip[0][1]} of {dip[0][0]} found.")
+        words.append(dips.in_words(dip[0]))
+    words += filter(None, [truths.in_words(truth)])
     if start:
         words.append(size_in_words(start, parts.head("Start and size")[1:]))
     measured = f"Measured {days(parts.quoted)} on {machines(parts.quoted)}, by `make bench`."
@@ -171,8 +180,8 @@ def quoted(text):
 
 
 def main():
-    with open(os.path.join(ROOT, "bench", "RESULTS.md")) as f:
-        new = quoted(f.read())
+    results, truth = (Path(ROOT, "bench", name).read_text() for name in ("RESULTS.md", "TRUTH.md"))
+    new = quoted(results, truth)
     path = os.path.join(ROOT, "README.md")
     with open(path) as f:
         text = f.read()

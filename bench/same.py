@@ -15,14 +15,17 @@ def row(runs, all_found, machine):
     return [runs, n, share(judged, n), share(differ, judged), share(undecided, n), share(lone, n), machine]
 
 
-def in_words(rows):
-    """The sentence of the README from the table's rows."""
+def in_words(rows, runs=None):
+    """The sentence of the README from the table's rows; those of a row are of so many runs, where that is known."""
     count = lambda cell: cell.split()[0]
 
     def told(r):
-        runs, n, verdicts, differ, machine = r[0], r[1], count(r[2]), count(r[3]), r[6]
-        beside = f", no verdict on {int(n) - int(verdicts)}" if verdicts != n else ""
-        side = "1 run a side that noted earlier ones" if runs == "1" else f"{runs} runs a side"
-        return f"{side}, machine {machine}: {differ} of {verdicts}{beside}"
+        side = "1 run a side that noted earlier ones" if r[0] == "1" else f"{r[0]} runs a side"
+        n, verdicts = int(r[1]), int(count(r[2]))
+        if not verdicts:
+            return f"{side}, machine {r[6]}: no verdict on any of {n}"
+        beside = f", no verdict on {n - verdicts}" if verdicts != n else ""
+        return f"{side}, machine {r[6]}: {count(r[3])} of {verdicts}{beside}"
 
-    return f"`compare` of separate runs said that two sides of one thing differ ({'; '.join(told(r) for r in rows if count(r[2]) != '0')})."
+    said = f"`compare` of separate runs said that two sides of one thing differ ({'; '.join(told(r) for r in rows)})."
+    return said + (f" Those of a row are pairs and draws of the same {runs} runs: they are not independent, and count for far fewer." if runs else "")

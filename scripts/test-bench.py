@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
 import bench  # noqa: E402
 import common  # noqa: E402
+import dips  # noqa: E402
 import fabrics  # noqa: E402
 import fastsock  # noqa: E402
 import footprint  # noqa: E402
@@ -26,8 +27,10 @@ import peers  # noqa: E402
 import programs  # noqa: E402
 import quote  # noqa: E402
 import same  # noqa: E402
+import shares  # noqa: E402
 import spread  # noqa: E402
 import together  # noqa: E402
+import truths  # noqa: E402
 
 # What sets TCP_NODELAY of a tool: a flag, or its nature (NetPIPE and sockperf's ping-pong always, qperf never).
 NODELAY_FLAGS = {"iperf3": "-N", "nuttcp": "-D", "netperf": "-D"}
@@ -357,6 +360,7 @@ def foretold_ranges_are_told_in_words():
     last = "| median of what 10 runs spread, max / min | x2.12 |  | 104 |\n"
     said = quote.quoted(head + rows + last)
     assert "Of runs one after another: in each of 2 later ones, at least 98.2% of the points fell into the range that 3 earlier runs" in said, said
+    assert "Points are the sizes that both have, 107 to 109 of the 114 with a range." in said, said
     over = quote.quoted(head.replace("foretold?", "foretold? Over an hour") + rows + last) + said
     assert over.index("Of runs begun over an hour: in each of 2") < over.index("one after another"), over
     assert "typically 22.31 times its lower end, while all runs lay within a factor of 2.12" in said, said
@@ -378,8 +382,70 @@ def only_verdicts_count_as_said_to_differ():
     row = same.row(3, all_found, "left alone")
     assert row == [3, 10, "8 (80.0%)", "2 (25.0%)", "1 (10.0%)", "2 (20.0%)", "left alone"], row
     assert same.row(1, [found("few_runs")] * 2, "x")[2:4] == ["0 (0.0%)", "0"], "of no verdict nothing is a share"
-    said = same.in_words([[str(cell) for cell in row], ["1", "5", "0 (0.0%)", "0", "0 (0.0%)", "0 (0.0%)", "left alone"]])
-    assert "(3 runs a side, machine left alone: 2 of 8, no verdict on 2)" in said, said
+    said = same.in_words([[str(cell) for cell in row], ["1", "5", "0 (0.0%)", "0", "0 (0.0%)", "0 (0.0%)", "with a neighbour"]], "15")
+    assert "3 runs a side, machine left alone: 2 of 8, no verdict on 2;" in said, said
+    assert "machine with a neighbour: no verdict on any of 5)" in said, "the worst row is not left out"
+    assert "of the same 15 runs: they are not independent" in said, said
+
+
+def a_share_of_few_has_its_interval():
+    near = lambda found, low, high: abs(found[0] - low) < 5e-4 and abs(found[1] - high) < 5e-4
+    assert near(shares.interval(7, 8), 0.473, 0.997) and near(shares.interval(0, 8), 0, 0.369) and near(shares.interval(8, 8), 0.631, 1)
+    head = "# M\n\n## Finding a planted difference with `run --vs`\n\n2030-01-01 00:00.\n\n| planted | comparisons | judged | said to differ |\n|---|---|---|---|\n"
+    said = quote.quoted(head + "| 3% | 8 | 8 | 7 (88%) |\n")
+    assert "3% planted: 7 of 8 [47%, 100%]" in said, said
+
+
+def a_planted_dip_is_told_with_its_depth_and_its_noise():
+    said = dips.in_words(["100", "100", "0"])
+    assert "modelled link, with noise of 2%" in said and "take 3 times as long" in said and "100 of 100 found [96%, 100%]" in said, said
+    model, end = dips.planted(1000, 4)
+    assert end == 1122 and model == "latency=10us,rate=10Gbit/s,noise=2%,seed=4,dip=1000..1122*3", model
+
+
+def targets_that_are_missed_are_told():
+    truth = """# T
+
+## Coverage
+
+### 4 rounds of 40 sizes, 60 runs: the machine's truth
+
+| noise | met |
+|---|---|
+| x | 1 of 2 |
+
+Targets met: 162 of 225; 14 hold less often than they say, 49 more often.
+
+### 4 rounds of 40 sizes, 60 runs: the run's truth
+
+| noise | met |
+|---|---|
+| x | 1 of 2 |
+
+Targets met: 404 of 405; 1 hold less often than they say, 0 more often.
+
+## Percentiles of single iterations
+
+### 30 rounds of 40 sizes, 30 runs
+
+| noise | target | met | p50, alike | p99, alike |
+|---|---|---|---|---|
+| some | 92-98 | not met | **73 ±3.0%** | **9 ±1.0%** |
+| other | 92-98 | met | 95 ±3.0% | 99 ±1.0% |
+
+## Comparisons of sides in turns
+
+### 9 rounds of 40 sizes, 60 runs
+
+| noise | target | the same | holds | x1.03 |
+|---|---|---|---|---|
+| one | met | 1 | 95% | 9 |
+| two | not met | **8** | 86% | **23** |
+"""
+    said = truths.in_words(truth)
+    assert "162 of 225 are met with 4 rounds, where 14 hold less often than they say;" in said and "404" not in said, said
+    assert "do so in 73 to 73%" in said and "in 1 cells of its tables it is more, the most 8 of 60 (two)" in said, said
+    assert truths.in_words("") is None
 
 
 def both_sides_of_a_fabric_have_like_settings():
@@ -599,7 +665,8 @@ for test in [both_sides_of_every_pair_have_like_settings, help_and_unknown_parts
              a_row_of_the_floor_without_a_figure_leaves_the_others, streams_count_in_how_far_chance_goes_below_the_floor,
              rows_of_the_floor_say_what_was_sent_before_the_clock_or_are_not_quoted, both_sides_send_as_many_messages_before_the_clock,
              only_like_spreads_of_runs_are_quoted, the_spread_of_runs_is_that_of_the_sizes_that_all_have, cpu_time_is_that_of_a_whole_tree_of_processes,
-             a_tools_processes_are_counted_with_what_they_started, sizes_are_told_beside_the_peers, foretold_ranges_are_told_in_words, only_verdicts_count_as_said_to_differ, both_sides_of_a_fabric_have_like_settings,
+             a_tools_processes_are_counted_with_what_they_started, sizes_are_told_beside_the_peers, foretold_ranges_are_told_in_words, only_verdicts_count_as_said_to_differ, a_share_of_few_has_its_interval,
+             a_planted_dip_is_told_with_its_depth_and_its_noise, targets_that_are_missed_are_told, both_sides_of_a_fabric_have_like_settings,
              figures_of_fabrics_are_read_from_what_the_tools_print, both_sides_of_an_mpi_have_like_settings_and_figures_are_read, a_table_without_rows_leaves_the_recorded_one,
              the_set_up_has_what_figures_and_bench_measure, the_systems_congestion_control_is_named,
              rounds_of_two_paths_are_compared_round_by_round, a_streams_time_is_its_receivers, cpu_time_of_a_message_is_that_of_both_sides_or_none,

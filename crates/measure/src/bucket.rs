@@ -7,9 +7,11 @@ use units::{BitRate, Bytes};
 
 use crate::event::{Figures, Plan, Trial, Warning};
 use crate::figures::{OUT_OF_A_BUFFER, counted, out_of_a_buffer, times_as_sent};
+use crate::sustained::Sustained;
 use crate::warned::{Judged, warning};
 
-/// Code of the warning whose sizes show the saved-up tokens of a bucket, and not what the path carries.
+/// Code of the warning whose sizes may show the saved-up tokens of a bucket, and not what the path carries: [`in_long_trials`] tells whether
+/// they do.
 pub const BUCKET: &str = "bucket";
 
 /// Factor by which a smaller size must carry more than the largest, beyond its error.
@@ -62,8 +64,29 @@ pub(crate) fn drained(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
     Some(warning("drained", found.into_iter().map(|(size, _)| size).collect(), text))
 }
 
-/// Smaller sizes that have more throughput than the largest, beyond the error, on a path that leaves the host: what a token bucket does.
-pub(crate) fn token_bucket(plan: &Plan, points: &[Judged<'_>], leaves: bool) -> Option<Warning> {
+/// Whether a bucket shows in long trials of the sizes that carry more in short ones than the largest size, which has the throughput `kept`:
+/// a bucket lets them fall to that rate, and caches that larger messages do not fit into leave them as fast as they are. None where no long
+/// trial tells: where there is none of these sizes, where those of other sizes take longer, too, or where a boosted clock explains them.
+pub fn in_long_trials(plan: &Plan, kept_up: &[Sustained], above: impl Fn(u64) -> bool, kept: f64) -> Option<bool> {
+    // While an answer is under way, the bucket fills again.
+    let most = ABOVE * kept * if plan.pattern.facts().unanswered { 1.0 } else { 2.0 };
+    let slower = |s: &Sustained| s.ratio > 1.0 && s.differs();
+    let (of_them, others): (Vec<_>, Vec<_>) = kept_up.iter().partition(|s| above(s.size));
+    if others.into_iter().any(slower) {
+        return None;
+    }
+    let falls = |s: &&Sustained| slower(s) && s.throughput <= most && s.boosted().is_none();
+    let stays = |s: &&Sustained| s.high.is_finite() && s.throughput * s.ratio / s.high > most;
+    match (of_them.iter().any(falls), of_them.iter().any(stays)) {
+        (true, false) => Some(true),
+        (false, true) => Some(false),
+        _ => None,
+    }
+}
+
+/// Smaller sizes that have more throughput than the largest, beyond the error, on a path that leaves the host: what a token bucket does, as far
+/// as long trials (`kept_up`) do not show that these sizes keep that up.
+pub(crate) fn token_bucket(plan: &Plan, points: &[Judged<'_>], kept_up: &[Sustained], leaves: bool) -> Option<Warning> {
     let facts = plan.pattern.facts();
     if !leaves || facts.score.is_some() || plan.scheduled() {
         return None;
@@ -84,13 +107,22 @@ pub(crate) fn token_bucket(plan: &Plan, points: &[Judged<'_>], leaves: bool) -> 
     let above = whole.iter().copied().filter(|p| at(&p.figures, p.figures.seen_high) > surely(p) * kept);
     let above: Vec<&Judged<'_>> = above.collect();
     let most = above.iter().max_by(|a, b| a.figures.throughput.total_cmp(&b.figures.throughput))?;
+    let sped_up = |size: u64| above.iter().any(|p| p.size == size);
+    let (sure, evidence) = match in_long_trials(plan, kept_up, sped_up, last.figures.throughput) {
+        Some(false) => return None,
+        Some(true) => ("likely", ": long trials of the smaller sizes fall to that, too"),
+        None => (
+            "maybe",
+            "; caches that large messages do not fit into would do the same, and no long trial tells which it is (a longer --budget has such trials)",
+        ),
+    };
     let answered = match facts.unanswered {
         true => "",
         false => ", and fills again while an answer is under way, so that a ping-pong may show twice its rate for good",
     };
     let text = format!(
-        "throughput is {} at {} and {} at {}: likely a token bucket on the way (a shaper such as tc tbf, a provider's limit), which lets what it saved \
-         up pass at once{answered}; what the path carries for long is no more than the largest sizes have",
+        "throughput is {} at {} and {} at {}: {sure} a token bucket on the way (a shaper such as tc tbf, a provider's limit), which lets what it saved \
+         up pass at once{answered}{evidence}; where it is one, the path carries for long no more than the largest sizes have",
         BitRate(most.figures.throughput),
         Bytes(most.size),
         BitRate(last.figures.throughput),
@@ -184,7 +216,7 @@ mod tests {
         let each = |size: u64, bits: f64| trial(size, 2.0 * size as f64 * 8.0 / bits, 0.0);
         let shaped = [each(64, 4e7), each(4096, 1.63e9), each(18_132, 1.89e8), each(1 << 20, 1.01e8)];
         let points = judged(&plan, &shaped);
-        let warned = token_bucket(&plan, &points, true).unwrap();
+        let warned = token_bucket(&plan, &points, &[], true).unwrap();
         assert!(warned.code == "bucket" && warned.sizes == [4096, 18_132], "{warned:?}");
         for words in ["1.63 Gbit/s at 4 KiB", "101 Mbit/s at 1 MiB", "token bucket", "twice its rate"] {
             assert!(warned.text.contains(words), "{words}: {warned:?}");
@@ -195,19 +227,66 @@ mod tests {
             trials.extend(more.into_iter().take(fewest));
             let mut points = judged(&plan, &trials);
             points.iter_mut().filter(|p| p.size >= 1 << 20).for_each(|p| p.figures.rounds = 1);
-            token_bucket(&plan, &points, true).map(|w| w.sizes)
+            token_bucket(&plan, &points, &[], true).map(|w| w.sizes)
         };
         assert_eq!(once(2), Some(vec![4096, 18_132]), "three sizes say together what a look at one can't");
         assert_eq!(once(0), None);
-        assert_eq!(token_bucket(&plan, &points, false), None, "nobody shapes what stays on the host");
+        assert_eq!(token_bucket(&plan, &points, &[], false), None, "nobody shapes what stays on the host");
         let risen = [each(64, 4e7), each(4096, 9e7), each(65_536, 1.2e8), each(1 << 20, 1e8)];
-        assert_eq!(token_bucket(&plan, &judged(&plan, &risen), true), None, "a fifth is no bucket");
+        assert_eq!(token_bucket(&plan, &judged(&plan, &risen), &[], true), None, "a fifth is no bucket");
         let mut lossy = judged(&plan, &shaped);
         lossy.last_mut().unwrap().figures.loss = 0.5;
-        assert_eq!(token_bucket(&plan, &lossy, true), None, "lost messages cost throughput without a shaper");
+        assert_eq!(token_bucket(&plan, &lossy, &[], true), None, "lost messages cost throughput without a shaper");
         let mut seen_once = judged(&plan, &shaped);
         seen_once.last_mut().unwrap().figures.rounds = 1;
-        assert_eq!(token_bucket(&plan, &seen_once, true), None, "one look may have met a pause");
+        assert_eq!(token_bucket(&plan, &seen_once, &[], true), None, "one look may have met a pause");
+    }
+
+    /// Long trials of a size that read `throughput` bits a second and take `ratio` times as long as short ones.
+    fn long(size: u64, throughput: f64, ratio: f64) -> Sustained {
+        Sustained {
+            size,
+            trials: 2,
+            lasted: 0.4,
+            shortest: 0.35,
+            seconds: size as f64 * 8.0 / throughput,
+            throughput,
+            ratio,
+            low: ratio / 1.05,
+            high: ratio * 1.05,
+            short_mean: 1.0,
+            clock: None,
+        }
+    }
+
+    #[test]
+    fn only_long_trials_tell_a_bucket_from_caches_that_large_messages_do_not_fit_into() {
+        let plan = Plan { pattern: Pattern::Stream, ..Plan::default() };
+        let told = |kept_up: &[Sustained]| in_long_trials(&plan, kept_up, |size| size == 4096, 1e8);
+        let same = long(1, 1e6, 1.0);
+        assert_eq!(told(&[]), None);
+        assert_eq!(told(&[same.clone(), long(4096, 1.02e8, 16.0)]), Some(true));
+        assert_eq!(told(&[same.clone(), long(4096, 1.63e9, 1.0)]), Some(false), "it stays as fast");
+        assert_eq!(told(&[same.clone(), long(1 << 20, 1e8, 1.0)]), None, "of no such size");
+        assert_eq!(told(&[long(1, 5e5, 2.0), long(4096, 1.1e8, 2.0)]), None, "a quota makes all take longer");
+        let boosted = Sustained { clock: Some((4e9, 3e9)), ..long(4096, 1.1e8, 1.3) };
+        assert_eq!(told(&[same.clone(), boosted]), None);
+        let answered = Plan::default();
+        let twice = [same.clone(), long(4096, 1.9e8, 8.0)];
+        assert_eq!(in_long_trials(&answered, &twice, |size| size == 4096, 1e8), Some(true), "filled while answered");
+        let each = |size: u64, bits: f64| trial(size, 2.0 * size as f64 * 8.0 / bits, 0.0);
+        let trials = [each(64, 4e7), each(4096, 1.63e9), each(1 << 20, 1.01e8)];
+        let points = judged(&answered, &trials);
+        let warned = |kept_up: &[Sustained]| token_bucket(&answered, &points, kept_up, true).map(|w| w.text);
+        assert_eq!(warned(&[same.clone(), long(4096, 1.63e9, 1.0)]), None);
+        assert!(warned(&[]).unwrap().contains("caches that large messages do not fit into would do the same"));
+        let shown = warned(&twice).unwrap();
+        assert!(
+            shown.contains("likely a token bucket on the way")
+                && shown.contains("long trials of the smaller sizes fall to that, too")
+                && !shown.contains("caches"),
+            "{shown}"
+        );
     }
 
     #[test]

@@ -14,8 +14,9 @@ use crate::event::{Figures, FlowFigures, LoadFigures, Plan, Schedule, TimeKind, 
 use crate::pattern::InGroup;
 use crate::{FlowReport, Flows};
 
+pub use clock::widened;
 pub use common::Common;
-pub use lost::Lost;
+pub use lost::{Lost, arrived_a_second};
 pub use percentiles::Singles;
 pub use ways::ways;
 

@@ -8,15 +8,15 @@ use units::{BitRate, Bytes, Seconds, Share};
 use crate::Topology;
 use crate::event::{Figures, Plan, Trial, Warning, Why};
 use crate::figures::Common;
-use crate::report::copies;
-use crate::sustained::Sustained;
+use crate::noisy::noisy;
+use crate::report::{TrialReport, copies};
 use crate::taken_by::{self, Cause};
 use crate::warned::warning;
 
+pub use crate::burst::burst;
+pub use crate::noisy::SHARING;
 pub use crate::warned::Judged;
 
-/// Reach of an interval, as a share of the median, beyond which a figure is of no use for most ends.
-const UNUSABLE: f64 = 0.10;
 /// A single iteration this many medians long is a pause.
 const PAUSE: f64 = 20.0;
 /// Share of the time spent in pauses from which on a warning is given.
@@ -260,11 +260,11 @@ pub fn unsteady(common: &Common, kind: Name) -> Option<Warning> {
 }
 
 /// All warnings of a path's figures.
-pub fn warnings(plan: &Plan, kind: Name, points: &[Judged<'_>], taken: Option<Taken>) -> Vec<Warning> {
+pub fn warnings(plan: &Plan, kind: Name, points: &[Judged<'_>], common: &Common, taken: Option<Taken>) -> Vec<Warning> {
     let taken = taken.unwrap_or_default();
     let mut all = taken_by::warnings(&taken);
     let busy = taken_by::most(&taken);
-    all.extend(noisy(plan, kind, points, busy));
+    all.extend(noisy(plan, kind, points, common, busy));
     all.extend(unsettled(plan, points));
     // Flows that share CPUs pause while others run.
     let several = points.iter().any(|p| p.figures.flows.is_some());
@@ -283,49 +283,6 @@ pub fn warnings(plan: &Plan, kind: Name, points: &[Judged<'_>], taken: Option<Ta
         all.push(warning("one-round", Vec::new(), text.into()));
     }
     all
-}
-
-fn noisy(plan: &Plan, kind: Name, points: &[Judged<'_>], busy: Option<Cause>) -> Option<Warning> {
-    // Where there is no interval, the rounds' line says why.
-    let wide = |p: &&Judged<'_>| p.figures.high.is_finite() && p.figures.reach() > UNUSABLE;
-    let bad: Vec<&Judged<'_>> = points.iter().filter(wide).collect();
-    let worst = bad.iter().max_by(|a, b| a.figures.reach().total_cmp(&b.figures.reach()))?;
-    // Whether the spread between rounds exceeds that within a round decides between the connection and the moment as the cause.
-    let within = bad.iter().map(|p| spread_within(p.trials)).fold(0.0, f64::max);
-    let cause = if kind.ends() == Ends::Modelled {
-        "the modelled link's own noise (--theory noise=, round-noise=)"
-    } else if let Some(cause) = busy {
-        cause.name()
-    } else if plan.soaks() {
-        "the path moved while it was held (the graph over the time shows when)"
-    } else if within < UNUSABLE {
-        "each connection settles at a level of its own (placement of memory and processes); more rounds (--budget) average over it"
-    } else {
-        "the machine itself is unsteady (shared host, frequency changes, interrupts); pipegauge doctor looks for causes"
-    };
-    let text = format!(
-        "{} of {} points known to no better than {} (worst: {} at {}); likely cause: {cause}",
-        bad.len(),
-        points.len(),
-        Share(UNUSABLE),
-        if worst.figures.reach() > 10.0 {
-            "over ten times".to_owned()
-        } else {
-            Share(worst.figures.reach()).to_string()
-        },
-        plan.pattern.facts().size.words(worst.size),
-    );
-    Some(warning("noisy", bad.iter().map(|p| p.size).collect(), text))
-}
-
-/// Spread of chunks within trials: the median over trials of (median - min) / median.
-fn spread_within(trials: &[Trial]) -> f64 {
-    let spreads: Vec<f64> = trials
-        .iter()
-        .filter(|t| !t.warmup && t.report.median > 0.0)
-        .map(|t| (t.report.median - t.report.min) / t.report.median)
-        .collect();
-    if spreads.is_empty() { 0.0 } else { stats::median(&spreads) }
 }
 
 /// Whether an interval that was computed once the time was over reaches no further than was asked for: this moment was not chosen by the
@@ -354,6 +311,19 @@ fn unsettled(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
     Some(warning("not-converged", open, text))
 }
 
+/// What may be pauses of a trial, as (seconds, how many): single iterations; of chunks of several, those that took over twice as long as most,
+/// less what a chunk takes. A path that is slower for a while makes many chunks longer, none of them by much, and does not stand still.
+fn pauses_of(report: &TrialReport) -> Vec<(f64, u64)> {
+    let seconds = |ns: u64| ns as f64 * 1e-9;
+    if !report.histogram.is_empty() {
+        return report.histogram.iter().map(|&(ns, n)| (seconds(ns), n)).collect();
+    }
+    let longest = report.pauses.iter().map(|(_, ns)| seconds(*ns)).fold(0.0, f64::max);
+    // The longest chunk is among them.
+    let chunk = if report.max > 0.0 { report.median * longest / report.max } else { 0.0 };
+    report.pauses.iter().map(|(_, ns)| (seconds(*ns) - chunk, 1)).collect()
+}
+
 /// A closed loop sends nothing while the far side stands still, so its percentiles hide the pause from all but one iteration; the time that
 /// passed shows it.
 fn paused(plan: &Plan, kind: Name, points: &[Judged<'_>], busy: Option<Cause>) -> Option<Warning> {
@@ -364,17 +334,7 @@ fn paused(plan: &Plan, kind: Name, points: &[Judged<'_>], busy: Option<Cause>) -
     for t in points.iter().flat_map(|p| p.trials).filter(|t| !t.warmup) {
         total += t.report.seconds;
         let least = (t.report.median * PAUSE).max(PAUSE_LEAST);
-        if t.report.histogram.is_empty() {
-            // Of a chunk, only the longest is known of a pause.
-            let chunk = t.report.max;
-            if t.report.median > 0.0 && t.report.seconds - t.report.median * t.report.repeats as f64 > least {
-                let lost = t.report.seconds - t.report.median * t.report.repeats as f64;
-                (stood, pauses, longest) = (stood + lost, pauses + 1, longest.max(lost.max(chunk)));
-            }
-            continue;
-        }
-        for &(ns, n) in t.report.histogram.iter().filter(|(ns, _)| *ns as f64 * 1e-9 > least) {
-            let s = ns as f64 * 1e-9;
+        for (s, n) in pauses_of(&t.report).into_iter().filter(|(s, _)| *s > least) {
             (stood, pauses, longest) = (stood + s * n as f64, pauses + n, longest.max(s));
         }
     }
@@ -393,8 +353,9 @@ fn paused(plan: &Plan, kind: Name, points: &[Judged<'_>], busy: Option<Cause>) -
     };
     let (who, how) = facts.paused.unwrap_or(("the path", how));
     let text = format!(
-        "{who} stood still for {} of the time, in {pauses} pauses of up to {}{}: {how}",
+        "{who} stood still for {} of the time, in {} of up to {}{}: {how}",
         Share(stood / total),
+        if pauses == 1 { "1 pause".to_owned() } else { format!("{pauses} pauses") },
         Seconds(longest),
         busy.map_or(String::new(), |cause| format!(" (likely cause: {})", cause.name())),
     );
@@ -426,56 +387,6 @@ fn strangers(points: &[Judged<'_>]) -> Option<Warning> {
          (address= and port= of the path choose others)"
     );
     (all > 0).then(|| warning("strangers", hit.into_iter().map(|(size, _)| size).collect(), text))
-}
-
-/// Long trials show another speed than short ones. `taken` is what others took of the CPUs during the long ones, where that is known: a
-/// cause is named where there is evidence of it.
-pub fn burst(plan: &Plan, kept_up: &[Sustained], taken: Option<Taken>) -> Option<Warning> {
-    let apart: Vec<&Sustained> = kept_up.iter().filter(|s| s.differs()).collect();
-    let worst = apart.iter().max_by(|a, b| a.ratio.ln().abs().total_cmp(&b.ratio.ln().abs()))?;
-    let shaped = plan.decorators.shape.as_ref().is_some_and(|s| s.rate > 0.0);
-    let quota_told = taken.is_some_and(|t| t.throttled.is_some());
-    let found = taken.and_then(|t| taken_by::of_long_trials(&t));
-    let quota = taken.is_some_and(|t| taken_by::stopped(&t));
-    let cause = if worst.ratio < 1.0 {
-        "the path may come up to speed only after a while; the figures are those of short trials".to_owned()
-    } else if shaped {
-        "likely cause: the shaper's bucket, which fills up between short trials; the figures are burst speed".to_owned()
-    } else if let Some((short, long)) = worst.boosted().filter(|_| !quota) {
-        format!(
-            "likely cause: a boosted clock: the near side's CPU ran at {:.2} GHz in short trials and at {:.2} GHz in long ones (cycles over CPU time)",
-            short * 1e-9,
-            long * 1e-9,
-        )
-    } else if let Some(found) = found {
-        format!("likely cause: {found}")
-    } else if quota_told && worst.clock.is_some() {
-        "a shaper may be the cause; none was seen, no quota stopped the run, and the CPU's clock was as fast in both"
-            .to_owned()
-    } else if quota_told {
-        "a boosted clock or a shaper may be the cause; neither was seen".to_owned()
-    } else {
-        "a CPU quota, a boosted clock or a shaper may be the cause; none was seen (pipegauge doctor looks for a quota)"
-            .to_owned()
-    };
-    let (of, what) = if worst.short_mean_as_long() {
-        let also = format!(
-            "; short trials, too, take {:.2} times their median on average: stops fall into some of them, which a median passes by",
-            worst.short_mean
-        );
-        ("the median is not the mean", also)
-    } else {
-        ("sustained is not burst", String::new())
-    };
-    let text = format!(
-        "{of}: trials of {} take {:.2} [{:.2}, {:.2}] times as long a message as the short ones' median at {}{what}; {cause}",
-        Seconds(worst.lasted),
-        worst.ratio,
-        worst.low,
-        worst.high,
-        Bytes(worst.size),
-    );
-    Some(warning("burst", apart.iter().map(|s| s.size).collect(), text))
 }
 
 /// Share of the rate that may be missed before a warning is given. (A send that leaves late after a pause counts in the time of the pause,

@@ -30,8 +30,8 @@
 //! | `soak`, [`interval`] | one connection for a long time, interval after interval; how intervals become one, and few |
 //! | [`netpipe`] | NetPIPE 3.7's schedule, exactly |
 //! | [`figures`] | from trials to a point's figures |
-//! | [`judge`], `taken_by`, `warned` | warnings: what a reader of the figures must know; who took the CPUs; what warnings are made of |
-//! | `bucket`, `cache` | warnings of rates that do not last; whether messages come from warm memory |
+//! | [`judge`], `noisy`, `taken_by`, `warned` | warnings: what a reader of the figures must know; points that are not known well; who took the CPUs; what warnings are made of |
+//! | `bucket`, `burst`, `cache` | warnings of rates that do not last, and why long trials take longer than short ones; whether messages come from warm memory |
 //! | `calibrate` | what measuring itself costs |
 //! | [`earlier`] | earlier runs of a path on this machine, as a run carries them |
 //! | [`event`] | what happens, as it happens; the run file's lines |
@@ -40,6 +40,7 @@
 mod amounts;
 mod bucket;
 pub mod buffers;
+mod burst;
 mod cache;
 pub mod calibrate;
 pub mod content;
@@ -58,6 +59,7 @@ pub mod load;
 mod meter;
 pub mod near;
 pub mod netpipe;
+mod noisy;
 pub mod path;
 pub mod pattern;
 mod plan_path;
@@ -81,7 +83,7 @@ pub mod trials;
 mod warned;
 pub mod workspace;
 
-pub use bucket::BUCKET;
+pub use bucket::{BUCKET, in_long_trials};
 pub use cache::Cache;
 pub use calibrate::calibrate;
 pub use cost::Cost;

@@ -64,7 +64,7 @@ pub struct PathRun<'a> {
     pub(crate) spent: f64,
     pub(crate) announced: bool,
     /// Whether its connections leave the host.
-    leaves: bool,
+    pub(crate) leaves: bool,
     /// The one CPU that both sides may run on, of which was not warned yet.
     one_cpu: Option<u32>,
     pub(crate) done: bool,
@@ -586,7 +586,7 @@ impl<'a> PathRun<'a> {
                 Some(judge::Judged { size, figures, trials: &p.trials, ended: p.ended })
             })
             .collect();
-        let warnings = judge::warnings(self.plan, self.kind, &view, Taken::over(&self.taken));
+        let warnings = judge::warnings(self.plan, self.kind, &view, &common, Taken::over(&self.taken));
         let figured: Vec<u64> = view.iter().map(|j| j.size).collect();
         let missed = open.len()
             - view.iter().filter(|j| open.contains(&j.size) && judge::reached(self.plan, &j.figures)).count();
@@ -603,7 +603,7 @@ impl<'a> PathRun<'a> {
         let taken = Taken::over(&self.taken_long).or_else(|| Taken::over(&self.taken));
         let burst = judge::burst(self.plan, &kept_up, taken);
         let drained = bucket::drained(self.plan, &view);
-        let bucket = bucket::token_bucket(self.plan, &view, self.leaves);
+        let bucket = bucket::token_bucket(self.plan, &view, &kept_up, self.leaves);
         let of_rates = burst.into_iter().chain(bucket).chain(drained);
         for warning in warnings.into_iter().chain(moved).chain(of_rates).chain(figureless) {
             self.warn(warning)?;

@@ -163,7 +163,7 @@ fn warm_up_counts_only_while_there_is_nothing_better() {
 fn codes(plan: &Plan, trials: &[Trial]) -> Vec<String> {
     let figures = of(plan, transport::tcp::NAME, trials).unwrap();
     let points = [Judged { size: 1000, figures, trials, ended: Some(Why::Precision) }];
-    warnings(plan, transport::tcp::NAME, &points, None).into_iter().map(|w| w.code).collect()
+    warnings(plan, transport::tcp::NAME, &points, &Common::default(), None).into_iter().map(|w| w.code).collect()
 }
 
 #[test]
@@ -182,6 +182,80 @@ fn a_closed_loop_says_what_it_cannot_see() {
     assert!(codes(&Plan { rate: Some(1e4), ..p }, &trials).is_empty(), "an open loop sees it");
 }
 
+/// Trials of 60 ms in chunks, of 60,000 round trips.
+fn in_chunks(slower: f64, pauses: &[(u64, u64)]) -> Vec<Trial> {
+    let each = |round| {
+        let mut t = trial(round, 1e-6);
+        t.report.repeats = 60_000;
+        t.report.seconds = 60e-3 * slower;
+        t.report.pauses = pauses.to_vec();
+        t.report.max = pauses.iter().map(|p| p.1 as f64 * 1e-9 / 4.0).fold(2e-6, f64::max);
+        t
+    };
+    (1..=7).map(each).collect()
+}
+
+#[test]
+fn a_path_that_is_slower_for_a_while_did_not_stand_still() {
+    let p = plan(Pattern::PingPong);
+    assert!(codes(&p, &in_chunks(1.0 + 0.5 / 3.0, &[])).is_empty(), "a third of the time it was 1.5 times as slow");
+    assert!(codes(&p, &in_chunks(1.2, &[(1000, 1_000_000); 12])).is_empty(), "none of them is long enough for a pause");
+    let trials = in_chunks(1.2, &[(1000, 10_004_000)]);
+    assert_eq!(codes(&p, &trials), ["closed-loop"]);
+    let points =
+        [Judged { size: 1000, figures: of(&p, transport::tcp::NAME, &trials).unwrap(), trials: &trials, ended: None }];
+    let text = warnings(&p, transport::tcp::NAME, &points, &Common::default(), None)[0].text.clone();
+    assert!(text.contains("13.9% of the time, in 7 pauses of up to 10.0 ms"), "{text}");
+}
+
+#[test]
+fn the_cause_of_noise_is_not_the_connection_where_the_line_of_the_rounds_says_states() {
+    let p = plan(Pattern::PingPong);
+    let noisy = |points: &[Vec<Trial>], p: &Plan| {
+        let common = common(points);
+        let view: Vec<Judged<'_>> = points
+            .iter()
+            .map(|trials| {
+                let figures =
+                    figures::figures(p, transport::tcp::NAME, &trials.iter().collect::<Vec<_>>(), &common).unwrap();
+                // As if the interval of each were wide.
+                let figures = Figures { low: figures.median / 2.0, high: figures.median * 2.0, ..figures };
+                Judged { size: trials[0].size, figures, trials, ended: None }
+            })
+            .collect();
+        let all = warnings(p, transport::tcp::NAME, &view, &common, None);
+        let text = all.into_iter().find(|w| w.code == "noisy").map_or(String::new(), |w| w.text);
+        (common.shared.moves.saw(common.shared.sigma), text)
+    };
+    // A round of 40 trials lasts 0.4 s.
+    let round = |at: f64| ((at + 1e-9) / 0.4) as u64;
+    let steady = |mut points: Vec<Vec<Trial>>| {
+        points.iter_mut().flatten().for_each(|t| t.report.min = t.report.median * 0.99);
+        points
+    };
+    let step = steady(run(5, 12, 0.02, |at| if round(at) > 5 { 1.5 } else { 1.0 }));
+    let (saw, text) = noisy(&step, &p);
+    assert_eq!(saw, stats::Saw::Outlasting);
+    assert!(text.contains("likely cause: states of the machine that last"), "{text}");
+    let turns = steady(run(5, 12, 0.02, |at| if round(at) % 2 == 1 { 1.35 } else { 1.0 }));
+    let (saw, text) = noisy(&turns, &p);
+    assert_eq!(saw, stats::Saw::Changing);
+    assert!(text.contains("likely cause: the machine changed its speed between rounds"), "{text}");
+    let own = steady(run(5, 12, 0.02, |_| 1.0));
+    let (saw, text) = noisy(&own, &p);
+    assert_eq!(saw, stats::Saw::One);
+    assert!(text.contains("each connection settles at a level of its own (placement"), "{text}");
+    let (_, text) = noisy(&own[..2], &p);
+    assert!(text.contains("so few sizes do not tell which"), "{text}");
+    let mut whole = own.clone();
+    for t in whole.iter_mut().flatten() {
+        t.report.far = FarReport { seconds: t.report.seconds, bytes: 10_000, received: 11, ..FarReport::default() };
+        t.report.median = 0.0;
+    }
+    let (_, text) = noisy(&whole, &plan(Pattern::Stream));
+    assert!(text.contains("timed as a whole do not tell why"), "{text}");
+}
+
 #[test]
 fn a_useless_figure_carries_a_warning_with_its_likely_cause() {
     let p = plan(Pattern::PingPong);
@@ -189,11 +263,11 @@ fn a_useless_figure_carries_a_warning_with_its_likely_cause() {
     let figures = of(&p, transport::tcp::NAME, &trials).unwrap();
     let points = [Judged { size: 1000, figures, trials: &trials, ended: Some(Why::Budget) }];
     let busy = host::Taken { processes: 0.5, ..host::Taken::default() };
-    let all = warnings(&p, transport::tcp::NAME, &points, Some(busy));
+    let all = warnings(&p, transport::tcp::NAME, &points, &Common::default(), Some(busy));
     assert_eq!(all.iter().map(|w| w.code.as_str()).collect::<Vec<_>>(), ["cpu-interference", "noisy"]);
     let asked = Plan { precise: true, ..p.clone() };
     assert_eq!(
-        warnings(&asked, transport::tcp::NAME, &points, None).last().map(|w| &w.code[..]),
+        warnings(&asked, transport::tcp::NAME, &points, &Common::default(), None).last().map(|w| &w.code[..]),
         Some("not-converged")
     );
     assert!(all[1].text.contains("other processes on the pinned CPUs"), "{}", all[1].text);
@@ -355,6 +429,11 @@ fn whoever_asks_for_a_percentile_gets_that_of_the_row() {
     assert!(every.is_sorted() && every.iter().all(|t| *t <= row.max), "{every:?}");
     // So few that none may lie beyond.
     assert_eq!(asked(0.99999), None);
+    // So few that none may lie below: the shortest is not that percentile.
+    let hundred = with_histogram(1, &(1..=100).map(|i| (i * 1000, 1)).collect::<Vec<_>>());
+    let few = figures::Singles::of(&p, transport::tcp::NAME, &[&hundred], &Common::default()).unwrap();
+    let told = [0.0, 0.001, 0.009, 0.01, 0.99, 0.991].map(|q| few.at(q).is_some());
+    assert_eq!(told, [true, false, false, true, true, false]);
 }
 
 #[test]
@@ -625,7 +704,10 @@ fn why_long_trials_differ_is_said_on_evidence() {
             .ends_with("likely cause: other processes, which took 171.0% of one CPU on the pinned CPUs")
     );
     assert!(said(2.0, Some(quota)).contains("likely cause: the control group's CPU quota"));
-    assert!(said(2.0, Some(quiet)).ends_with("a boosted clock or a shaper may be the cause; neither was seen"));
+    assert!(
+        said(2.0, Some(quiet))
+            .ends_with("a boosted clock or a shaper may be the cause; neither was seen, and no quota stopped the run")
+    );
     assert!(said(2.0, None).contains("a CPU quota, a boosted clock or a shaper may be the cause; none was seen"));
     assert!(said(0.5, Some(quiet)).contains("may come up to speed only after a while"));
     assert!(said(2.0, Some(busy)).starts_with("sustained is not burst"));
@@ -641,6 +723,43 @@ fn why_long_trials_differ_is_said_on_evidence() {
     assert!(of((3.9e9, 3.1e9), Some(quota)).contains("CPU quota"), "a quota strikes long trials alone");
     assert!(of((3.1e9, 3.1e9), Some(quiet)).ends_with("and the CPU's clock was as fast in both"));
     assert!(text.starts_with("the median is not the mean") && text.contains("take 1.90 times their median"), "{text}");
+    let half = Sustained { clock: Some((4e9, 3e9)), ..kept(2.0, 1.2) };
+    let text = burst(&p, &[half.clone()], Some(quiet)).map_or(String::new(), |w| w.text);
+    assert!(text.contains("at 4.00 GHz in short trials and at 3.00 GHz in long ones"), "{text}");
+    assert!(text.contains("which does not explain it") && !text.contains("as fast in both"), "{text}");
+    let hardly = host::Taken { throttled: Some(40), throttled_share: Some(0.009), ..quiet };
+    let text = burst(&p, &[half], Some(hardly)).map_or(String::new(), |w| w.text);
+    assert!(!text.contains("no quota stopped") && text.contains("quota kept 0.90% of one CPU"), "{text}");
+    let steal = host::Taken { processes: 1.71, steal: 0.06, ..quiet };
+    assert!(said(2.0, Some(steal)).contains("likely cause: other processes"), "who took most");
+    let little = host::Taken { steal: 0.06, ..quiet };
+    assert!(
+        said(2.0, Some(little))
+            .contains("the hypervisor kept 6.0% of one CPU of the pinned CPUs (steal), too little for it")
+    );
+}
+
+#[test]
+fn a_ratio_whose_interval_is_too_wide_for_a_figure_is_told_by_the_end_that_is_known() {
+    let kept = |ratio, low, high| Sustained {
+        size: 64,
+        trials: 2,
+        lasted: 0.4,
+        shortest: 0.35,
+        seconds: 1e-5,
+        throughput: 1e8,
+        ratio,
+        low,
+        high,
+        short_mean: 1.05,
+        clock: None,
+    };
+    let said = |s| burst(&plan(Pattern::PingPong), &[s], None).map_or(String::new(), |w| w.text);
+    assert!(said(kept(2.0, 1.8, 2.2)).contains("take 2.00 [1.80, 2.20] times as long"));
+    let wide = said(kept(5.0, 1.2, 900.0));
+    assert!(wide.contains("take at least 1.20 times as long") && !wide.contains("900"), "{wide}");
+    let slow = said(kept(0.2, 0.001, 0.8));
+    assert!(slow.contains("take at most 0.80 times as long"), "{slow}");
 }
 
 /// A trial of flows that did so many iterations each while all of them ran, for a millisecond.
@@ -708,7 +827,7 @@ fn flows_that_are_apart_most_of_the_time_are_warned_of() {
         let figures = of(&plan(Pattern::PingPong), transport::tcp::NAME, &trials).unwrap();
         let flows = figures.flows.map(|flows| measure::event::FlowFigures { together, ..flows });
         let judged = Judged { size: 1000, figures: Figures { flows, ..figures }, trials: &trials, ended: None };
-        let all = warnings(&plan(Pattern::PingPong), transport::tcp::NAME, &[judged], None);
+        let all = warnings(&plan(Pattern::PingPong), transport::tcp::NAME, &[judged], &Common::default(), None);
         all.into_iter().find(|w| w.code == "flows-apart").map(|w| w.text)
     };
     assert_eq!(told(0.5), None);

@@ -21,6 +21,7 @@ pub struct Analysis<'a> {
 #[derive(Debug, Default)]
 struct Found {
     curve: OnceLock<Vec<CurvePoint>>,
+    saved_up: OnceLock<Option<u64>>,
     summary: OnceLock<Option<Summary>>,
     fits: OnceLock<Option<Fits>>,
     breaks: OnceLock<Breaks>,
@@ -56,12 +57,24 @@ impl<'a> Analysis<'a> {
         self.found(path).curve.get_or_init(|| self.run.curve(path))
     }
 
-    /// The sizes of the path's curve at which its long-term rate shows: where the run warned of a token bucket, only those above the last
-    /// size that it sped up, since smaller ones fit into it; all where that leaves none.
+    /// The sizes of the path's curve at which its long-term rate shows: where long trials show a token bucket, only those above the last size
+    /// that it sped up, since smaller ones fit into it; all where that leaves none.
     pub fn lasting(&self, path: usize) -> &[CurvePoint] {
+        self.found(path)
+            .saved_up
+            .get_or_init(|| self.run.saved_up(path).last().copied())
+            .map_or(self.curve(path), |last| self.above(path, last))
+    }
+
+    /// The same where there may be a token bucket: what these sizes carry, the path surely carries for long.
+    pub fn surely_lasting(&self, path: usize) -> &[CurvePoint] {
+        self.run.above_the_largest(path).last().map_or(self.curve(path), |last| self.above(path, *last))
+    }
+
+    /// The curve above a size; all of it where that leaves nothing.
+    fn above(&self, path: usize, last: u64) -> &[CurvePoint] {
         let curve = self.curve(path);
-        let last = self.run.saved_up(path).last().copied();
-        match last.map_or(0, |last| curve.partition_point(|p| p.size <= last)) {
+        match curve.partition_point(|p| p.size <= last) {
             from if from < curve.len() => &curve[from..],
             _ => curve,
         }
@@ -141,7 +154,7 @@ impl<'a> Analysis<'a> {
 
 #[cfg(test)]
 mod tests {
-    use measure::event::Warning;
+    use measure::event::{Trial, Warning};
 
     use super::*;
     use crate::sample;
@@ -160,6 +173,16 @@ mod tests {
         Analysis::work_out(&[]);
     }
 
+    /// A trial of two seconds and more in which a message takes three times as long as in short ones.
+    fn long(run: &RunFile, size: u64, round: u32) -> Trial {
+        let point = run.paths[0].points.iter().find(|p| p.size == size).unwrap();
+        let mut trial = point.trials.all().iter().find(|t| !t.warmup && t.round == round).unwrap().clone();
+        let scale = (2.0 / trial.report.seconds).ceil() * 3.0;
+        trial.report.seconds *= scale;
+        trial.report.repeats *= (scale / 3.0) as u64;
+        trial
+    }
+
     #[test]
     fn what_a_token_bucket_let_pass_is_no_maximum() {
         let mut run = sample::file();
@@ -176,6 +199,14 @@ mod tests {
         let sped_up = [sizes[middle - 2], sizes[middle]];
         assert_eq!(warned("noisy", &sped_up).1, all);
         let (lasting, of_lasting) = warned(measure::BUCKET, &sped_up);
+        assert!(lasting.len() == sizes.len() && of_lasting == all, "without long trials caches may do the same");
+        run.paths[0].sustained = vec![long(&run, sizes[middle], 2), long(&run, sizes[middle], 4)];
+        let mut warned = |code: &str, sizes: &[u64]| {
+            run.warnings = vec![Warning { code: code.to_owned(), path, sizes: sizes.to_vec(), text: String::new() }];
+            let found = Analysis::of(&run);
+            (found.lasting(0).to_vec(), found.summary(0).cloned().unwrap())
+        };
+        let (lasting, of_lasting) = warned(measure::BUCKET, &sped_up);
         assert_eq!(lasting.iter().map(|p| p.size).collect::<Vec<_>>(), sizes[middle + 1..], "smaller ones fit into it");
         assert!(of_lasting.max_size > sizes[middle] && of_lasting.latency == all.latency, "{of_lasting:?}");
         let (lasting, of_lasting) = warned(measure::BUCKET, &sizes);
@@ -184,11 +215,18 @@ mod tests {
         let mut within = run.clone();
         let points = &mut within.paths[0].points;
         let largest = points.iter().max_by_key(|p| p.size).unwrap().figures.throughput;
-        let point = points.iter_mut().find(|p| p.size == sizes[1]).unwrap();
+        let point = points.iter_mut().find(|p| p.size == sizes[middle]).unwrap();
         point.figures.throughput = 2.0 * largest;
-        within.warnings =
-            vec![Warning { code: measure::BUCKET.to_owned(), path, sizes: vec![sizes[0]], text: String::new() }];
-        assert_eq!(within.saved_up(0).last(), Some(&sizes[1]));
+        within.warnings = vec![Warning {
+            code: measure::BUCKET.to_owned(),
+            path,
+            sizes: vec![sizes[middle - 1]],
+            text: String::new(),
+        }];
+        within.paths[0].sustained = vec![long(&run, sizes[middle], 2), long(&run, sizes[middle], 4)];
+        assert_eq!(within.saved_up(0).last(), Some(&sizes[middle]));
+        within.paths[0].sustained.clear();
+        assert!(within.saved_up(0).is_empty() && within.above_the_largest(0).len() == 2);
     }
 
     #[test]

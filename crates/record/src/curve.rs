@@ -13,15 +13,32 @@ use crate::{PathRun, Point, RunFile};
 /// Factor by which a size seems to carry more than the largest.
 const SEEMS_ABOVE: f64 = 1.25;
 
+/// Throughput of the largest size, bits a second.
+fn at_the_largest(run: &PathRun) -> f64 {
+    run.points.iter().max_by_key(|p| p.size).map_or(f64::INFINITY, |p| p.figures.throughput)
+}
+
 impl RunFile {
-    /// Sizes at which the path carried for a short time what a token bucket had saved up: those that the run warned of, which surely show more
-    /// than the largest size, and where there are any, larger ones that seem to. Of few rounds a size shows nothing surely, and lies within
-    /// the bucket all the same.
+    /// Sizes at which the path carried for a short time what a token bucket had saved up: those of [`RunFile::above_the_largest`] where long
+    /// trials show it. Else what makes them faster is not known, and none is told.
     pub fn saved_up(&self, path: usize) -> BTreeSet<u64> {
+        let above = self.above_the_largest(path);
+        let Some(run) = self.paths.get(path).filter(|_| !above.is_empty()) else { return above };
+        let plan = &self.run.plan;
+        let sped_up = |size: u64| above.contains(&size);
+        match measure::in_long_trials(plan, &run.kept_up(plan), sped_up, at_the_largest(run)) {
+            Some(true) => above,
+            _ => BTreeSet::new(),
+        }
+    }
+
+    /// Sizes that may have been sped up by a token bucket: those that the run warned of, which surely show more than the largest size, and where
+    /// there are any, larger ones that seem to. Of few rounds a size shows nothing surely, and lies within the bucket all the same.
+    pub fn above_the_largest(&self, path: usize) -> BTreeSet<u64> {
         let Some(run) = self.paths.get(path) else { return BTreeSet::new() };
         let told = self.warnings.iter().filter(|w| w.code == measure::BUCKET && w.path == Some(run.opened.path));
         let mut found: BTreeSet<u64> = told.flat_map(|w| w.sizes.iter().copied()).collect();
-        let largest = run.points.iter().max_by_key(|p| p.size).map_or(f64::INFINITY, |p| p.figures.throughput);
+        let largest = at_the_largest(run);
         if let Some(last) = found.last().copied() {
             let seems = |p: &&Point| p.size > last && p.figures.throughput > SEEMS_ABOVE * largest;
             found.extend(run.points.iter().filter(seems).map(|p| p.size));

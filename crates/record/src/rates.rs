@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use measure::event::{PathPlan, TimeKind};
-use measure::figures::Lost;
+use measure::figures::{Lost, arrived_a_second};
 use model::Estimate;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -39,7 +39,8 @@ pub struct AtRate {
     /// no time of the sender is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sent: Option<f64>,
-    /// Bits a second that arrived, with the 95% interval: of what was sent the share that was not lost, a mean as that is. (Where no time of the
+    /// Bits a second that arrived, with the 95% interval, of the losses and of the sender's rate: of what was sent the share that was not lost, a
+    /// mean as that is. (Where no time of the
     /// sender is known, the median over rounds.) None where too little came to tell; without ends where the loss has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrived: Option<Estimate>,
@@ -117,7 +118,8 @@ impl Analysis<'_> {
         // The survey's few messages show nothing of a rate.
         let trials: Vec<_> = point.into_iter().flat_map(|point| &point.trials).filter(|t| !t.warmup).collect();
         let point = point.filter(|_| !trials.is_empty());
-        let Lost { lost, sent, share } = Lost::of_stream(&trials.iter().map(|t| &**t).collect::<Vec<_>>());
+        let trials: Vec<_> = trials.iter().map(|t| &**t).collect();
+        let Lost { lost, sent, share } = Lost::of_stream(&trials);
         let rate = |seconds: f64| size as f64 * 8.0 / seconds;
         let value = if sent > 0 { lost as f64 / sent as f64 } else { 0.0 };
         let (low, high) = share.map_or((0.0, f64::INFINITY), |i| (i.low, i.high));
@@ -128,7 +130,14 @@ impl Analysis<'_> {
             sent: mean,
             arrived: point.map(|point| match mean.filter(|_| sent > 0) {
                 Some(mean) if high.is_finite() => {
-                    Estimate { value: mean * (1.0 - value), low: mean * (1.0 - high), high: mean * (1.0 - low) }
+                    // The losses' error and that of the sender's rate, whichever is larger at an end.
+                    let bits = |messages: f64| messages * size as f64 * 8.0;
+                    let seen = arrived_a_second(&trials).map_or((0.0, f64::INFINITY), |i| (bits(i.low), bits(i.high)));
+                    Estimate {
+                        value: mean * (1.0 - value),
+                        low: (mean * (1.0 - high)).min(seen.0),
+                        high: (mean * (1.0 - low)).max(seen.1),
+                    }
                 }
                 Some(mean) => Estimate { value: mean * (1.0 - value), low: 0.0, high: f64::INFINITY },
                 None => {

@@ -2,11 +2,12 @@
 
 use measure::earlier::Apart;
 use measure::event::Plan;
-use measure::figures;
+use measure::figures::{self, Common};
 use model::History;
 use stats::{Between, Measured, StandardError};
+use transport::Name;
 
-use crate::{PathRun, RunFile};
+use crate::{PathRun, Point, RunFile};
 
 impl RunFile {
     /// How far runs of the path at this index lie apart, from this one and the earlier runs it carries. None where none of
@@ -33,11 +34,20 @@ pub(crate) fn foretell(plan: &Plan, path: &mut PathRun) {
     for point in &mut path.points {
         let range = if usable(point.figures.median) { ranges.next().flatten() } else { None };
         let range = range.filter(|r| r.low > 0.0 && r.high / r.low < TELLS_NOTHING);
-        // The range always holds the median of this run.
+        // The range always holds the median of this run, and what the clock rounds that to: runs that it reads alike need not be alike.
         let seen = point.figures.median;
+        let range =
+            range.map(|r| figures::widened(r, seen, rounding(plan, path.opened.transport, point, &path.common)));
         (point.figures.repeat_low, point.figures.repeat_high) =
             (range.map(|r| r.low.min(seen)), range.map(|r| r.high.max(seen)));
     }
+}
+
+/// How far the clock may have rounded a point's median, seconds.
+fn rounding(plan: &Plan, kind: Name, point: &Point, common: &Common) -> f64 {
+    let trials = point.trials.all();
+    let trials: Vec<_> = trials.iter().collect();
+    figures::rounding(plan, &trials, &figures::rounds(plan, kind, &trials, common), common)
 }
 
 fn between(plan: &Plan, path: &PathRun) -> Option<Between> {
@@ -136,6 +146,30 @@ mod tests {
         assert!(width(&near) == width(&alone) && width(&alone) < width(&far));
         let unsound = with_others(&[1.05, 0.97], &[Apart { spread: 1e9, runs: 9 }, Apart { spread: 0.02, runs: 0 }]);
         assert!(unsound.paths[0].others.is_empty() && width(&unsound) == width(&alone));
+    }
+
+    /// Runs that a coarse clock reads alike.
+    #[test]
+    fn a_range_is_no_narrower_than_what_the_clock_hides() {
+        let alike = with(&[1.0; 5]);
+        let narrow = ranges(&alike, 0);
+        let mut coarse = alike.clone();
+        // Of half a millisecond where a message takes that long, less where it takes less.
+        let mut wider = 0;
+        for step in [1e3, 1e4, 1e5, 1e6, 1e7] {
+            coarse.paths[0].common.clock.clock_step_ns = step;
+            let plan = coarse.run.plan.clone();
+            foretell(&plan, &mut coarse.paths[0]);
+            let path = &coarse.paths[0];
+            for ((point, now), before) in path.points.iter().zip(ranges(&coarse, 0)).zip(&narrow) {
+                let (hidden, seen) =
+                    (rounding(&plan, path.opened.transport, point, &path.common), point.figures.median);
+                let ((low, high), before) = (now.unwrap(), before.unwrap());
+                assert!(low <= (seen - hidden).max(0.0) && high >= seen + hidden, "{step}: [{low}, {high}] {hidden}");
+                wider += usize::from(high > before.1);
+            }
+        }
+        assert!(wider > 0, "no step hides more than runs lie apart");
     }
 
     /// One earlier run that lies far off says that a repeat may fall anywhere: there is then no range, and no end without a number.

@@ -58,8 +58,8 @@ fn stands_on(at_level: &[f64], median: f64, grain: f64) -> bool {
     same >= TIED.max((off.len() as f64 * SHARE).ceil() as usize)
 }
 
-/// The interval, no narrower than the clock allows.
-pub(super) fn widened(found: stats::Interval, median: f64, rounding: f64) -> stats::Interval {
+/// The interval about a median, no narrower than what the clock's rounding ([`super::rounding`]) hides; one without an upper end as it is.
+pub fn widened(found: stats::Interval, median: f64, rounding: f64) -> stats::Interval {
     if !found.high.is_finite() || rounding <= 0.0 {
         return found;
     }

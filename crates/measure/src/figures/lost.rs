@@ -1,5 +1,7 @@
 //! How many messages never came, and the interval of their share.
 
+use std::collections::BTreeMap;
+
 use stats::Interval;
 
 use super::counted;
@@ -35,8 +37,39 @@ impl Lost {
     }
 }
 
-/// The interval of a ratio of sums over rounds (Cochran 1977, *Sampling Techniques*, section 2.11), as log odds, which keeps it within 0 to
-/// 1, widened by the correlation of neighbouring rounds.
+/// The 95% interval of the messages of a stream that arrive in a second of its sender's time. It holds what the sender's rate does from round to
+/// round, where the path holds it up, and what is lost. None of fewer than four rounds, and where no time of the sender is known.
+pub fn arrived_a_second(trials: &[&Trial]) -> Option<Interval> {
+    let mut rounds = BTreeMap::<u32, (f64, f64)>::new();
+    for t in counted(trials) {
+        let (arrived, seconds) = rounds.entry(t.round).or_default();
+        *arrived += t.report.far.received as f64;
+        *seconds += t.report.seconds;
+    }
+    let rounds: Vec<(f64, f64)> = rounds.into_values().collect();
+    let (arrived, seconds) = rounds.iter().fold((0.0, 0.0), |(a, s), r| (a + r.0, s + r.1));
+    if rounds.len() < stats::FEWEST_ROUNDS || arrived <= 0.0 || seconds <= 0.0 {
+        return None;
+    }
+    let rate = arrived / seconds;
+    let reach = stats::student_t(stats::CONFIDENCE, (rounds.len() - 1) as f64) * error(&rounds, rate) / rate;
+    Some(Interval { low: rate * (-reach).exp(), high: rate * reach.exp() })
+}
+
+/// The standard error of a ratio of sums over rounds (Cochran 1977, *Sampling Techniques*, section 2.11), widened by the correlation of
+/// neighbouring rounds.
+fn error(rounds: &[(f64, f64)], ratio: f64) -> f64 {
+    let k = rounds.len();
+    let of: f64 = rounds.iter().map(|r| r.1).sum();
+    let apart: Vec<f64> = rounds.iter().map(|(l, n)| l - ratio * n).collect();
+    let squares: f64 = apart.iter().map(|d| d * d).sum();
+    let follows: f64 = apart.windows(2).map(|two| two[0] * two[1]).sum();
+    // So few rounds estimate a correlation too low by about one over their number.
+    let follows = if squares > 0.0 { (follows / squares + 1.0 / k as f64).clamp(0.0, 0.9) } else { 0.0 };
+    (k as f64 / (k - 1) as f64 * squares * (1.0 + follows) / (1.0 - follows)).sqrt() / of
+}
+
+/// The interval of a share, from its standard error over rounds as log odds, which keeps it within 0 to 1.
 fn interval(rounds: &[(f64, f64)]) -> Option<Interval> {
     let k = rounds.len();
     let (lost, sent) = rounds.iter().fold((0.0, 0.0), |(l, n), r| (l + r.0, n + r.1));
@@ -44,12 +77,7 @@ fn interval(rounds: &[(f64, f64)]) -> Option<Interval> {
     if k < stats::FEWEST_ROUNDS || !(share > 0.0 && share < 1.0) {
         return None;
     }
-    let apart: Vec<f64> = rounds.iter().map(|(l, n)| l - share * n).collect();
-    let squares: f64 = apart.iter().map(|d| d * d).sum();
-    let follows: f64 = apart.windows(2).map(|two| two[0] * two[1]).sum();
-    // So few rounds estimate a correlation too low by about one over their number.
-    let follows = if squares > 0.0 { (follows / squares + 1.0 / k as f64).clamp(0.0, 0.9) } else { 0.0 };
-    let error = (k as f64 / (k - 1) as f64 * squares * (1.0 + follows) / (1.0 - follows)).sqrt() / sent;
+    let error = error(rounds, share);
     // Rounds that lose alike by chance: the error is at least that of as many independent messages.
     let error = error.max((share * (1.0 - share) / sent).sqrt());
     let reach = stats::student_t(stats::CONFIDENCE, (k - 1) as f64) * error / (share * (1.0 - share));
@@ -93,6 +121,25 @@ mod tests {
         let mixed: Vec<(f64, f64)> = (0..12).map(|i| (if i % 2 == 0 { 10.0 } else { 90.0 }, 1000.0)).collect();
         let width = |rounds: &[(f64, f64)]| interval(rounds).map(|i| i.high - i.low).unwrap();
         assert!(width(&alike) > 2.0 * width(&mixed));
+    }
+
+    #[test]
+    fn what_arrives_is_as_unsure_as_the_senders_rate() {
+        let trial = |round: u32, seconds: f64| {
+            let far = crate::FarReport { received: 990, lost: 10, ..Default::default() };
+            let report = crate::TrialReport { repeats: 1000, seconds, far, ..Default::default() };
+            Trial { path: 0, round, at: 0.0, size: 100, response: 0, burst: 0, warmup: false, report }
+        };
+        let of = |times: &[f64]| {
+            let trials: Vec<Trial> = times.iter().zip(1..).map(|(t, round)| trial(round, *t)).collect();
+            arrived_a_second(&trials.iter().collect::<Vec<_>>())
+        };
+        let steady = of(&[1.0; 6]).unwrap();
+        assert!((steady.low / 990.0 - 1.0).abs() < 1e-9 && (steady.high / 990.0 - 1.0).abs() < 1e-9, "{steady:?}");
+        // The path held the sender up, in each round by another share.
+        let moved = of(&[1.0, 1.5, 0.8, 1.3, 0.9, 1.1]).unwrap();
+        assert!(moved.low < 750.0 && moved.high > 1100.0, "{moved:?}");
+        assert_eq!((of(&[1.0; 3]), of(&[0.0; 6])), (None, None));
     }
 
     #[test]

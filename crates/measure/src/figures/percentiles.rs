@@ -72,13 +72,16 @@ impl Singles {
     }
 
     /// The time that a share `q` (0 to 1) of single iterations stays within, seconds, and its 95% interval. None where so few were timed
-    /// that none may lie beyond it: the longest would pass for a percentile that it is not. Above the 50th percentile it is no less than
+    /// that none may lie beyond it, on the side that has fewer: the longest, or the shortest, would pass for a percentile that it is not. Above the 50th percentile it is no less than
     /// that, below no more, and none is above the longest, which is that of `q` = 1.
     pub fn at(&self, q: f64) -> Option<(f64, Interval)> {
         let value = self.value(q)?;
         if q >= 1.0 {
             // Longer ones may come: no upper bound.
             return Some((value, Interval { low: value, high: f64::INFINITY }));
+        }
+        if q <= 0.0 {
+            return Some((value, Interval { low: 0.0, high: value }));
         }
         let of_row = self.median.filter(|_| q == 0.5);
         let told = of_row
@@ -93,7 +96,10 @@ impl Singles {
         if beyond <= 0.0 {
             return Some(self.longest);
         }
-        let enough = |n: u64| n as f64 * beyond >= 1.0 - 1e-9;
+        if q <= 0.0 {
+            return Some(quantile(&self.all, 0.0).min(self.p50));
+        }
+        let enough = |n: u64| n as f64 * beyond.min(q) >= 1.0 - 1e-9;
         if !enough(self.timed()) {
             return None;
         }

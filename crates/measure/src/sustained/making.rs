@@ -25,6 +25,9 @@ const ENDS: f64 = 2.0;
 /// Most iterations of a sustained trial: a copy of one byte takes two nanoseconds.
 const MOST_ITERATIONS: u64 = 1 << 29;
 
+/// Times what the largest size carries from which on a smaller one may be sped up by what a token bucket saved up.
+const FALLS: f64 = 1.25;
+
 /// Rounds after which the first sustained trials come at the latest: half of those after which points may be settled and the run be
 /// over.
 const FIRST_ROUND: u32 = 4;
@@ -116,13 +119,20 @@ impl PathRun<'_> {
         Ok(interval::merged(&parts).filter(|trial| length(trial) >= COUNTS))
     }
 
-    /// So many of the path's sizes: the middle one on a logarithmic axis, the smallest, the largest.
+    /// So many of the path's sizes: the middle one on a logarithmic axis, the smallest, the largest. On a path that leaves the host, where a
+    /// size seems to carry more than the largest, that one in place of the middle: its long trials show whether it keeps that up.
     fn spread(&self, many: usize) -> Vec<u64> {
         let within = || self.points.keys().copied().filter(|s| *s <= self.ceiling);
         let (Some(first), Some(last)) = (within().next(), within().next_back()) else { return Vec::new() };
         let middle = (first.max(1) as f64 * last as f64).sqrt();
         let off = |s: &u64| ((*s).max(1) as f64 / middle).ln().abs();
         let middle = within().min_by(|a, b| off(a).total_cmp(&off(b))).unwrap_or(first);
+        // The same at both moments.
+        let chosen = self.sustained.iter().map(|t| t.size).find(|size| ![first, last].contains(size));
+        let rate = |size: u64| size as f64 / self.estimate(size);
+        let most =
+            within().max_by(|a, b| rate(*a).total_cmp(&rate(*b))).filter(|size| rate(*size) > FALLS * rate(last));
+        let middle = chosen.or(most.filter(|_| self.leaves)).unwrap_or(middle);
         let mut sizes = vec![middle];
         sizes.extend([first, last].into_iter().filter(|s| *s != middle));
         sizes.dedup();

@@ -32,7 +32,7 @@ pub struct Circumstances {
     pub programs: Option<f64>,
     /// What the hypervisor kept of them, as a share of one CPU; none where it is not known apart from `programs`.
     pub stolen: Option<f64>,
-    /// For what share of the time a CPU quota stopped the measurement, where known.
+    /// What a CPU quota kept from the measurement, summed over CPUs, as a share of one CPU, where known.
     pub stopped: Option<f64>,
 }
 

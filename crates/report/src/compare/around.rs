@@ -30,10 +30,9 @@ pub(super) fn machine(c: &Comparison) -> String {
     let mut text = String::new();
     if let Some(d) = c.disturbed.filter(|d| !d.undecided) {
         text = format!(
-            "\n{} {:.0}% of {} on the first side and {:.0}% on the second, which may hide a difference.",
+            "\n{} {:.0}% of a CPU on the first side and {:.0}% on the second, which may hide a difference.",
             capital(took(d.by)),
             d.first * 100.0,
-            whole(d.by),
             d.second * 100.0
         );
     }
@@ -60,15 +59,7 @@ pub(super) fn took(by: Disturber) -> &'static str {
     match by {
         Disturber::Programs => "other programs took",
         Disturber::Hypervisor => "the hypervisor kept (steal)",
-        Disturber::Quota => "a CPU quota stopped the measurement for",
-    }
-}
-
-/// What the shares of it are of.
-pub(super) fn whole(by: Disturber) -> &'static str {
-    match by {
-        Disturber::Programs | Disturber::Hypervisor => "a CPU",
-        Disturber::Quota => "the time",
+        Disturber::Quota => "a CPU quota kept from the measurement",
     }
 }
 

@@ -3,9 +3,15 @@
 use model::Estimate;
 use units::{RESOLVED, Share, thousands};
 
-/// The least difference that could have been found, where none was: half of the interval's width.
+/// Share of both tails together that leaves a fifth in one: a difference so far beyond an interval's half-width is found four times in five.
+const FOUND_BEYOND: f64 = 0.6;
+
+/// The smallest difference that is found four times in five, where none was, as [`model::Paired::finds`] is one of sides in turns: half of the
+/// interval's width alone is found every other time. The errors are taken to be normal, which makes it no smaller than it is.
 pub(super) fn needed(e: Estimate) -> String {
-    percent((e.high / e.low).sqrt() - 1.0)
+    let times = |confidence: f64| stats::student_t(confidence, f64::MAX);
+    let beyond = 1.0 + times(FOUND_BEYOND) / times(stats::CONFIDENCE);
+    percent((beyond * (e.high / e.low).ln() / 2.0).exp_m1())
 }
 
 /// Whether an interval is narrow enough to be shown: `117.9% [3.1%, 4231.6%]` is not.

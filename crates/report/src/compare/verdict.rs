@@ -2,7 +2,7 @@
 
 use model::{Comparison, Finding};
 
-use super::around::{machine, one_cpu, remedy, took, whole};
+use super::around::{machine, one_cpu, remedy, took};
 use super::ratios::{how, interval, needed, of_time, ratio};
 use super::stretches::{by_itself, held, lone, parts, rounds, seen, unbounded};
 use super::turns::in_turns;
@@ -33,7 +33,7 @@ fn difference(named: &Named) -> String {
         ),
         Finding::Differ => differs(named),
         Finding::NoDifference => format!(
-            "No difference found between {a} and {b}: over all sizes {b} takes {whole}; one below {} was too small to be found{}.",
+            "No difference found between {a} and {b}: over all sizes {b} takes {whole}; as far as these runs lie apart, one of {} is found four times in five{}.",
             needed(c.whole),
             lone()
         ),
@@ -77,10 +77,9 @@ fn disturbed(named: &Named) -> String {
     let Some(d) = named.comparison.disturbed else { return String::new() };
     let taken = |share: f64| format!("{:.0}%", share * 100.0);
     format!(
-        "No verdict: {} {} of {} while {} was measured, and {} while {} was. What differs below may come of that. {}",
+        "No verdict: {} {} of a CPU while {} was measured, and {} while {} was. What differs below may come of that. {}",
         took(d.by),
         taken(d.first),
-        whole(d.by),
         plain(&named.first),
         taken(d.second),
         plain(&named.second),

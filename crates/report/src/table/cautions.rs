@@ -35,8 +35,8 @@ const CAUSES: [(&str, &str, &str); 24] = [
     ("burst", "long trials take another time than short ones", "the line 'sustained' of pipegauge show has both"),
     (
         "bucket",
-        "smaller sizes show more than the largest: likely a token bucket, whose burst is not kept up",
-        "what lasts is what the largest sizes have",
+        "smaller sizes show more than the largest: a token bucket, whose burst is not kept up, or caches",
+        "long trials of a longer --budget tell which",
     ),
     ("drained", "receivers read out of full buffers; the sender's rate counts there", "longer --repeats"),
     (

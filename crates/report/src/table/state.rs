@@ -1,6 +1,8 @@
 //! The machine's states while a path was measured, and the path's long-term rate: a line each.
 
 use measure::event::Schedule;
+use measure::judge::SHARING;
+use measure::sustained::Sustained;
 use record::{PathRun, RunFile};
 use stats::{FEWEST_ROUNDS, Local, Saw};
 use transport::Ends;
@@ -116,9 +118,6 @@ pub fn rounds(run: &RunFile, path: &PathRun) -> Option<String> {
     Some(line + &of_some(path) + &seldom)
 }
 
-/// Sizes from which on what all of them share in a round is told from what each has of its own.
-const SHARING: usize = 4;
-
 /// Whether so few sizes have rounds that a round's level is mostly their own noise.
 pub(super) fn few_sizes(path: &PathRun) -> bool {
     path.points.iter().filter(|p| p.figures.rounds as usize >= FEWEST_ROUNDS).count() < SHARING
@@ -191,24 +190,30 @@ fn seldom(path: &PathRun, few: &[u64]) -> String {
 fn sustained(run: &RunFile, path: &PathRun) -> Option<String> {
     let found = path.kept_up(&run.run.plan);
     let shortest = found.iter().map(|s| s.shortest).reduce(f64::min)?;
-    let each: Vec<String> = found
-        .iter()
-        .map(|s| {
-            let (time, size) = (Seconds(s.seconds), Bytes(s.size));
-            // Two digits after the point, and two significant ones where the ratio is small.
-            let times = |r: f64| if r >= 0.1 { format!("{r:.2}") } else { format!("{r:.1e}") };
-            if s.differs() || s.high <= units::RESOLVED * s.low {
-                format!("{time} at {size} ({} times [{}, {}])", times(s.ratio), times(s.low), times(s.high))
-            } else {
-                format!("{time} at {size} ({} times, no interval)", times(s.ratio))
-            }
-        })
-        .collect();
+    let each: Vec<String> = found.iter().map(kept_up).collect();
     Some(format!(
         "sustained over {} and more, beside short trials of the same rounds: {}",
         Seconds(shortest),
         each.join(", ")
     ))
+}
+
+/// What long trials of a size took, and how many times as long as short ones: a ratio whose interval is too wide for a figure by the end that is
+/// known.
+fn kept_up(s: &Sustained) -> String {
+    let (time, size) = (Seconds(s.seconds), Bytes(s.size));
+    // Two digits after the point, and two significant ones where the ratio is small.
+    let times = |r: f64| if r >= 0.1 { format!("{r:.2}") } else { format!("{r:.1e}") };
+    match () {
+        () if s.high <= units::RESOLVED * s.low => {
+            format!("{time} at {size} ({} times [{}, {}])", times(s.ratio), times(s.low), times(s.high))
+        }
+        () if s.differs() && s.ratio > 1.0 => {
+            format!("{time} at {size} (not resolved: at least {} times)", times(s.low))
+        }
+        () if s.differs() => format!("{time} at {size} (not resolved: at most {} times)", times(s.high)),
+        () => format!("{time} at {size} ({} times, no interval)", times(s.ratio)),
+    }
 }
 
 #[cfg(test)]
@@ -321,6 +326,31 @@ mod tests {
             "{changing}"
         );
         assert!(rounds(&run(&[]), &run(&[]).paths[0]).is_none(), "nothing was measured");
+    }
+
+    #[test]
+    fn a_ratio_of_long_trials_has_no_figure_where_its_ends_lie_ten_times_apart() {
+        let of = |ratio, low, high| {
+            let (size, trials, lasted, shortest, seconds) = (64, 2, 0.4, 0.35, 1e-5);
+            let (throughput, short_mean, clock) = (1e8, 1.0, None);
+            kept_up(&Sustained {
+                size,
+                trials,
+                lasted,
+                shortest,
+                seconds,
+                throughput,
+                ratio,
+                low,
+                high,
+                short_mean,
+                clock,
+            })
+        };
+        assert_eq!(of(2.0, 1.8, 2.2), "10.0 us at 64 B (2.00 times [1.80, 2.20])");
+        assert_eq!(of(5.0, 1.2, 900.0), "10.0 us at 64 B (not resolved: at least 1.20 times)");
+        assert_eq!(of(0.2, 0.01, 0.8), "10.0 us at 64 B (not resolved: at most 0.80 times)");
+        assert_eq!(of(2.0, 0.5, 8.0), "10.0 us at 64 B (2.00 times, no interval)");
     }
 
     #[test]

@@ -126,8 +126,8 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
             let last = saved_up.last().copied();
             notes.extend(last.map(|last| {
                 format!(
-                    "{name}: the maximum throughput is of sizes above {}: up to there a token bucket on the way let pass for a short time more than \
-                     the path carries (at {} of {} sizes).",
+                    "{name}: the maximum throughput is of sizes above {}: up to there {} of {} sizes carry more, but long trials do not, as \
+                     behind a token bucket, which lets pass for a short time what it saved up.",
                     units::Bytes(last),
                     saved_up.len(),
                     path.points.len(),

@@ -1,5 +1,7 @@
 //! The paths that are asked.
 
+use std::collections::BTreeSet;
+
 use measure::Pattern;
 use measure::event::{TimeKind, Trial};
 use measure::figures::cost::End;
@@ -92,6 +94,11 @@ impl Asked<'_> {
         self.found.lasting(self.index)
     }
 
+    /// The same without those that a token bucket may have sped up.
+    pub fn surely_lasting(&self) -> &[CurvePoint] {
+        self.found.surely_lasting(self.index)
+    }
+
     /// Its summary; worked out when it is first asked for, as it takes longer than reading the run.
     pub fn summary(&self) -> Option<&Summary> {
         self.found.summary(self.index)
@@ -135,12 +142,13 @@ impl Asked<'_> {
 
     /// What is said of a rate at one of these sizes that may be what a token bucket saved up. Begins with a semicolon.
     pub fn burst_at(&self, sizes: &[u64]) -> &'static str {
-        let saved_up = self.run.saved_up(self.index);
-        match sizes.iter().any(|size| saved_up.contains(size)) {
-            true => {
-                "; the largest size carries less: likely a token bucket let this pass, and for long the path carries no more than that"
-            }
-            false => "",
+        let any = |of: &BTreeSet<u64>| sizes.iter().any(|size| of.contains(size));
+        if !any(&self.run.above_the_largest(self.index)) {
+            ""
+        } else if any(&self.run.saved_up(self.index)) {
+            "; the largest size and long trials carry less: likely a token bucket let this pass, and for long the path carries no more than that"
+        } else {
+            "; the largest size carries less: a token bucket may have let this pass, and whether the path keeps it up is not known"
         }
     }
 

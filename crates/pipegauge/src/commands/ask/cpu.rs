@@ -53,11 +53,9 @@ pub fn cheapest(paths: &[&Asked<'_>], size: Option<u64>) -> Answered {
     yes(best, text, *least, "s", vec![size])
 }
 
-/// The sum of two figures whose errors are their own.
+/// The sum of what two sides of one path take. They share the machine's level, so that both may err the same way: errors add up.
 fn sum_of(a: Estimate, b: Estimate) -> Estimate {
-    let value = a.value + b.value;
-    let (down, up) = ((a.value - a.low).hypot(b.value - b.low), (a.high - a.value).hypot(b.high - b.value));
-    Estimate { value, low: (value - down).max(0.0), high: value + up }
+    Estimate { value: a.value + b.value, low: a.low + b.low, high: a.high + b.high }
 }
 
 /// What so many messages, or bits, a second cost both sides: so many times the CPU time of a transfer.
@@ -142,4 +140,15 @@ pub fn cpu(p: &Asked<'_>, size: Option<u64>) -> Answered {
     let sides: Vec<String> = told.iter().map(side).collect();
     let text = format!("a transfer of {} costs {} (CPU time)", size_words(size), sides.join(", "));
     yes(p, text, first.seconds, "s", first.rests_on.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_two_sides_take_errs_by_the_sum_of_their_errors() {
+        let of = |value: f64, reach: f64| Estimate { value, low: value - reach, high: value + reach };
+        assert_eq!(sum_of(of(10.0, 1.0), of(20.0, 2.0)), of(30.0, 3.0));
+    }
 }

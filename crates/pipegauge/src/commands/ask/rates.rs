@@ -254,7 +254,7 @@ fn surely(p: &Asked<'_>, rate: f64, less: bool, sustained: bool) -> Option<Answe
     if all.low > rate && resolved(all) {
         return None;
     }
-    let found = Surest::of(p.lasting(), kept).filter(|s| s.least >= rate)?;
+    let found = Surest::of(p.surely_lasting(), kept).filter(|s| s.least >= rate)?;
     let kept = kept::at(p, found.size);
     if sustained && !kept.known {
         return None;
