@@ -73,7 +73,10 @@ impl Sentence {
                 && has(&four[2], Topic::Filler)
                 && sized(four.get(3)).is_some()
         });
-        for item in self.items.iter_mut().filter(|_| from_to) {
+        if !from_to {
+            return;
+        }
+        for item in &mut self.items {
             if matches!(item, Item::Unread(word) if GROWS.contains(&word.to_lowercase().as_str())) {
                 *item = Item::Topics(vec![Topic::Versus]);
             }
