@@ -385,11 +385,15 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
             }
             match (f.largest, f.largest_is_end) {
                 (Some(s), end) => text.push_str(&largest_at(rate, (s, end), many)),
+                (None, _) if answered => {
+                    text.push_str(&format!(", and with answers between no size goes at {}", a_second(rate)))
+                }
                 (None, _) => text.push_str(&format!(", and no size is fast enough for {}", a_second(rate))),
             }
             text.push_str(&achieved(p, size));
             match late {
-                _ if stream => {}
+                // What waits for no answer need not be late where what does would be.
+                _ if stream || (answered && f.sustained != Some(true)) => {}
                 Some((share, at)) => text.push_str(&are_late(share, many, &stands_in(at, size))),
                 None => {
                     text.push_str("; how many are late is unknown: single iterations were not timed near that size")
