@@ -1,5 +1,6 @@
 //! What a link of another rate would bring, by the scaling model.
 
+use model::Estimate;
 use model::answer::{self, AtRate, Unanswered};
 use model::scale::{Unscaled, Wire};
 use units::{BitRate, Kind, Seconds};
@@ -39,12 +40,12 @@ pub fn link(p: &Asked<'_>, rate: f64, size: Option<u64>) -> Answered {
                 ),
                 (None, most) => format!(
                     "would take at least {} ({}): {least}{}",
-                    Seconds(found.seconds.value),
+                    lower(found.seconds),
                     p.time,
                     most.map_or(String::new(), |most| format!(
                         "; at most {}: with all that a byte costs now on top, if none of that is a wire's (--rate says the \
                          rate that was measured at)",
-                        Seconds(most.value)
+                        figure(most, Kind::Seconds)
                     ))
                 ),
             };
@@ -52,6 +53,15 @@ pub fn link(p: &Asked<'_>, rate: f64, size: Option<u64>) -> Answered {
             yes(p, text, found.seconds, "s", vec![found.sizes.0, found.sizes.1])
         }
     }
+}
+
+/// The least that it would take, as fitted, and what is surely so: its upper end is that of the most.
+fn lower(e: Estimate) -> String {
+    let least = match e.low > 0.0 {
+        true => format!("surely {}", Seconds(e.low)),
+        false => "no interval".to_owned(),
+    };
+    format!("{} ({least})", Seconds(e.value))
 }
 
 /// Whether more sizes help, as what lacks is a line over them.

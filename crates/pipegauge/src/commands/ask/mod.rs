@@ -253,6 +253,7 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
         Question::Largest(seconds) => each(&|p| sizes::largest(p, *seconds)),
         Question::Longer(seconds) => each(&|p| sizes::longer(p, *seconds)),
         Question::Reaches(rate) => moved(&|p| sizes::reaches(p, *rate)),
+        Question::PartOfRate { rate, size } => moved(&|p| rates::part_of_rate(p, *rate, *size)),
         Question::StartPart(size) => each(&|p| costs::start_part(p, *size)),
         Question::Offered => {
             let one = |p: &&Asked<'_>| over_rates::offers(p, &of).unwrap_or_else(|| vec![schedule::rate(p)]);

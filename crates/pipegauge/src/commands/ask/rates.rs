@@ -2,7 +2,7 @@
 
 use measure::event::TimeKind;
 use model::answer::{self, Frames, Kept, RoundRange, Unanswered};
-use model::{CurvePoint, Estimate};
+use model::{CurvePoint, Estimate, Summary};
 use units::{BitRate, Bytes, Kind, Seconds, Share};
 
 use super::asked::{Asked, figure, from, inverse, times};
@@ -201,7 +201,7 @@ pub fn carries(p: &Asked<'_>, rate: f64, size: Option<u64>, (less, sustained): (
             .map(|(e, rests, how)| (e, rests, format!("with messages of {}{how} it moves", size_words(size)))),
         // What a small message carries is carried, whatever larger ones add.
         None => match (maximum(p), p.summary()) {
-            (Err(Unanswered::Unsaturated(_)), Some(s)) if s.max_throughput.low >= rate => {
+            (Err(Unanswered::Unsaturated(_)), Some(s)) if moves_surely(p, s, rate) => {
                 Ok((s.max_throughput, vec![s.max_size], format!("at {} it moves", Bytes(s.max_size))))
             }
             (found, _) => found.map(|m| (m.throughput, vec![m.at], format!("at {} it moves the most,", Bytes(m.at)))),
@@ -244,6 +244,12 @@ pub fn carries(p: &Asked<'_>, rate: f64, size: Option<u64>, (less, sustained): (
             yes(p, text, e, "bit/s", rests_on)
         }
     }
+}
+
+/// Whether the most of a path that still rises lies above a rate: by its interval, or where there is none by what all rounds saw.
+fn moves_surely(p: &Asked<'_>, s: &Summary, rate: f64) -> bool {
+    let seen = || RoundRange::rates(p.curve(), &[s.max_size]).and_then(|seen| seen.below(rate));
+    s.max_throughput.low >= rate || seen() == Some(false)
 }
 
 /// That a rate is surely carried at one size, where the most that the path moves does not tell.
@@ -323,7 +329,9 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
         return in_rounds(p, rate, size, in_round);
     }
     let requests = what == Unit::Requests;
-    let (curve, label, factor) = match if requests { doubled(p) } else { Ok((p.curve().to_vec(), p.time, 1.0)) } {
+    let answered = each_answered(p, what);
+    let whole = requests || answered;
+    let (curve, label, factor) = match if whole { doubled(p) } else { Ok((p.curve().to_vec(), p.time, 1.0)) } {
         Ok(found) => found,
         Err(why) => return needs(p, p.there_and_back(), &Unanswered::NoSum(why), &[size]),
     };
@@ -336,7 +344,7 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
     let stream = p.journey().is_err();
     match p.carried(size).and_then(|()| Frames::of(&curve, size, rate)) {
         Err(why) => {
-            beyond(p, rate, size, one, requests).unwrap_or_else(|| no(p, &of(p, size).err().unwrap_or(why), &[size]))
+            beyond(p, rate, size, one, what).unwrap_or_else(|| no(p, &of(p, size).err().unwrap_or(why), &[size]))
         }
         Ok(mut f) => {
             let kept = kept::of_many(p, size);
@@ -352,6 +360,7 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
                 kept.factor.is_some(),
                 Kind::Seconds,
             );
+            let word = if answered { at_least(word) } else { word };
             f.sustained = match word {
                 "yes" => Some(true),
                 "no" => Some(false),
@@ -360,14 +369,15 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
             // Of a stream, only that the next one follows late would be known; of what is kept up nothing.
             let late = late(p, size, f.period / factor).filter(|_| !stream && kept.factor.is_none());
             let mut text = format!(
-                "{}: a {one} of {} takes {} ({label}) of the {} it has{}{seen}; the most is {}{}",
+                "{}: a {one} of {} takes {} ({label}{}) of the {} it has{}{seen}; the most is {}{}",
                 but(word, late),
                 size_words(size),
                 figure(f.seconds, Kind::Seconds),
+                if answered { ANSWERED } else { "" },
                 Seconds(f.period),
                 timed.map_or(String::new(), |t| t.how),
                 figure(f.most_frames, Kind::PerSecond),
-                unless_streamed(p, what, f.sustained)
+                in_turn(p, answered, f.sustained)
             );
             // Which others go at that rate, and how many are late, is known of single transfers only.
             if kept.factor.is_some() {
@@ -375,14 +385,16 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
             }
             match (f.largest, f.largest_is_end) {
                 (Some(s), end) => text.push_str(&largest_at(rate, (s, end), many)),
+                (None, _) if answered => {
+                    text.push_str(&format!(", and with answers between no size goes at {}", a_second(rate)))
+                }
                 (None, _) => text.push_str(&format!(", and no size is fast enough for {}", a_second(rate))),
             }
             text.push_str(&achieved(p, size));
             match late {
-                _ if stream => {}
-                Some((share, at)) => {
-                    text.push_str(&format!("; {} of single {many} are late{}", Share(share), stands_in(at, size)))
-                }
+                // What waits for no answer need not be late where what does would be.
+                _ if stream || (answered && f.sustained != Some(true)) => {}
+                Some((share, at)) => text.push_str(&are_late(share, many, &stands_in(at, size))),
                 None => {
                     text.push_str("; how many are late is unknown: single iterations were not timed near that size")
                 }
@@ -424,30 +436,55 @@ fn largest_at(rate: f64, (size, end): (u64, bool), many: &str) -> String {
     if end { format!(", and at {rate} {size} or larger") } else { format!(", and at {rate} {many} of up to {size}") }
 }
 
-/// That messages which do not wait for one another may go faster, where one at a time is not surely fast enough.
-fn unless_streamed(p: &Asked<'_>, what: Unit, sustained: Option<bool>) -> String {
-    match (p.kind, what) {
-        (Some(TimeKind::HalfRoundTrip), Unit::Messages) if sustained != Some(true) => format!(
-            " one after another, by RTT/2 (each answered before the next: half as many; without waiting for answers more may go: pipegauge run {} --pattern stream)",
+/// What is said of a round trip as the time of a message.
+const ANSWERED: &str = ", its answer included";
+
+/// Whether each message was answered before the next one went: either side then sent one in a round trip, and no more is known to go.
+fn each_answered(p: &Asked<'_>, what: Unit) -> bool {
+    p.kind == Some(TimeKind::HalfRoundTrip) && what == Unit::Messages
+}
+
+/// A verdict on messages that waited for answers: without waiting more may go, so that "no" is none.
+fn at_least(word: &'static str) -> &'static str {
+    if word == "no" { "not surely" } else { word }
+}
+
+/// How messages follow one another where the most of them is told, and that without waiting for answers more may go where these are not surely
+/// enough.
+fn in_turn(p: &Asked<'_>, answered: bool, sustained: Option<bool>) -> String {
+    match (answered, sustained) {
+        (false, _) => " one after another".to_owned(),
+        (true, Some(true)) => " each way, each answered before the next (1/RTT)".to_owned(),
+        (true, _) => format!(
+            " each way, each answered before the next (1/RTT; without waiting for answers more may go: pipegauge run {} --pattern stream)",
             p.typed()
         ),
-        _ => " one after another".to_owned(),
     }
 }
 
+/// How many single messages are late, of those that were timed; begins with a semicolon.
+fn are_late(share: f64, many: &str, stands_in: &str) -> String {
+    let share = if share > 0.0 { Share(share).to_string() } else { "none".to_owned() };
+    format!("; {share} of the single {many} that were timed were late{stands_in}")
+}
+
 /// Frames larger than all that was measured, where the path's time beyond that is known.
-fn beyond(p: &Asked<'_>, rate: f64, size: u64, one: &str, requests: bool) -> Option<Answered> {
-    let t = of(p, size).ok().filter(|_| !requests)?;
+fn beyond(p: &Asked<'_>, rate: f64, size: u64, one: &str, what: Unit) -> Option<Answered> {
+    let t = of(p, size).ok().filter(|_| what != Unit::Requests)?;
+    let answered = each_answered(p, what);
+    let (t, time) = if answered { (t.times(2.0), "RTT") } else { (t, p.time) };
     let period = 1.0 / rate;
     let most = inverse(t.seconds, 1.0);
+    let word = super::reply::verdict(t.seconds, period);
     let text = format!(
-        "{}: a {one} of {} takes {} ({}) of the {} it has; the most is {}{}{}",
-        super::reply::verdict(t.seconds, period),
+        "{}: a {one} of {} takes {} ({time}{}) of the {} it has; the most is {}{}{}{}",
+        if answered { at_least(word) } else { word },
         size_words(size),
         figure(t.seconds, Kind::Seconds),
-        p.time,
+        if answered { ANSWERED } else { "" },
         Seconds(period),
         figure(most, Kind::PerSecond),
+        if answered { in_turn(p, true, (word == "yes").then_some(true)) } else { String::new() },
         t.how,
         kept::at(p, size).words
     );
@@ -477,9 +514,55 @@ pub fn part_of_the_most(p: &Asked<'_>, size: u64) -> Answered {
     }
 }
 
+/// Which share of a rate is moved, with messages of a size or of the best one.
+pub fn part_of_rate(p: &Asked<'_>, rate: f64, size: Option<u64>) -> Answered {
+    let only = match p.curve() {
+        [only] => Some(only.size),
+        _ => None,
+    };
+    // What a path that still rises moves is moved, and more may be.
+    let best = || match (maximum(p), p.summary()) {
+        (Err(Unanswered::Unsaturated(_)), Some(s)) => Ok((s.max_throughput, vec![s.max_size], String::new(), true)),
+        (found, _) => found.map(|m| (m.throughput, vec![m.at], String::new(), false)),
+    };
+    let found = match size.or(only) {
+        Some(size) => moved(p, size).map(|(e, rests_on, how)| (e, rests_on, how, false)),
+        None => best(),
+    };
+    match found {
+        Err(why) => no(p, &why, size.as_slice()),
+        Ok((e, rests_on, how, rising)) => {
+            let share = times(e, 1.0 / rate);
+            let at = size.unwrap_or(rests_on[0]);
+            let (least, more) = match rising {
+                true => ("at least ", ": larger messages than were measured may move more"),
+                false => ("", ""),
+            };
+            let text = format!(
+                "messages of {} move {least}{}, which is {least}{} of {} ({}){how}{}{more}",
+                size_words(at),
+                figure(e, Kind::BitsPerSecond),
+                figure(share, Kind::Share),
+                BitRate(rate),
+                each(p),
+                p.burst_at(&rests_on)
+            );
+            yes(p, text, share, "1", rests_on)
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_waited_for_answers_is_no_limit_of_what_does_not() {
+        assert_eq!(["yes", "no", "not surely"].map(at_least), ["yes", "not surely", "not surely"]);
+        let late = |share| are_late(share, "messages", "");
+        assert_eq!(late(0.0), "; none of the single messages that were timed were late");
+        assert_eq!(late(0.012), "; 1.2% of the single messages that were timed were late");
+    }
 
     #[test]
     fn the_rate_that_was_asked_about_is_named_beside_the_most() {

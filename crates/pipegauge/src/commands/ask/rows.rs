@@ -58,7 +58,7 @@ pub fn mean(p: &Asked<'_>, size: Option<u64>, round_trip: bool) -> Answered {
                     let text = format!(
                         "{} took {} ({label}) on average, the mean of all its trials, interruptions included; the median is {typical}",
                         size_words(size),
-                        Seconds(mean)
+                        figure(alone(mean), Kind::Seconds)
                     );
                     yes(p, text, alone(mean), "s", vec![size])
                 }

@@ -56,6 +56,9 @@ const ELEMENTS: [(u64, &[&str], &str); 4] = [
     (8, &["int64", "int64s"], "an integer of 64 bit is 8 B"),
 ];
 
+/// Words behind which a share is of those that take longest.
+const SLOWEST: [&str; 3] = ["slowest", "worst", "longest"];
+
 /// Words whose rate of a prefix alone is meant: "a 10G link".
 #[rustfmt::skip]
 pub const LINKS: [&str; 16] = [
@@ -86,6 +89,9 @@ impl Amounts<'_> {
             return Ok(Some(Found { amount: Amount::PerSecond((extra + 1) as f64 / seconds), next, note: None }));
         }
         if let Some(found) = self.part_of_the_most(at) {
+            return Ok(Some(found));
+        }
+        if let Some(found) = self.some_of_many(at)? {
             return Ok(Some(found));
         }
         // "1 MB twice"
@@ -150,6 +156,17 @@ impl Amounts<'_> {
                 .map_or_else(|| self.count(&digits), |n| Ok(Amount::Size(n)));
             let next = at + 1 + usize::from(w.any(at, &["cache"]));
             return Ok(Found { amount: lines?, next, note: Some("a cache line is taken as 64 B") });
+        }
+        if w.any(at, &["megapixel", "megapixels", "mp", "mpx"]) {
+            bail!(
+                "'{}': how many bytes a picture of {digits} megapixels has its format says; name them: 'how long for 36 MB?' (24 bit a \
+                 pixel are 3 MB a megapixel)",
+                self.shown()
+            );
+        }
+        // "the slowest 1%": what all others stay below.
+        if w.any(at, &["%", "percent"]) && from > 0 && w.any(from - 1, &SLOWEST) && value < 50.0 {
+            return found(Amount::Percentile(thousandths(100.0 - value, &self.shown())?), at + 1);
         }
         let named = w.any(at, &["th", "st", "nd", "rd", "percentile"]);
         let percentile = named || w.any(at + 1, &["percentile", "percentiles"]);

@@ -57,8 +57,10 @@ impl<'a> Asked<'a> {
             }
         }
         percentiles.dedup();
-        // "how bad is the tail" asks for no maximum.
-        if percentiles.len() > 1 && text.to_lowercase().contains("how bad") {
+        // "how bad is the tail" asks for no maximum, nor does "the worst 1%".
+        let lower = text.to_lowercase();
+        let some = lower.split("worst ").nth(1).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        if percentiles.len() > 1 && (lower.contains("how bad") || some) {
             percentiles.retain(|p| *p != 100_000);
         }
         let percents =

@@ -84,6 +84,7 @@ impl Asked<'_> {
                 | Question::Fastest(_)
                 | Question::Throughput(_)
                 | Question::PartOf(_)
+                | Question::PartOfRate { .. }
                 | Question::Cpu(Some(_))
                 | Question::UnderLoad(Some(_))
                 | Question::Frames { .. }
@@ -147,6 +148,7 @@ impl Asked<'_> {
                     Question::Link { .. }
                         | Question::Reaches(_)
                         | Question::Carries { .. }
+                        | Question::PartOfRate { .. }
                         | Question::Streams { .. }
                         | Question::Lost { .. }
                         | Question::CpuASecond { .. }
@@ -199,6 +201,9 @@ impl Asked<'_> {
             );
         }
         let instead = match left {
+            "a percentile" if self.percentiles.len() > 1 && self.sentence.has(Versus) => {
+                "; how far two lie apart both of them tell: 'p50 and p99 of 64 bytes'"
+            }
             "a percentile" => "; percentiles are told path by path: 'p99 over all paths'",
             _ => "",
         };

@@ -3,9 +3,10 @@
 use anyhow::{Result, bail};
 use measure::Pattern;
 
+use super::amounts::Amount;
 use super::asked::Asked;
-use super::lexicon::Topic::*;
-use super::lexicon::{JITTER, OPTIONS, TRUST};
+use super::lexicon::Topic::{self, *};
+use super::lexicon::{JITTER, MATTER, OPTIONS, TRUST};
 use super::sentence::{Item, Sentence};
 use super::suggest::shown;
 use super::{KNOWN, Measured, Question, Reading, at_once, every, offered, several, versus};
@@ -53,6 +54,14 @@ fn operations(text: &str, sentence: &mut Sentence, measured: &Measured) -> Resul
 
 /// Reads a question whose pieces are known.
 fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Result<Reading> {
+    // "does it matter whether I use tcp or unix": the one against the other.
+    if sentence.paths().len() == 2 && sentence.has(Or) && !sentence.has(WhichSize) {
+        for item in &mut sentence.items {
+            if *item == Item::Topics(vec![Elsewhere(MATTER)]) {
+                *item = Item::Topics(vec![Versus]);
+            }
+        }
+    }
     // How much runs vary from one to the next is known of earlier runs.
     let within_a_run = |how: &str| !(sentence.has(RunToRun) && [JITTER, TRUST].contains(&how));
     if let Some(elsewhere) = sentence.items.iter().find_map(|i| match i {
@@ -133,6 +142,7 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
                 Question::Cost { .. }
                     | Question::Sizes { .. }
                     | Question::PartOf(_)
+                    | Question::PartOfRate { .. }
                     | Question::StartPart(_)
                     | Question::CpuASecond { .. }
                     | Question::Lost { .. }
@@ -156,6 +166,16 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
     if sentence.has(Times) && questions.iter().all(|q| !matches!(q, Question::Sizes { .. }) && !q.of_two_paths()) {
         bail!(
             "'{}': so many times of what? Name two paths, or two sizes: 'is tcp twice as slow as unix?'",
+            shown(text)
+        );
+    }
+    let ranked = |q: &Question| {
+        use Question::*;
+        matches!(q, Fastest(_) | Strongest | StrongestAt(_) | Control | Cheapest(_) | Safest(_))
+    };
+    if sentence.has(Ranked) && !questions.iter().any(ranked) {
+        bail!(
+            "'{}': of what is ranked ask for the first, and all are told in their order: 'which path is fastest for 64KiB?'",
             shown(text)
         );
     }
@@ -190,6 +210,9 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
         && questions.iter().any(|q| matches!(q, Question::Fastest(_) | Question::Control | Question::Strongest))
     {
         notes.push("the slowest is the last of those named".to_owned());
+    }
+    if sentence.has(Ranked) {
+        notes.push("all are told in their order, from which the one that is asked for is read off".to_owned());
     }
     if !unread.is_empty() {
         let words: Vec<String> = unread.iter().map(|w| format!("'{}'", shown(w))).collect();
@@ -229,6 +252,15 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
     Ok(Reading { questions, over, but, notes, words: true, sustained, in_unit, in_time: sentence.in_time })
 }
 
+/// "how often does 64 B arrive within 20 us", "how many messages take less than 50 us": a share, and not how many go in that time.
+fn of_those_timed(text: &str, h: &Sentence) -> bool {
+    let text = text.to_lowercase();
+    let any = |of: &[&str]| of.iter().any(|words| text.contains(words));
+    let often = any(&["how often", "how frequently"]) && !h.has(PerSecond);
+    let below = any(&["take less than", "take under", "take below", "take <", "take no more than"]);
+    h.has(HowMany) && (often || (below && h.any(&[Messages, Requests])))
+}
+
 /// "10 answers of 1 KiB": of what comes back.
 fn answers(text: &str) -> bool {
     let text = text.to_lowercase();
@@ -240,7 +272,7 @@ fn answers(text: &str) -> bool {
 }
 
 /// Whether a text asks for a yes or a no.
-fn yes_or_no(text: &str) -> bool {
+pub fn yes_or_no(text: &str) -> bool {
     #[rustfmt::skip]
     const BEGIN: [&str; 16] = [
         "is", "are", "can", "could", "does", "do", "did", "will", "would", "whether", "was", "were", "has", "have", "may", "should",
@@ -342,11 +374,19 @@ impl Asked<'_> {
             && self.percentiles.is_empty()
             && rate.is_none()
             && !h.any(&[Data, Bound, UnderLoad])
-            && (h.any(&[PartOf, Percent]) || h.direction(true) == Ok(Some(true)))
+            && (h.any(&[PartOf, Percent]) || h.direction(true) == Ok(Some(true)) || of_those_timed(self.text, h))
         {
             return Ok(vec![Question::PartWithin { size, seconds, round_trip, longer: self.turned(true)? }]);
         }
         // "what percentage of the bandwidth does 4 KiB get", but not "what percentage arrives within 20 us".
+        // "how close to 40 Gbit/s does tcp get", "how much of 10GbE can tcp use"
+        let is = |item: &Item, topic: Topic| matches!(item, Item::Topics(t) if t.contains(&topic));
+        let amount = h.items.iter().position(|i| matches!(i, Item::Amount(Amount::Rate(_)))).unwrap_or(0);
+        let joint = h.items[..amount].iter().rev().take_while(|i| is(i, Filler)).count();
+        let of_rate = joint > 0 && joint < amount && is(&h.items[amount - joint - 1], HowMuch);
+        if let Some(rate) = rate.filter(|rate| *rate > 0.0 && (h.has(PartOf) || of_rate) && time.is_none()) {
+            return Ok(vec![Question::PartOfRate { rate, size }]);
+        }
         if h.has(PartOf) && time.is_none() && !(h.has(WhichSize) && size.is_none()) {
             if rate.is_some() || !h.any(&[Throughput, Most, Link, Saturation]) {
                 bail!("'{}': a share of what? Ask: what percentage of the bandwidth does 4 KiB get?", shown(self.text));

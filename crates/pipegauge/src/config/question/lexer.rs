@@ -67,6 +67,20 @@ pub fn lex(text: &str, measured: &Measured) -> Result<Vec<Lexeme>> {
         } else {
             // Marks of punctuation part words; any other sign is a word of its own, so that it is not passed over.
             let sign = chars[at];
+            if let Some((words, end)) = more_or_less(text, &chars, at)? {
+                found.extend(words.split(' ').map(|word| a_word(&word.chars().collect::<Vec<_>>(), false)));
+                at = end;
+                continue;
+            }
+            // "~1KB": about so much, as all that is measured is.
+            if sign == '~' && chars[at + 1..].iter().find(|c| **c != ' ').is_some_and(char::is_ascii_digit) {
+                at += 1;
+                continue;
+            }
+            // "1KB,4KB": both.
+            if sign == ',' && at > 0 && chars[at - 1].is_alphabetic() && digit(&chars, at + 1) {
+                found.push(a_word(&['a', 'n', 'd'], false));
+            }
             // ",5 MB": half of one, where people write decimals with a comma.
             if sign == ',' && digit(&chars, at + 1) && (at == 0 || chars[at - 1].is_whitespace()) {
                 return Err(no_number(text, &chars, at));
@@ -80,12 +94,35 @@ pub fn lex(text: &str, measured: &Measured) -> Result<Vec<Lexeme>> {
     Ok(found)
 }
 
+/// What a sign says of an amount, in words, and the place after it: "> 50 us" is "more than 50 us". Without the sign, the rest would be
+/// another question.
+fn more_or_less(text: &str, chars: &[char], at: usize) -> Result<Option<(&'static str, usize)>> {
+    let is = |at: usize, of: &str| chars.get(at).is_some_and(|c| of.contains(*c));
+    if is(at, "<>=") && is(at + 1, "<>") {
+        let signs: String = chars[at..at + 2].iter().collect();
+        bail!("'{}': `{signs}` is no sign that this reads; write >, >=, < or <=", shown(text));
+    }
+    let equal = is(at + 1, "=");
+    Ok(Some(match chars[at] {
+        // "->" is an arrow.
+        '>' if at > 0 && is(at - 1, "-") => return Ok(None),
+        '>' if equal => ("no less than", at + 2),
+        '<' if equal => ("no more than", at + 2),
+        '>' => ("more than", at + 1),
+        '<' => ("less than", at + 1),
+        '\u{2265}' | '\u{2a7e}' => ("no less than", at + 1),
+        '\u{2264}' | '\u{2a7d}' => ("no more than", at + 1),
+        _ => return Ok(None),
+    }))
+}
+
 /// Signs that people's keyboards and editors put in the place of plain ones.
 fn plain(c: char) -> char {
     match c {
         '\u{2044}' | '\u{2215}' => '/',
         '\u{b5}' | '\u{3bc}' => 'u',
         '\u{d7}' => 'x',
+        '\u{2248}' | '\u{223c}' => '~',
         '\u{2018}' | '\u{2019}' => '\'',
         '\u{2010}'..='\u{2015}' | '\u{2212}' => '-',
         '\u{201c}' | '\u{201d}' => '"',
@@ -412,7 +449,12 @@ mod tests {
             ["#0.75", "MiB", "#1.5", "#1.5", "+kB", "#0.0625", "byte"]
         );
         assert_eq!(words("10MB/min frames/hour 5/s"), ["#10", "+MB", "+/min", "frames", "+/hour", "#5", "+/s"]);
+        assert_eq!(words("> 50us>=1"), ["more", "than", "#50", "+us", "no", "less", "than", "#1"]);
+        assert_eq!(words("<5 \u{2264} 6"), ["less", "than", "#5", "no", "more", "than", "#6"]);
+        assert_eq!(words("~1KB,4KB \u{2248} 5, 6"), ["#1", "+KB", "and", "#4", "+KB", "#5", "#6"]);
         for bad in [
+            "latency => 5 us",
+            "1 <> 2",
             "1.000.000 B",
             "2.500.000",
             "1 000 B",

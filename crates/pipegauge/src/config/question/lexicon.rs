@@ -182,6 +182,8 @@ pub enum Topic {
     Elsewhere(&'static str),
     /// An operation of all members of a group, by its pattern's name; empty where none is named.
     Operation(&'static str),
+    /// Another than the first of what is ranked: "second fastest", "fastest after unix".
+    Ranked,
     /// Nothing that decides.
     Filler,
 }
@@ -196,6 +198,17 @@ pub const JITTER: &str = "pipegauge jitter RUN tells how unsteady a path is";
 pub const OPTIONS: &str = "options are set when a path is measured: pipegauge list tcp tells them, and pipegauge run tcp 'tcp:OPTION=VALUE' measures both";
 pub const TRUST: &str = "each answer has its 95% interval in brackets, and pipegauge show RUN closes with Trust: how well its points are known, \
                          and how far a repeat may lie";
+
+/// What tells how times and throughput change over the sizes.
+pub const MATTER: &str = "the time and throughput of each size tells pipegauge show RUN --points, and the cost of a further byte 'what does one more \
+                          byte cost?'";
+
+/// How many times a second something can be.
+#[rustfmt::skip]
+const OFTEN: &[&str] = &[
+    "how often can", "how often could", "how often may", "how frequently can", "how frequently could", "how frequently may", "highest frequency",
+    "maximum frequency", "max frequency", "what frequency", "which frequency"
+];
 
 #[rustfmt::skip]
 const CORES: &[&str] = &[
@@ -237,6 +250,8 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "reaction time", "turnaround", "delivery time", "transfer time", "transit time", "arrival time",
         "travel time", "rtt/2", "half rtt", "half the rtt", "half round trip", "half a round trip", "half the round trip"
     ]),
+    (RoundTrip, &["and receive", "and get", "and get back", "then receive", "then get"]),
+    (And, &["and receive", "and get", "and get back", "then receive", "then get"]),
     (RoundTrip, &[
         "round trip", "roundtrip", "round trips", "rtt", "ping", "ping time", "ping times", "there and back", "rtts", "round trip time", "ping pong",
         "response time", "response times", "and back", "back and forth", "reply", "response", "answer to come back",
@@ -288,7 +303,9 @@ const TOPICS: &[(Topic, &[&str])] = &[
     ]),
     (Speed, &["speed", "speeds", "top speed", "what speed", "which speed"]),
     (HowFast, &["speeds", "what speed", "which speed"]),
-    (HowMany, &["how many", "number of", "how often", "what number of"]),
+    (HowMany, &["how many", "number of", "how often", "how frequently", "what number of"]),
+    (HowMany, OFTEN),
+    (PerSecond, OFTEN),
     (HowMuch, &["how much"]),
     (HowBig, &[
         "how big", "how large", "largest", "biggest", "largest message", "largest block", "biggest message",
@@ -319,9 +336,10 @@ const TOPICS: &[(Topic, &[&str])] = &[
     ]),
     (Slowest, &["slowest", "longest", "worst path", "worst transport", "worst way", "has the highest latency", "with the highest latency", "has highest latency"]),
     (Latency, &["has the highest latency", "with the highest latency", "has highest latency"]),
-    (Overtake, &["stop being faster", "stops being faster"]),
-    (Cost, &["add over", "adds over"]),
-    (Over, &["add over", "adds over"]),
+    (Overtake, &["stop being faster", "stops being faster", "lose its lead", "loses its lead"]),
+    (Versus, &["lose its lead", "loses its lead"]),
+    (Cost, &["add over", "adds over", "add to", "adds to"]),
+    (Over, &["add over", "adds over", "add to", "adds to"]),
     (WhichSize, &[
         "which size", "what size", "which message size", "what message size", "which block size", "what block size",
         "size should", "best size", "optimal size", "ideal size", "good size", "best message size",
@@ -376,7 +394,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
     (Requests, &[
         "request", "requests", "remote procedure call", "remote procedure calls", "rpc", "rpcs", "rps", "qps", "queries", "query", "transactions", "transaction",
         "tps", "calls", "call", "request rate", "round trips", "ping pongs", "requests/sec", "requests/s", "rpc/s", "rpcs/s", "calls/s", "queries/s", "transactions/s", "pings",
-        "request/response", "exchanges"
+        "request/response", "exchanges", "control loop", "control loops"
     ]),
     (Messages, &[
         "message", "messages", "packet", "packets", "block", "blocks", "msgs", "msg", "mps", "pps", "message rate",
@@ -539,7 +557,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
     ]),
     (PartOf, &[
         "what percentage", "what percent", "what share", "what fraction", "what proportion", "which percentage", "which share",
-        "which fraction", "how full", "how much of the", "how efficient", "efficient", "efficiency"
+        "which fraction", "how full", "how close", "how near", "odds", "chance", "chances", "probability", "likelihood", "how likely", "how probable", "how much of the", "how efficient", "efficient", "efficiency"
     ]),
     (Sockets, &["socket", "sockets"]),
     (Filler, &["or not", "how far do", "group", "round", "download", "downloads", "downloading", "downloaded", "upload", "uploads", "uploading", "uploaded", "fetch", "fetching"]),
@@ -559,7 +577,8 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "should i batch", "should we batch", "batch small", "batching", "aggregate", "aggregating", "aggregation", "coalesce", "coalescing", "bundle", "bundling",
         "combine messages", "merge messages"
     ]),
-    (Elsewhere("the time and throughput of each size tells pipegauge show RUN --points, and the cost of a further byte 'what does one more byte cost?'"), &[
+    (Elsewhere(MATTER), &[
+        "slower with size", "faster with size", "longer with size", "increase with size", "increases with size", "rise with size", "rises with size",
         "bigger better", "larger better", "bigger faster", "larger faster", "smaller better", "smaller faster", "grow with", "grows with", "grow", "grows", "growth", "depend on", "depends on", "depend", "depends", "matter", "matters", "as a function of", "scale with", "scales with"
     ]),
     (Operation("allreduce"), &["allreduce", "all reduce", "allreduces"]),
@@ -618,7 +637,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "loss", "lost", "losses", "lose packets", "loses packets", "losing packets", "dropped", "drops", "packet loss", "lossy", "reliable", "drop",
         "loses messages", "lose messages", "losing messages", "messages does lose", "lose anything", "loses anything", "lose data",
         "loses data", "losing data", "lose datagrams", "loses datagrams", "loss rate", "drop rate", "get lost", "gets lost", "go missing", "goes missing",
-        "go lost", "packets lost", "messages lost"
+        "go lost", "packets lost", "messages lost", "losing a message", "lose a message", "losing one", "losing a packet", "lose a packet"
     ]),
     (Lossless, &[
         "without loss", "without losses", "without any loss", "without losing", "without losing any", "without packet loss", "without drops", "without any drops", "without packet drops", "lossless", "losslessly",
@@ -736,7 +755,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "simple", "simply", "total time", "usual", "usually", "currently", "current", "available", "question",
         "ask", "asking", "answer", "answers", "quick", "help", "complete", "completed", "finish", "finished",
         "fully", "successive", "sequential", "consecutive", "running", "run", "runs", "running at", "set",
-        "probability", "chance", "likelihood", "odds", "likely", "sort", "kind", "hardware", "numbers", "number", "result", "results",
+        "likely", "sort", "poll", "polling", "taking", "needing", "kind", "hardware", "numbers", "number", "result", "results",
         "where", "but", "until", "before", "after", "become faster", "once"
     ]),
 ];

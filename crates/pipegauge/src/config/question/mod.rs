@@ -1,7 +1,7 @@
 //! Questions: from flags, or from words.
 //!
-//! A text goes through `lexer` (numbers and words), `pieces` (what each means: `amounts`, `measures`, `numbers`, `parts`, `longer` and
-//! `video` for figures, `names` and `spoken` for paths, `nouns` for what is counted, `lexicon` for the rest), which makes a `sentence`,
+//! A text goes through `lexer` (numbers and words), `pieces` (what each means: `amounts`, `measures`, `numbers`, `parts`, `shares`, `more`,
+//! `longer` and `video` for figures, `beside` for words that what stands beside them decides, `names` and `spoken` for paths, `nouns` for what is counted, `lexicon` for the rest), which makes a `sentence`,
 //! and `forms` (which question that makes of the sentence's pieces as `asked` sorts them, with `rates`, `offered`, `plain`, `several` and
 //! `versus`; `at_once` and `checks` refuse what no run tells and what is left open). Words are never dropped
 //! silently: what was not read is said, what could be meant in two ways is said or asked about, and a number without a place
@@ -11,6 +11,7 @@
 mod amounts;
 mod asked;
 mod at_once;
+mod beside;
 mod checks;
 mod every;
 mod forms;
@@ -18,6 +19,7 @@ mod lexer;
 mod lexicon;
 mod longer;
 mod measures;
+mod more;
 mod names;
 mod nouns;
 mod numbers;
@@ -31,6 +33,7 @@ mod rates;
 mod said;
 mod sentence;
 mod several;
+mod shares;
 mod spoken;
 mod suggest;
 mod versus;
@@ -145,6 +148,13 @@ pub enum Question {
     Throughput(u64),
     /// Which share of the most it moves with messages of this size.
     PartOf(u64),
+    /// Which share of so many bits a second it moves.
+    PartOfRate {
+        /// Bits a second.
+        rate: f64,
+        /// Bytes of a message; none for the best size.
+        size: Option<u64>,
+    },
     /// Which share of the time of a message of this size is spent before its first byte.
     StartPart(u64),
     /// Which rate was offered.
@@ -288,6 +298,7 @@ impl Question {
                 | Most
                 | Throughput(_)
                 | PartOf(_)
+                | PartOfRate { .. }
                 | StartPart(_)
                 | Carries { .. }
                 | Streams { .. }

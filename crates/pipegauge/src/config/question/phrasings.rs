@@ -2,6 +2,7 @@
 
 mod again;
 mod compared;
+mod judged;
 mod newcomer;
 mod people;
 mod readings;
@@ -25,15 +26,34 @@ fn measured() -> Measured {
 type Pair = (&'static str, &'static str);
 
 fn all_read() -> impl Iterator<Item = &'static Pair> {
-    [READ, review::READ, people::READ, strangers::READ, compared::READ, again::READ, newcomer::READ, work::READ]
-        .into_iter()
-        .flatten()
+    [
+        READ,
+        review::READ,
+        people::READ,
+        strangers::READ,
+        compared::READ,
+        again::READ,
+        newcomer::READ,
+        work::READ,
+        judged::READ,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 fn all_refused() -> impl Iterator<Item = &'static Pair> {
-    [REFUSED, review::REFUSED, people::REFUSED, strangers::REFUSED, compared::REFUSED, again::REFUSED, work::REFUSED]
-        .into_iter()
-        .flatten()
+    [
+        REFUSED,
+        review::REFUSED,
+        people::REFUSED,
+        strangers::REFUSED,
+        compared::REFUSED,
+        again::REFUSED,
+        work::REFUSED,
+        judged::REFUSED,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// Fails unless `least` were tried or more, and nothing is wrong with any of them.

@@ -7,6 +7,7 @@ use super::InUnit;
 use super::amounts::{Amount, Amounts, lines_and_rate, thousandths};
 use super::lexer::Lexeme;
 use super::lexicon::{LONGEST, Topic, topics};
+use super::more::{adds, extra};
 use super::names::{Measured, Named, elsewhere};
 use super::nouns::NOUNS;
 use super::numbers::Words;
@@ -135,6 +136,18 @@ impl Sentence {
             && !words.any(at + 2, &NOUNS)
         {
             return Ok(self.push(vec![Topic::PerByte], at + 2));
+        }
+        if let Some(next) = self.beside(amounts, measured, at)? {
+            return Ok(next);
+        }
+        if let Some((bytes, note)) = extra(words, at) {
+            self.notes.extend(note.map(str::to_owned));
+            self.push(vec![Topic::Further], at);
+            self.items.push(Item::Amount(Amount::Size(bytes)));
+            return Ok(at + 3);
+        }
+        if adds(words, at) {
+            return Ok(self.push(vec![Topic::Further], at + 1));
         }
         if let Some(next) = one_more(words, at) {
             return Ok(self.push(vec![Topic::PerByte], next));
@@ -310,7 +323,7 @@ impl Sentence {
 }
 
 /// Whether a path is named at a place.
-fn names_path(words: Words<'_>, at: usize) -> bool {
+pub fn names_path(words: Words<'_>, at: usize) -> bool {
     let spoken = words.low(at).is_some_and(|word| spoken().any(|(_, names)| names.contains(&word)));
     spoken
         || words.any(at, &["shared", "unix"])

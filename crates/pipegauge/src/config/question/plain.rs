@@ -4,7 +4,9 @@ use anyhow::{Result, bail};
 
 use super::Question;
 use super::asked::Asked;
+use super::forms::yes_or_no;
 use super::lexicon::Topic::*;
+use super::said::size as size_words;
 use super::sentence::Item;
 use super::suggest::shown;
 
@@ -47,6 +49,31 @@ impl Asked<'_> {
         }
         let flow = h.has(Throughput);
         let time = h.any(&[Latency, RoundTrip]);
+        // "is 64KB a good message size", "should I use 4 KB messages"
+        let enough = ["large enough", "big enough", "small enough", "too large", "too big", "too small"];
+        let enough = enough.iter().any(|words| self.text.to_lowercase().contains(words));
+        let judged =
+            h.has(WhichSize) || enough || (h.has(Which) && h.paths().is_empty() && begins_with_should(self.text));
+        if let Some(size) = size.filter(|_| judged && yes_or_no(self.text) && !(flow || time || h.has(HowLong))) {
+            let size = size_words(size);
+            bail!(
+                "'{}': whether a size is a good one depends on what for. Ask 'which size should I use?', or of this one 'what percentage of \
+                 the bandwidth does {} get?'",
+                shown(self.text),
+                size.split(" (").next().unwrap_or("")
+            );
+        }
+        // "is 64 KiB enough to saturate tcp"
+        if let Some(size) = size.filter(|_| h.has(Saturation) && yes_or_no(self.text) && h.paths().len() < 2) {
+            return Ok(vec![Question::PartOf(size)]);
+        }
+        if h.any(&[Cost]) && h.has(Large) && h.has(Messages) && size.is_none() && h.paths().len() < 2 {
+            bail!(
+                "'{}': larger than which? Hold two sizes against each other: 'how much slower is 64 KiB than 1 KiB?', or ask 'which size \
+                 should I use?'",
+                shown(self.text)
+            );
+        }
         if h.has(Versus) && flow && time && h.paths().len() < 2 {
             bail!("'{}': a time against a throughput? Ask for both: 'latency and bandwidth'", shown(self.text));
         }
@@ -154,4 +181,9 @@ impl Asked<'_> {
             () => Err(self.unknown()),
         }
     }
+}
+
+/// Whether it is asked whether something should be done.
+fn begins_with_should(text: &str) -> bool {
+    text.trim_start().get(..6).is_some_and(|word| word.eq_ignore_ascii_case("should"))
 }

@@ -1,6 +1,7 @@
 //! Questions of so many a second.
 
 use anyhow::{Result, anyhow, bail};
+use units::BitRate;
 
 use super::amounts::Amount;
 use super::asked::Asked;
@@ -47,9 +48,14 @@ impl Asked<'_> {
             if size.is_none() && h.any(&[HowBig, WhichSize]) && rate > 0.0 {
                 return Some(Ok(vec![Question::Largest(1.0 / rate)]));
             }
-            if h.in_unit.is_some() && h.any(&[HowMany, HowMuch]) {
+            if (h.in_unit.is_some() && h.any(&[HowMany, HowMuch]))
+                || (h.has(HowMuch) && h.has(Throughput))
+                || (size.is_some() && asks_how_much_data(self.text))
+            {
+                let told = size.map_or(String::new(), |size| format!(": {}", BitRate(rate * size as f64 * 8.0)));
                 return Some(Err(anyhow!(
-                    "'{}': how much that is a second follows from size and number; ask whether it goes: 'can it sustain 60/s frames of 2MB?'",
+                    "'{}': how much that is a second follows from size and number{told}; ask whether it goes: 'can it sustain 60/s frames of \
+                     2MB?'",
                     shown(self.text)
                 )));
             }
@@ -228,4 +234,9 @@ impl Asked<'_> {
             )),
         })
     }
+}
+
+/// Whether it is asked how much data something is, in so many words.
+fn asks_how_much_data(text: &str) -> bool {
+    text.to_lowercase().contains("how much data")
 }

@@ -125,6 +125,10 @@ impl fmt::Display for Question {
             Question::Strongest => write!(f, "the path of most throughput"),
             Question::Most => write!(f, "the most throughput"),
             Question::PartOf(s) => write!(f, "which share of the most throughput messages of {} move", size(*s)),
+            Question::PartOfRate { rate, size: s } => {
+                let with = s.map_or_else(|| "the best size".to_owned(), size);
+                write!(f, "which share of {} is moved, with messages of {with}", BitRate(*rate))
+            }
             Question::Cpu(s) => write!(f, "CPU time of a transfer of {}", of(s)),
             Question::Throughput(s) => write!(f, "throughput with messages of {}", size(*s)),
             Question::Carries { rate, size: s, less } => {

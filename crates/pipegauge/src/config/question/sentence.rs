@@ -74,6 +74,9 @@ impl Sentence {
             at = sentence.next(&amounts, measured, at)?;
         }
         sentence.leave_out();
+        sentence.on_top();
+        sentence.grows();
+        sentence.equals(text)?;
         sentence.in_files(text)?;
         sentence.paths_exist(text, measured)?;
         Ok(sentence)
@@ -280,6 +283,20 @@ impl Sentence {
             _ => None,
         };
         self.items.iter().filter_map(amount).collect()
+    }
+
+    /// Fails where an amount is asked to be met exactly: "is the latency = 50 us".
+    fn equals(&self, text: &str) -> Result<()> {
+        let sign = |i: &Item| matches!(i, Item::Unread(word) if word == "=" || word == "\u{2260}");
+        let limit = |i: &Item| matches!(i, Item::Amount(Amount::Time(_) | Amount::Rate(_)));
+        if self.items.windows(2).any(|two| sign(&two[0]) && limit(&two[1])) {
+            bail!(
+                "'{}': whether something takes or moves exactly so much no measurement tells; ask whether it is less or more: 'does 64KiB \
+                 arrive within 20 us?'",
+                shown(text)
+            );
+        }
+        Ok(())
     }
 
     /// Fails where what is to be counted was not read, and something else stands in the question that can be: "how many floats in messages of

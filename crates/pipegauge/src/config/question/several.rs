@@ -32,7 +32,10 @@ fn sizes(sentence: &Sentence) -> Option<Vec<Sentence>> {
     let listed = sentence.items[at[0]..=*last].iter().all(between);
     let asked = [Latency, HowLong, HowFast, Throughput, Which, Fastest, Cpu];
     let distinct = sentence.items[*last] != sentence.items[before];
-    if others || !joined || !listed || !distinct || sentence.any(&HELD) || !sentence.any(&asked) {
+    // "1KB,4KB over tcp": nothing else is said.
+    let bare = |i: &Item| between(i) || is(Some(i), Over) || matches!(i, Item::Path(_));
+    let bare = sentence.items.iter().all(bare) && sentence.paths().len() < 2;
+    if others || !joined || !listed || !distinct || sentence.any(&HELD) || !(bare || sentence.any(&asked)) {
         return None;
     }
     let one = |keep: &usize| {

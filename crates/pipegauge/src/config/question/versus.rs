@@ -46,7 +46,7 @@ fn of_sizes(asked: &Asked<'_>) -> Option<Question> {
         Item::Amount(_) | Item::Path(_) => true,
     };
     // "which path is faster for 1 KiB or 64 KiB" chooses a path.
-    let paths = h.paths().len() > 1 || (h.has(Which) && h.paths().is_empty());
+    let paths = h.paths().len() > 1 || (h.has(Which) && h.paths().is_empty() && !chosen(asked.text));
     let against = h.any(&[Cost, Versus, Instead, Or]) || than(&h.items, sized);
     let two_times = h.has(Throughput) && h.any(&[Latency, RoundTrip, HowLong]) || h.has(Requests) && h.has(RoundTrip);
     let numbers = counted || !asked.percentiles.is_empty() || numbers.iter().any(|n| !n.is_empty());
@@ -55,6 +55,14 @@ fn of_sizes(asked: &Asked<'_>) -> Option<Question> {
     }
     let (x, y) = if turned(&h.items, sized) { (y, x) } else { (x, y) };
     Some(Question::Sizes { x, y, flow: h.has(Throughput), multiple })
+}
+
+/// Whether a text chooses from sizes, and not from paths: "should I use 64KB or 1MB messages", "which is better: 4 KB or 64 KB".
+fn chosen(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let any = |of: &[&str]| of.iter().any(|words| text.contains(words));
+    any(&["should i use", "should we use", "should i send", "should we send", "is better", "are better"])
+        && !any(&["path", "transport", "which way", "method", "mechanism", "channel", " for "])
 }
 
 fn sized(item: &Item) -> bool {
@@ -89,6 +97,9 @@ fn alone(asked: &Asked<'_>, measured: &Measured) -> Result<Vec<Question>> {
     let text = asked.text.to_lowercase();
     let others = h.has(Versus) || h.has(Instead);
     let others = others && ["the others", "other paths", "all others", "the rest"].iter().any(|of| text.contains(of));
+    // "what would I gain from unix": over each other path.
+    let gained = h.has(From) && h.has(Cost) && ["gain", "benefit"].iter().any(|of| text.contains(of));
+    let others = others || gained;
     let (asks, which) = (asks || others, which && !others);
     if !(asks || which) || h.items.iter().any(amount) || h.any(&[PerByte, StartUp, HalfPower, Throughput]) {
         return Ok(Vec::new());
@@ -147,6 +158,9 @@ fn of_two(asked: &Asked<'_>) -> Result<Option<Question>> {
         let (x, y, size) = (x.clone(), y.clone(), asked.size());
         return Ok(Some(Question::Cost { x, y, size, factor: true, flow: of_flow(h), multiple }));
     }
+    if let Some(found) = share_of_another(asked) {
+        return Ok(Some(found));
+    }
     let against = h.any(&[Cost, Versus, Instead]) || (bare && paths.len() == 2) || than(&h.items, path);
     // "is tcp's latency lower than unix's"
     let amounts = h.items.iter().any(|i| matches!(i, Item::Amount(a) if !matches!(a, Amount::Size(_))));
@@ -174,6 +188,9 @@ fn of_two(asked: &Asked<'_>) -> Result<Option<Question>> {
             let alike = h.has(WhichSize) && h.has(Versus);
             let crossed =
                 h.has(Overtake) || alike || (h.any(&[When, WhichSize]) && h.any(&[Quicker, Slower, Beats, Fastest]));
+            // "after how many bytes does tcp beat unix", "how big must messages be for tcp to beat unix"
+            let bytes = (h.has(HowMany) && h.has(Data)) || (h.has(HowBig) && h.any(&[Messages, Data]));
+            let crossed = crossed || (bytes && h.any(&[Quicker, Slower, Beats]));
             if crossed && asked.size().is_none() && asked.times.is_empty() {
                 return Ok(Some(Question::Overtaken { x: x.clone(), y: y.clone() }));
             }
@@ -193,6 +210,35 @@ fn of_two(asked: &Asked<'_>) -> Result<Option<Question>> {
         // Of three or more the order is told.
         _ => Ok(None),
     }
+}
+
+/// "what percentage of unix's bandwidth does tcp reach": of what the other path moves, and not of a path's own most.
+fn share_of_another(asked: &Asked<'_>) -> Option<Question> {
+    let h = &asked.sentence;
+    let [first, second] = &h.paths()[..] else { return None };
+    let sizes = h.items.iter().filter(|i| matches!(i, Item::Amount(_))).all(sized) && asked.sizes.len() < 2;
+    let text = asked.text.to_lowercase();
+    // "how close is tcp to unix" holds the one against the other, whatever is told of them.
+    let close = text.contains("how close") || text.contains("how near");
+    let shared = h.has(PartOf) || (h.has(HowMuch) && text.contains("how much of "));
+    if !shared || !(of_flow(h) || close) || !sizes || (h.any(&[And, Or]) && !close) {
+        return None;
+    }
+    // The other one stands right behind "of", or behind "of the bandwidth of".
+    let at = |of: &dyn Fn(&Item) -> bool| h.items.iter().position(of);
+    let (share, named) =
+        (at(&|i| matches!(i, Item::Topics(t) if t.contains(&PartOf) || t.contains(&HowMuch)))?, at(&path)?);
+    let joint = |i: &Item| matches!(i, Item::Topics(t) if t.iter().any(|t| matches!(t, Filler | Throughput | Most)));
+    let behind = !close && share < named && h.items[share + 1..named].iter().all(joint) && named > share + 1;
+    let (x, y) = if behind { (second, first) } else { (first, second) };
+    Some(Question::Cost {
+        x: x.clone(),
+        y: y.clone(),
+        size: asked.size(),
+        factor: true,
+        flow: of_flow(h),
+        multiple: None,
+    })
 }
 
 /// How many times as fast or slow the one is asked to be: "twice as fast as", "10 times slower than". "Less than 3 times slower" asks for the

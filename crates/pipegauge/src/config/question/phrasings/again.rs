@@ -34,7 +34,7 @@ pub const READ: &[(&str, &str)] = &[
     ("how often does tcp take longer than 100 us", "which share of single messages of the smallest size takes longer than 100 us, over tcp"),
     ("what percentage of messages of 1 KiB takes more than 30 us", "which share of single messages of 1 KiB takes longer than 30.0 us, over all paths"),
     ("how many percent of messages arrive within 30 us over unix", "which share of single messages of the smallest size arrives within 30.0 us, over unix"),
-    ("what is the probability that a message takes more than 1 ms", "whether the smallest size takes longer than 1.00 ms, over all paths"),
+    ("what is the probability that a message takes more than 1 ms", "which share of single messages of the smallest size takes longer than 1.00 ms, over all paths"),
     ("is p99 of tcp below 100 us", "whether p99 of the times of single messages of the smallest size stays within 100 us, over tcp"),
     ("does 99% of 1 KiB messages arrive within 100 us over tcp", "whether p99 of the times of single messages of 1 KiB stays within 100 us, over tcp"),
     ("is the tail latency of unix at 1 KiB above 50 us", "whether p99 of the times of single messages of 1 KiB exceeds 50.0 us, over unix"),
