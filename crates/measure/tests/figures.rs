@@ -724,7 +724,7 @@ fn why_long_trials_differ_is_said_on_evidence() {
     assert!(of((3.1e9, 3.1e9), Some(quiet)).ends_with("and the CPU's clock was as fast in both"));
     assert!(text.starts_with("the median is not the mean") && text.contains("take 1.90 times their median"), "{text}");
     let half = Sustained { clock: Some((4e9, 3e9)), ..kept(2.0, 1.2) };
-    let text = burst(&p, &[half.clone()], Some(quiet)).map_or(String::new(), |w| w.text);
+    let text = burst(&p, std::slice::from_ref(&half), Some(quiet)).map_or(String::new(), |w| w.text);
     assert!(text.contains("at 4.00 GHz in short trials and at 3.00 GHz in long ones"), "{text}");
     assert!(text.contains("which does not explain it") && !text.contains("as fast in both"), "{text}");
     let hardly = host::Taken { throttled: Some(40), throttled_share: Some(0.009), ..quiet };

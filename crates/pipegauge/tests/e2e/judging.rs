@@ -31,9 +31,8 @@ fn other_at_the_top(dir: &Scratch, rounds: [f64; 8], point: [f64; 3], warning: O
         .map(|mut line| {
             line["event"] = "sustained".into();
             let scale = (2.0 / line["far"]["seconds"].as_f64().unwrap()).ceil();
-            for part in [&mut line["seconds"], &mut line["far"]["seconds"]] {
-                *part = (scale * part.as_f64().unwrap()).into();
-            }
+            line["seconds"] = (scale * line["seconds"].as_f64().unwrap()).into();
+            line["far"]["seconds"] = (scale * line["far"]["seconds"].as_f64().unwrap()).into();
             let far = ["bytes", "received"];
             line["repeats"] = (scale as u64 * line["repeats"].as_u64().unwrap()).into();
             far.into_iter().for_each(|of| line["far"][of] = (scale as u64 * line["far"][of].as_u64().unwrap()).into());
