@@ -70,8 +70,12 @@ static void out_of_reach(int s, const char *way)
         fclose(f);
     } else {
         posix_spawn_file_actions_t actions;
+        char *words[] = {"true", NULL};
+        pid_t child;
         MUST(posix_spawn_file_actions_init(&actions) == 0);
         printf("copied %d, ", posix_spawn_file_actions_adddup2(&actions, s, 0));
+        MUST(posix_spawn(&child, "/bin/true", &actions, NULL, words, environ) == 0);
+        MUST(waitpid(child, NULL, 0) == child);
         MUST(posix_spawn_file_actions_destroy(&actions) == 0);
         errno = 0;
         r = recv(s, b, LEFT, MSG_WAITALL);

@@ -36,6 +36,9 @@ fn with_their_module(name: &str, theirs: impl Fn(&str) -> String) -> (Said, Said
     assert!(trials >= 3, "{name}: {trials} trials of tcp: {first}");
     let second = near(&["tcp"], "second.run.jsonl");
     assert!(running.runs(), "{name}: it serves on");
+    // The path that was lost, the other one, and the second run: all are over, so that nothing is broken off.
+    let ended = std::iter::repeat_with(|| running.line()).filter(|line| json(line)["event"] == "ended").take(3);
+    assert_eq!(ended.count(), 3);
     running.signal(Signal::INT);
     (first, second, running.end())
 }

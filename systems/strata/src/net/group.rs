@@ -414,7 +414,9 @@ mod tests {
         let ready = alone.ready.as_ref().unwrap().as_fd();
         let mut fds = [PollFd::from_borrowed_fd(ready, PollFlags::IN)];
         assert_eq!(poll(&mut fds, Some(&Timespec { tv_sec: 60, tv_nsec: 0 })), Ok(1));
-        assert!(matches!(alone.poll(Duration::ZERO), Ok(Some(Event::Left))));
+        // Whatever else is told first.
+        let mut told = std::iter::from_fn(|| alone.poll(Duration::ZERO).unwrap());
+        assert!(told.any(|event| matches!(event, Event::Left)));
     }
 
     #[test]
