@@ -103,6 +103,22 @@ void left_looked(int fd, int server)
 static sigjmp_buf back;
 static void jumps(int s) { (void)s; siglongjmp(back, 1); }
 static void jump_out(void) { MUST(signal(SIGUSR1, jumps) != SIG_ERR); if (sigsetjmp(back, 1) == 0) MUST(raise(SIGUSR1) == 0); }
+/* A connection of the other side's whose send buffer is as small as can be, in a set, with as much sent as goes. Returns it; `set` has what its buffer was set to. */
+static int with_little_room(int fd, const struct sockaddr_in *a, int e, unsigned long *total, int *set)
+{
+    int s = socket(AF_INET, SOCK_STREAM, 0), least = 4096;
+    socklen_t len = sizeof *set;
+    MUST(s >= 0 && setsockopt(s, SOL_SOCKET, SO_SNDBUF, &least, sizeof least) == 0);
+    sync_wait(fd);
+    MUST(connect(s, (const struct sockaddr *)a, sizeof *a) == 0 && getsockopt(s, SOL_SOCKET, SO_SNDBUF, set, &len) == 0);
+    warm(s, 0);
+    set_nonblocking(s);
+    in_set(e, EPOLL_CTL_ADD, s, EPOLLIN, 1);
+    *total = fill_up(s, 0);
+    all_out(fd, total, sizeof *total);
+    sync_wait(fd);
+    return s;
+}
 /* More is left than the kernel's buffers of both sides hold: the other side, which waits in no call of its own accord, does not wait here. */
 static void in_little_room(int fd, int server)
 {
@@ -128,15 +144,7 @@ static void in_little_room(int fd, int server)
         struct epoll_event got;
         socklen_t len = sizeof set;
         double begun;
-        MUST((s = socket(AF_INET, SOCK_STREAM, 0)) >= 0 && setsockopt(s, SOL_SOCKET, SO_SNDBUF, &least, sizeof least) == 0);
-        sync_wait(fd);
-        MUST(connect(s, (struct sockaddr *)&a, sizeof a) == 0 && getsockopt(s, SOL_SOCKET, SO_SNDBUF, &before, &len) == 0);
-        warm(s, 0);
-        set_nonblocking(s);
-        in_set(e, EPOLL_CTL_ADD, s, EPOLLIN, 1);
-        total = fill_up(s, 0);
-        all_out(fd, &total, sizeof total);
-        sync_wait(fd);
+        s = with_little_room(fd, &a, e, &total, &before);
         begun = now();
         MUST(epoll_wait(e, &got, 1, 0) == 0);
         printf("at once %d", now() - begun < 5);
@@ -184,17 +192,9 @@ void little_room_cut(int fd, int server)
             if (way == 0) sync_send(fd);
             close(other);
         } else {
-            int e = epoll_create1(0), other;
+            int e = epoll_create1(0), set, other;
             struct epoll_event got;
-            MUST((s = socket(AF_INET, SOCK_STREAM, 0)) >= 0 && setsockopt(s, SOL_SOCKET, SO_SNDBUF, &least, sizeof least) == 0);
-            sync_wait(fd);
-            MUST(connect(s, (struct sockaddr *)&a, sizeof a) == 0);
-            warm(s, 0);
-            set_nonblocking(s);
-            in_set(e, EPOLL_CTL_ADD, s, EPOLLIN, 1);
-            total = fill_up(s, 0);
-            all_out(fd, &total, sizeof total);
-            sync_wait(fd);
+            s = with_little_room(fd, &a, e, &total, &set);
             MUST(epoll_wait(e, &got, 1, 0) == 0);
             printf("%d\n", way);
             fflush(stdout);
@@ -212,7 +212,7 @@ void little_room_cut(int fd, int server)
 void little_room_ends(int fd, int server)
 {
     struct sockaddr_in a;
-    int l = door(fd, server, 5, &a), least = 4096, s;
+    int l = door(fd, server, 5, &a), s;
     unsigned long total;
     for (int way = 0; way < 3; way++) {
         if (server) {
@@ -228,17 +228,9 @@ void little_room_ends(int fd, int server)
             printf("%d: all %d\n", way, to_end(other, 0) == total);
             close(other);
         } else {
-            int e = epoll_create1(0);
+            int e = epoll_create1(0), set;
             struct epoll_event got;
-            MUST((s = socket(AF_INET, SOCK_STREAM, 0)) >= 0 && setsockopt(s, SOL_SOCKET, SO_SNDBUF, &least, sizeof least) == 0);
-            sync_wait(fd);
-            MUST(connect(s, (struct sockaddr *)&a, sizeof a) == 0);
-            warm(s, 0);
-            set_nonblocking(s);
-            in_set(e, EPOLL_CTL_ADD, s, EPOLLIN, 1);
-            total = fill_up(s, 0);
-            all_out(fd, &total, sizeof total);
-            sync_wait(fd);
+            s = with_little_room(fd, &a, e, &total, &set);
             MUST(epoll_wait(e, &got, 1, 0) == 0);
             if (way == 1) { MUST(shutdown(s, SHUT_WR) == 0); printf("then %zd", send(s, "x", 1, MSG_NOSIGNAL)); printf(" %s\n", name(errno)); }
             if (way == 2) { fflush(stdout); exit(0); }

@@ -601,20 +601,29 @@ mod tests {
                             _ => {}
                         }
                     }
-                    let from = self.all[at].me;
-                    while let Some(say) = self.all[at].say() {
+                    while let Some((to, said)) = self.said(at, transitional) {
                         more = true;
-                        let (to, cast, body) = match say {
-                            Say::Cast(body) => (None, true, body),
-                            Say::Send(to, body) => (Some(to), false, body),
-                        };
-                        for &heard in who {
-                            if to.is_none_or(|to| self.all[heard].me == to) {
-                                let body = body.clone();
-                                self.all[heard].delivered(Delivery { from, cast, transitional, number: 0, body });
-                            }
-                        }
+                        self.tell(who, to, &said);
                     }
+                }
+            }
+        }
+
+        /// The next that one says, and to whom; none is all.
+        fn said(&mut self, at: usize, transitional: bool) -> Option<(Option<Endpoint>, Delivery)> {
+            let from = self.all[at].me;
+            let (to, cast, body) = match self.all[at].say()? {
+                Say::Cast(body) => (None, true, body),
+                Say::Send(to, body) => (Some(to), false, body),
+            };
+            Some((to, Delivery { from, cast, transitional, number: 0, body }))
+        }
+
+        /// Those of `who` that it is said to are told it.
+        fn tell(&mut self, who: &[usize], to: Option<Endpoint>, said: &Delivery) {
+            for &heard in who {
+                if to.is_none_or(|to| self.all[heard].me == to) {
+                    self.all[heard].delivered(said.clone());
                 }
             }
         }
@@ -775,19 +784,13 @@ mod tests {
                             assert!(few.all[at].give(vec![7; 1 << 20]));
                         }
                     }
-                    let from = few.all[at].me;
-                    while let Some(say) = few.all[at].say() {
+                    while let Some((to, said)) = few.said(at, false) {
                         more = true;
-                        let (to, cast, body) = match say {
-                            Say::Cast(body) => (None, true, body),
-                            Say::Send(to, body) => (Some(to), false, body),
-                        };
-                        let piece = matches!(Note::read(&body), Ok(Note::Piece(..)));
-                        let delivery = Delivery { from, cast, transitional: false, number: 0, body };
                         match to {
-                            Some(to) if piece => pieces.push((to, delivery)),
-                            _ => (few.all.iter_mut().filter(|one| to.is_none_or(|to| one.me == to)))
-                                .for_each(|one| one.delivered(delivery.clone())),
+                            Some(to) if matches!(Note::read(&said.body), Ok(Note::Piece(..))) => {
+                                pieces.push((to, said))
+                            }
+                            _ => few.tell(&[0, 1, 2], to, &said),
                         }
                     }
                 }
@@ -825,21 +828,8 @@ mod tests {
         for at in [0, 1] {
             few.all[at].leave();
         }
-        // Nobody gives the state.
-        for _ in 0..5 {
-            for at in [0, 1] {
-                let from = few.all[at].me;
-                while let Some(say) = few.all[at].say() {
-                    let (to, cast, body) = match say {
-                        Say::Cast(body) => (None, true, body),
-                        Say::Send(to, body) => (Some(to), false, body),
-                    };
-                    let delivery = Delivery { from, cast, transitional: false, number: 0, body };
-                    (few.all.iter_mut().filter(|one| to.is_none_or(|to| one.me == to)))
-                        .for_each(|one| one.delivered(delivery.clone()));
-                }
-            }
-        }
+        few.gives = false;
+        few.run(&[0, 1], false);
         assert!(few.all[0].may_leave() && few.all[1].may_leave());
     }
 
