@@ -726,10 +726,19 @@ pub struct FlowFigures {
     pub count: u32,
     /// The slowest flow's throughput, bits a second.
     pub slowest: f64,
+    /// Ends of its 95% interval, bits a second; none where the run can't tell one, as in older files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slowest_ends: Option<(f64, f64)>,
     /// The fastest flow's.
     pub fastest: f64,
+    /// Ends of its 95% interval likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fastest_ends: Option<(f64, f64)>,
     /// Jain's fairness index of their rates: 1 where all are equal, 1/n where one of n has everything.
     pub fairness: f64,
+    /// Ends of its 95% interval likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fairness_ends: Option<(f64, f64)>,
     /// Share of a trial's time, from the first flow's beginning to the last one's end, in which all ran.
     pub together: f64,
 }

@@ -5,12 +5,13 @@ mod common;
 pub mod cost;
 mod lost;
 mod percentiles;
+mod several;
 mod tail;
 mod ways;
 
 use transport::{Ends, Name};
 
-use crate::event::{Figures, FlowFigures, LoadFigures, Plan, Schedule, TimeKind, Trial};
+use crate::event::{Figures, LoadFigures, Plan, Schedule, TimeKind, Trial};
 use crate::pattern::InGroup;
 use crate::{FlowReport, Flows};
 
@@ -262,7 +263,12 @@ pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> O
     let score = facts.score.and_then(|score| score(&used, median));
     let near_seconds: f64 = used.iter().map(|t| t.report.seconds).sum();
     // What all members do together none of them does faster than another.
-    let flows = of_flows(&used, bits(plan, sample) / median).filter(|_| !facts.together);
+    let rate = |seconds: f64| bits(plan, sample) / seconds;
+    let of_all = several::OfAll {
+        throughput: rate(median),
+        interval: stats::Interval { low: rate(interval.high), high: rate(interval.low) },
+    };
+    let flows = several::of_flows(&used, of_all).filter(|_| !facts.together);
     Some(Figures {
         rounds: seen.len() as u32,
         trials: used.len() as u32,
@@ -279,7 +285,7 @@ pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> O
         repeat_low: None,
         repeat_high: None,
         percentiles: Singles::about(plan, &used, median).map(|singles| singles.row()),
-        throughput: bits(plan, sample) / median,
+        throughput: rate(median),
         sender_throughput: (facts.unanswered && near_seconds > 0.0 && flows.is_none())
             .then(|| sample.size as f64 * 8.0 * iterations as f64 / near_seconds),
         transactions: (facts.rates)(sample)
@@ -291,28 +297,6 @@ pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> O
         reordering: share(reordered, received.max(iterations)),
         flows,
         load: of_load(&used),
-    })
-}
-
-/// What the flows of a point did in the time that all ran, each figure the median over its trials; none of one flow. `throughput` is that
-/// of all, bits a second.
-fn of_flows(used: &[&Trial], throughput: f64) -> Option<FlowFigures> {
-    let told: Vec<[f64; 4]> = used
-        .iter()
-        .filter_map(|t| t.report.flows.as_ref())
-        .filter_map(|f| {
-            let (least, most) = f.shares()?;
-            Some([least, most, f.fairness()?, f.seconds / f.span])
-        })
-        .collect();
-    let count = used.iter().find_map(|t| t.report.flows.as_ref())?.each.len() as u32;
-    let median = |figure: usize| stats::median(&told.iter().map(|trial| trial[figure]).collect::<Vec<_>>());
-    (!told.is_empty()).then(|| FlowFigures {
-        count,
-        slowest: median(0) * throughput,
-        fastest: median(1) * throughput,
-        fairness: median(2),
-        together: median(3),
     })
 }
 

@@ -779,6 +779,30 @@ fn of_flows(round: u32, each: &[f64]) -> Trial {
     Trial { report, ..trial(round, 20e-6) }
 }
 
+/// Seven rounds of three flows, of which the slowest does a fifth, give or take a few percent; of fewer than four rounds nothing is told.
+#[test]
+fn flows_have_intervals_from_what_their_rounds_say() {
+    let trials: Vec<Trial> =
+        (1..=7).map(|b| of_flows(b, &[40.0 + f64::from(b % 3), 60.0, 100.0 - f64::from(b % 3)])).collect();
+    let ping_pong = plan(Pattern::PingPong);
+    let flows = |trials: &[Trial]| of(&ping_pong, transport::tcp::NAME, trials).unwrap().flows.unwrap();
+    let told = flows(&trials);
+    let holds = |ends: Option<(f64, f64)>, value: f64| {
+        let (low, high) = ends.unwrap();
+        assert!(low <= value && value <= high && low < high && high < 1.5 * low, "{value}: {told:?}");
+    };
+    holds(told.slowest_ends, told.slowest);
+    holds(told.fastest_ends, told.fastest);
+    holds(told.fairness_ends, told.fairness);
+    assert!(told.fairness_ends.unwrap().1 <= 1.0);
+    let few = flows(&trials[..3]);
+    assert_eq!((few.slowest_ends, few.fastest_ends, few.fairness_ends), (None, None, None));
+    // A flow that got nothing has no interval on the scale of ratios.
+    let starved: Vec<Trial> = (1..=7).map(|b| of_flows(b, &[0.0, 100.0 + f64::from(b), 100.0])).collect();
+    let told = flows(&starved);
+    assert!(told.slowest == 0.0 && told.slowest_ends.is_none() && told.fastest_ends.is_some(), "{told:?}");
+}
+
 #[test]
 fn figures_of_several_flows_are_those_of_all_in_the_time_in_which_all_ran() {
     let trials: Vec<Trial> = (1..=7).map(|b| of_flows(b, &[40.0, 60.0, 100.0])).collect();

@@ -486,6 +486,18 @@ columns! {
     there_loss_share: Option<f64> = |a| a.way(0).map(|f| f.loss), SHARE, shown(73, "lost there"), None;
     /// Share of those to the near side, likewise.
     back_loss_share: Option<f64> = |a| a.way(1).map(|f| f.loss), SHARE, shown(74, "lost back"), None;
+    /// Lower end of the 95% interval of the slowest flow's throughput, bits a second; none where the run can't tell one.
+    slowest_flow_low_bits_per_s: Option<f64> = |a| a.f.flows.and_then(|flows| Some(flows.slowest_ends?.0)), BITS, None, None;
+    /// Upper end of it, bits a second; none likewise.
+    slowest_flow_high_bits_per_s: Option<f64> = |a| a.f.flows.and_then(|flows| Some(flows.slowest_ends?.1)), BITS, None, None;
+    /// Lower end of the 95% interval of the fastest flow's throughput, bits a second; none where the run can't tell one.
+    fastest_flow_low_bits_per_s: Option<f64> = |a| a.f.flows.and_then(|flows| Some(flows.fastest_ends?.0)), BITS, None, None;
+    /// Upper end of it, bits a second; none likewise.
+    fastest_flow_high_bits_per_s: Option<f64> = |a| a.f.flows.and_then(|flows| Some(flows.fastest_ends?.1)), BITS, None, None;
+    /// Lower end of the 95% interval of fairness; none where the run can't tell one.
+    fairness_low: Option<f64> = |a| a.f.flows.and_then(|flows| Some(flows.fairness_ends?.0)), None, None, None;
+    /// Upper end of it; none likewise.
+    fairness_high: Option<f64> = |a| a.f.flows.and_then(|flows| Some(flows.fairness_ends?.1)), None, None, None;
 }
 
 /// Every point of every path, path by path, ascending by size.
@@ -605,7 +617,16 @@ mod tests {
         (f.low, f.high) = (0.9 * f.median, 1.1 * f.median);
         (f.quality, f.quips) = (Some(9.0), Some(8e5));
         f.load = Some(LoadFigures { there: Some(3e9), back: Some(2e9) });
-        f.flows = Some(FlowFigures { count: 4, slowest: 1e9, fastest: 2e9, fairness: 0.9, together: 0.8 });
+        f.flows = Some(FlowFigures {
+            count: 4,
+            slowest: 1e9,
+            slowest_ends: Some((0.9e9, 1.1e9)),
+            fastest: 2e9,
+            fastest_ends: Some((1.9e9, 2.1e9)),
+            fairness: 0.9,
+            fairness_ends: Some((0.8, 0.95)),
+            together: 0.8,
+        });
         let half = Figures { throughput: f.throughput / 2.0, loss: 0.01, ..*f };
         run.paths[0].points[0].ways = Some(Box::new([half, half]));
         for cpu in run.paths[0].points[0].costs.iter_mut().filter_map(|cost| cost.cpu.as_mut()) {

@@ -76,7 +76,7 @@ fn fitted(fits: &Fits, points: &[Pt]) -> Vec<Vec<Pt>> {
         within.filter_map(|p| modelled(p, t0 + per_byte * p.size as f64)).collect()
     };
     if !fits.latency.pieces.is_empty() {
-        return fits.latency.pieces.iter().map(|p| line(p.from, p.to, p.t0, p.per_byte)).collect();
+        return fits.latency.pieces.iter().map(|p| line(p.from, p.to, p.t0.value, p.per_byte.value)).collect();
     }
     if let Some(b) = fits.bandwidth.as_ref().filter(|b| !b.misfit.systematic) {
         // y = Rmax x / (n1/2 + x) as a time: that of the point's own bits at this rate.

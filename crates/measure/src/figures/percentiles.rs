@@ -72,7 +72,8 @@ impl Singles {
     }
 
     /// The time that a share `q` (0 to 1) of single iterations stays within, seconds, and its 95% interval. None where so few were timed
-    /// that none may lie beyond it, on the side that has fewer: the longest, or the shortest, would pass for a percentile that it is not. Above the 50th percentile it is no less than
+    /// that none may lie beyond it, on the side that has fewer: the longest, or the shortest, would pass for a percentile that it is not. Nothing
+    /// bounds an interval above whose ends would lie a thousandfold apart: tables print none of those. Above the 50th percentile it is no less than
     /// that, below no more, and none is above the longest, which is that of `q` = 1.
     pub fn at(&self, q: f64) -> Option<(f64, Interval)> {
         let value = self.value(q)?;
@@ -87,7 +88,9 @@ impl Singles {
         let told = of_row
             .or_else(|| Tail { rounds: &self.rounds, all: &self.all, beside: &self.beside }.interval(q))
             .unwrap_or(Interval::UNBOUNDED);
-        Some((value, Interval { low: told.low.min(value), high: told.high.max(value) }))
+        let (low, high) = (told.low.min(value), told.high.max(value));
+        let open = low > 0.0 && high > units::WIDEST * low;
+        Some((value, Interval { low, high: if open { f64::INFINITY } else { high } }))
     }
 
     /// [`Singles::at`] without the interval, which takes a pass over every round.

@@ -59,7 +59,7 @@ impl LatencyLines {
             None => warnings.push("a line needs at least three sizes".to_owned()),
             Some(line) => {
                 if line.misfit.systematic {
-                    found = pieces::pieces(curve, noise);
+                    found = pieces::pieces(curve, noise, seed);
                     warnings.push(format!(
                         "one line over all sizes misses the measured times by {} (root mean square), and by {} at {}{}",
                         Share(line.misfit.typical),

@@ -1,10 +1,15 @@
 //! Several lines where one misses the path: copies through a cache and beyond it each have their own (`seeds/003`).
 
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::line::{Fitted, line};
+use super::REFITS;
+use super::line::line;
+use crate::Estimate;
 use crate::curve::Curve;
+use crate::resampled::{Scale, estimates_of};
 
 /// Most pieces of a curve.
 const MOST: usize = 5;
@@ -19,15 +24,38 @@ pub struct Piece {
     /// Largest size of the stretch, bytes.
     pub to: u64,
     /// Start-up cost of its line, seconds; may be negative far from the origin.
-    pub t0: f64,
+    pub t0: Estimate,
     /// Seconds that each byte adds within it.
-    pub per_byte: f64,
+    pub per_byte: Estimate,
 }
 
 /// The fewest lines that follow the curve: pieces are added while they explain more than noise would (Schwarz's
 /// criterion), found together by dynamic programming over relative squared errors. `noise` is the standard error of a
-/// point's median, as a share.
-pub(super) fn pieces(curve: &Curve, noise: f64) -> Vec<Piece> {
+/// point's median, as a share. The intervals are of the lines over these stretches, from a generator of their own (ChaCha8 from `seed`);
+/// where a stretch ends has none.
+pub(super) fn pieces(curve: &Curve, noise: f64, seed: u64) -> Vec<Piece> {
+    let stretches = stretches(curve, noise);
+    let lines = |seconds: &[f64]| {
+        let of = |(from, to): (usize, usize)| {
+            let points: Vec<(f64, f64)> = (from..to).map(|i| (curve.points[i].size as f64, seconds[i])).collect();
+            line(&points).map(|line| [line.t0, line.per_byte])
+        };
+        stretches.iter().map(|stretch| of(*stretch)).collect::<Option<Vec<_>>>().map(|found| found.concat())
+    };
+    let scales = vec![Scale::Plain; 2 * stretches.len()];
+    let found = estimates_of(curve, &scales, REFITS, &mut ChaCha8Rng::seed_from_u64(seed), lines).unwrap_or_default();
+    let size = |i: usize| curve.points[i].size;
+    let piece = |((from, to), line): (&(usize, usize), &[Estimate])| Piece {
+        from: size(*from),
+        to: size(to - 1),
+        t0: line[0],
+        per_byte: line[1],
+    };
+    stretches.iter().zip(found.chunks_exact(2)).map(piece).collect()
+}
+
+/// Where the pieces begin and until before which point each goes, leaving out what has too few sizes for a line.
+fn stretches(curve: &Curve, noise: f64) -> Vec<(usize, usize)> {
     let points: Vec<(f64, f64)> = curve.points.iter().map(|p| (p.size as f64, p.seconds)).collect();
     let n = points.len();
     let sums = Sums::of(&points);
@@ -53,12 +81,7 @@ pub(super) fn pieces(curve: &Curve, noise: f64) -> Vec<Piece> {
         ends.push(best[k][ends[ends.len() - 1]].1);
     }
     ends.reverse();
-    ends.windows(2)
-        .filter_map(|w| {
-            let Fitted { t0, per_byte } = line(&points[w[0]..w[1]])?;
-            Some(Piece { from: curve.points[w[0]].size, to: curve.points[w[1] - 1].size, t0, per_byte })
-        })
-        .collect()
+    ends.windows(2).map(|w| (w[0], w[1])).filter(|(from, to)| line(&points[*from..*to]).is_some()).collect()
 }
 
 /// Running sums of the parts of relative errors: the least error of any stretch is then a few subtractions.
@@ -89,6 +112,8 @@ impl Sums {
 
 #[cfg(test)]
 mod tests {
+    use rand::Rng as _;
+
     use super::*;
     use crate::CurvePoint;
 
@@ -105,22 +130,51 @@ mod tests {
 
     #[test]
     fn a_straight_path_is_one_piece() {
-        assert_eq!(pieces(&curve(|b| 1e-5 + 2e-10 * b), 0.001).len(), 1);
+        assert_eq!(pieces(&curve(|b| 1e-5 + 2e-10 * b), 0.001, 1).len(), 1);
     }
 
     #[test]
     fn a_cache_that_ends_makes_two_and_says_where() {
         let broken = |b: f64| 1e-6 + 1e-10 * b + 4e-10 * (b - 100_000.0).max(0.0);
-        let found = pieces(&curve(broken), 0.001);
+        let found = pieces(&curve(broken), 0.001, 1);
         assert_eq!(found.len(), 2, "{found:?}");
         assert!((80_000..130_000).contains(&found[0].to), "{found:?}");
-        assert!((found[0].per_byte / 1e-10 - 1.0).abs() < 0.02 && (found[1].per_byte / 5e-10 - 1.0).abs() < 0.02);
+        let slope = |i: usize| found[i].per_byte.value;
+        assert!((slope(0) / 1e-10 - 1.0).abs() < 0.02 && (slope(1) / 5e-10 - 1.0).abs() < 0.02);
+        assert!(found.iter().all(|piece| piece.per_byte.high.is_infinite()), "one round says nothing of the spread");
+    }
+
+    /// The intervals are of the lines that were chosen. Each slope's holds the truth about as often as it says.
+    #[test]
+    fn the_intervals_of_pieces_hold_the_truth() {
+        let mut noise = ChaCha8Rng::seed_from_u64(7);
+        let (mut held, mut all) = (0, 0);
+        for run in 0..60 {
+            let points: Vec<CurvePoint> = (0..100)
+                .map(|i| {
+                    let size = 1.17f64.powi(i).round() + f64::from(i);
+                    let truth = 1e-6 + 1e-10 * size + 4e-10 * (size - 50_000.0).max(0.0);
+                    let rounds: Vec<(u32, f64)> =
+                        (0..12).map(|round| (round, truth * (1.0 + 0.06 * (noise.random::<f64>() - 0.5)))).collect();
+                    let median = stats::median(&rounds.iter().map(|(_, t)| *t).collect::<Vec<_>>());
+                    CurvePoint::of(size as u64, median, rounds)
+                })
+                .collect();
+            let found = pieces(&Curve::of(&points), 0.01, run);
+            if let [below, above] = &found[..] {
+                let of = |piece: &Piece, slope| piece.per_byte.low <= slope && slope <= piece.per_byte.high;
+                held += u32::from(of(below, 1e-10)) + u32::from(of(above, 5e-10));
+                all += 2;
+                assert!(below.per_byte.high < 2.0 * below.per_byte.low, "{below:?}");
+            }
+        }
+        assert!(all > 90 && 100 * held >= 87 * all, "{held} of {all}");
     }
 
     #[test]
     fn few_points_are_one_piece() {
         let mut few = curve(|b| 1e-5 + 2e-10 * b);
         few.points.truncate(4);
-        assert_eq!(pieces(&few, 0.0).len(), 1);
+        assert_eq!(pieces(&few, 0.0, 1).len(), 1);
     }
 }

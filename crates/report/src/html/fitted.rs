@@ -44,7 +44,7 @@ pub fn models(fits: &Fits) -> Models {
         all.map(|l| Line { from: l.sizes.0, to: l.sizes.1, t0: l.t0.value, per_byte: l.per_byte.value }).collect()
     } else {
         let pieces = fits.latency.pieces.iter();
-        pieces.map(|p| Line { from: p.from, to: p.to, t0: p.t0, per_byte: p.per_byte }).collect::<Vec<_>>()
+        pieces.map(|p| Line { from: p.from, to: p.to, t0: p.t0.value, per_byte: p.per_byte.value }).collect::<Vec<_>>()
     };
     Models {
         lines: lines.into_iter().filter(|l: &Line| l.t0.is_finite() && l.per_byte.is_finite()).collect(),

@@ -3,10 +3,11 @@
 use maud::{Markup, html};
 use model::{Estimate, Fits, Misfit};
 use record::Analysis;
-use units::{Bytes, Kind, Seconds, Share};
+use units::format::resolved;
+use units::{Bytes, Kind, Share};
 
 use super::pieces::{cell, estimate, letter, micro, none, row, scroll, section, table as grid, text};
-use crate::table::{cost, startup_words};
+use crate::table::startup_words;
 
 /// A line's start-up time: one that can't be told from 0 is not shown.
 fn startup(e: Estimate) -> Markup {
@@ -60,9 +61,10 @@ fn cells(fits: &Fits) -> [Markup; 7] {
 fn remarks(name: &str, fits: &Fits) -> Vec<String> {
     let warnings = fits.warnings.iter().map(|warning| format!("{name}: {warning}"));
     let pieces = fits.latency.pieces.iter().map(|piece| {
-        let t0 =
-            if piece.t0 > 0.0 { micro(&Seconds(piece.t0).to_string()) } else { "a start-up time not resolved".into() };
-        format!("{name}, {} to {}: {t0} + {}", Bytes(piece.from), Bytes(piece.to), cost(piece.per_byte))
+        let figure = |e: Estimate, kind| micro(&resolved(e.value, e.low, e.high, kind));
+        let t0 = startup_words(piece.t0).map_or_else(|| figure(piece.t0, Kind::Seconds), |words| micro(&words));
+        let per_byte = figure(piece.per_byte, Kind::SecondsPerByte);
+        format!("{name}, {} to {}: t0 {t0}, b {per_byte}", Bytes(piece.from), Bytes(piece.to))
     });
     warnings.chain(pieces).collect()
 }

@@ -6,7 +6,7 @@ use units::{Bytes, Kind, Seconds, Share};
 
 use super::WIDTH;
 use super::grid::{Flush, Grid};
-use super::summary::{NOT_RESOLVED, cost, estimate, start_time};
+use super::summary::{NOT_RESOLVED, estimate, start_time};
 use crate::text::paragraph;
 
 /// Latency lines, bandwidth curve and saturation point of each path, each figure with its 95% interval in the line under
@@ -48,8 +48,8 @@ pub fn fits(run: &Analysis<'_>) -> String {
         for piece in &fits.latency.pieces {
             lines.row([
                 format!("{name}, {} to {}", Bytes(piece.from), Bytes(piece.to)),
-                cost(piece.per_byte),
-                piece_start(piece.t0),
+                estimate(piece.per_byte, Kind::SecondsPerByte),
+                start_time(piece.t0),
             ]);
         }
         let or_none = |e: Option<Estimate>, kind| e.map_or("-".to_owned(), |e| estimate(e, kind));
@@ -76,11 +76,6 @@ pub fn fits(run: &Analysis<'_>) -> String {
     let tables = format!("{}\n{}", lines.fitted(WIDTH, &[3]), curves.fitted(WIDTH, &[3, 5]));
     let unresolved = if tables.contains("not resolved") { NOT_RESOLVED } else { "" };
     format!("{tables}{unresolved}{notes}")
-}
-
-/// Start-up time of a piece of a line; none below 0.
-fn piece_start(t0: f64) -> String {
-    if t0 > 0.0 { units::format::significant(t0, Kind::Seconds) } else { "not resolved".to_owned() }
 }
 
 /// How far a model lies from what was measured; marked where its shape is wrong.

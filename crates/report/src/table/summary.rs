@@ -196,16 +196,32 @@ pub(crate) fn together(run: &RunFile) -> Vec<String> {
         let flows = point.figures.flows?;
         let topology = run.run.plan.topology(path.opened.path);
         Some(format!(
-            "{}: {} at {}: slowest {}, fastest {}, fairness {:.2} (1: all alike).",
+            "{}: {} at {}: slowest {}, fastest {}, fairness {} (1: all alike).",
             path.opened.name(),
             topology.several(),
             units::Bytes(point.size),
-            units::BitRate(flows.slowest),
-            units::BitRate(flows.fastest),
-            flows.fairness
+            rate(flows.slowest, flows.slowest_ends),
+            rate(flows.fastest, flows.fastest_ends),
+            fairness(&flows)
         ))
     };
     run.paths.iter().filter_map(most).collect()
+}
+
+/// Throughput of a flow with its 95% interval, where it has one.
+fn rate(value: f64, ends: Option<(f64, f64)>) -> String {
+    ends.map_or_else(
+        || units::BitRate(value).to_string(),
+        |(low, high)| units::format::with_interval(value, low, high, Kind::BitsPerSecond),
+    )
+}
+
+/// Jain's index with its 95% interval, rounded outwards, where it has one.
+fn fairness(flows: &measure::event::FlowFigures) -> String {
+    let ends = |(low, high): (f64, f64)| {
+        format!(" [{:.2}, {:.2}]", (low * 100.0).floor() / 100.0, (high * 100.0).ceil() / 100.0)
+    };
+    format!("{:.2}{}", flows.fairness, flows.fairness_ends.map_or_else(String::new, ends))
 }
 
 /// The highest throughput of a single size, where it lies far enough above the maximum to need an explanation.
@@ -261,11 +277,6 @@ pub(crate) fn estimate(e: Estimate, kind: Kind) -> String {
 /// A cost a byte, as [`estimate`], in the width of a resolved one: bounds have a line each.
 fn per_byte(e: Estimate) -> String {
     estimate(e, Kind::SecondsPerByte).replacen("at most ", "at most\n", 1).replacen(" to ", " to\n", 1)
-}
-
-/// A cost a byte of a line without an interval; none below 0.
-pub(crate) fn cost(per_byte: f64) -> String {
-    if per_byte > 0.0 { units::format::significant(per_byte, Kind::SecondsPerByte) } else { "not resolved".to_owned() }
 }
 
 /// A line's start-up time, as [`estimate`]. It can't be negative, so that one that can't be told from 0 is at most its upper end.
@@ -373,7 +384,6 @@ mod tests {
         for ((value, low, high), text) in cases {
             assert_eq!(estimate(estimate_of(value, low, high), Kind::SecondsPerByte), text);
         }
-        assert_eq!((cost(-1e-12), cost(1e-12)), ("not resolved".to_owned(), "1.00 ps/B".to_owned()));
         let run = crate::sample::run_of(&crate::sample::MODELS[3..], &[1, 64, 1024, 12_288, 1 << 20], 5, 7);
         let mut found = Analysis::of(&run).summary(0).cloned().unwrap();
         (found.max_size, found.still_rising) = (2_842_486, Some(true));
@@ -425,7 +435,7 @@ mod tests {
         for point in &mut run.paths[0].points {
             let each = 1e6 * point.size as f64;
             point.figures.flows =
-                Some(FlowFigures { count: 4, slowest: each, fastest: each, fairness: 1.0, together: 1.0 });
+                Some(FlowFigures { count: 4, slowest: each, fastest: each, fairness: 1.0, ..FlowFigures::default() });
         }
         run.paths[0].points[1].figures.rounds = 1;
         assert!(together(&run)[0].contains("flows at 64 B"), "{:?}", together(&run));
@@ -436,12 +446,20 @@ mod tests {
         let mut run = crate::sample::flows(&[4], &[64, 4096]);
         for point in &mut run.paths[0].points {
             let (slowest, fastest) = (1e6 * point.size as f64, 2e6 * point.size as f64);
-            point.figures.flows = Some(FlowFigures { count: 4, slowest, fastest, fairness: 0.9, together: 1.0 });
+            point.figures.flows =
+                Some(FlowFigures { count: 4, slowest, fastest, fairness: 0.9, ..FlowFigures::default() });
         }
-        let text = summary(&Analysis::of(&run)).replace("\n  ", " ");
-        assert!(
-            text.contains("flows at 4 KiB: slowest 4.10 Gbit/s, fastest 8.19 Gbit/s, fairness 0.90 (1: all alike)."),
-            "{text}"
+        let said = |run: &RunFile, part: &str| {
+            let text = summary(&Analysis::of(run)).replace("\n  ", " ");
+            assert!(text.contains(part), "{text}");
+        };
+        said(&run, "flows at 4 KiB: slowest 4.10 Gbit/s, fastest 8.19 Gbit/s, fairness 0.90 (1: all alike).");
+        let flows = run.paths[0].points[1].figures.flows.as_mut().unwrap();
+        (flows.slowest_ends, flows.fastest_ends) = (Some((3.9e9, 4.2e9)), Some((8.0e9, 8.4e9)));
+        flows.fairness_ends = Some((0.8512, 0.9301));
+        said(
+            &run,
+            "slowest 4.10 Gbit/s [3.9, 4.2], fastest 8.19 Gbit/s [8.0, 8.4], fairness 0.90 [0.85, 0.94] (1: all alike).",
         );
     }
 

@@ -127,7 +127,14 @@ fn every_column_that_people_see_is_in_the_terminal_and_in_the_page() {
     (f.repeat_low, f.repeat_high) = (Some(f.median * 0.8), Some(f.median * 1.3));
     (f.sender_throughput, f.transactions, f.loss, f.reordering) = (Some(1e9), Some(1e4), 0.1, 0.2);
     (f.quality, f.quips) = (Some(9.0), Some(8e5));
-    f.flows = Some(FlowFigures { count: 4, slowest: 1e9, fastest: 2e9, fairness: 0.9, together: 0.8 });
+    f.flows = Some(FlowFigures {
+        count: 4,
+        slowest: 1e9,
+        fastest: 2e9,
+        fairness: 0.9,
+        together: 0.8,
+        ..FlowFigures::default()
+    });
     f.load = Some(measure::event::LoadFigures { there: Some(3e9), back: Some(2e9) });
     let ways = Box::new([*f, *f]);
     run.paths[3].points[0].ways = Some(ways);
