@@ -69,7 +69,7 @@ LOADS = [
     Load("1 B, m=1000", 1, 1000, 5e6, 50),
     Load("1 KB, m=25", 1024, 25, 100e3, 500),
     Load("one way, 1 B, m=1, one sender", 1, 1, 50e-6, 2000, pattern="one-sender"),
-    Load("1 B, m=25, 1% of datagrams lost", 1, 25, 100e3, 200, loss=0.01),
+    Load("1 B, m=25, 1% of datagrams lost", 1, 25, 100e3, 100, loss=0.01),
 ]
 # Its loopback as a network of the usual packets. Corosync's daemons have namespaces below, and drop for themselves.
 NAMESPACE = """ip link set lo mtu 1500 multicast on up && ip route add 224.0.0.0/4 dev lo || exit 2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every figure and table of the papers that one host can make, into a folder: pictures as SVG, tables and answers as text,
-# and the run files that they are made from.
+# and the run files that they are made from. commands.tsv has the name of each and the command that makes it.
 #
 #   scripts/figures.sh PROGRAM [FOLDER] [FLAGS OF EVERY RUN...]        e.g. --budget 4s
 set -euo pipefail
@@ -11,6 +11,11 @@ flags=("${@:3}")
 scripts=$(realpath "$(dirname "$0")")
 mkdir -p "$folder"
 cd "$folder"
+: >commands.tsv
+
+# say NAME COMMAND: what is measured now. note NAME COMMAND: what makes a picture or a table of what was.
+say() { echo "$1: $2" && note "$1" "$2"; }
+note() { printf '%s\t%s\n' "$1" "${2%"${2##*[! ]}"}" >>commands.tsv; }
 
 # finish RUN COMMAND...: what it prints and what it says go into files; 1 says "measured, but something fell short", which
 # RUN.log explains. What could not be worked out at all is told at the end, so that it costs no other figure.
@@ -21,13 +26,13 @@ finish() {
 
 # measure RUN ARGUMENTS...
 measure() {
-  echo "$1: pipegauge run ${*:2} ${flags[*]-}"
+  say "$1" "pipegauge run ${*:2} ${flags[*]-}"
   finish "$1" "$program" run "${@:2}" ${flags[@]+"${flags[@]}"} -o "$1.run.jsonl" --no-html
 }
 
 # measure_hint RUN PATHS...: HINT has a command of its own.
 measure_hint() {
-  echo "$1: pipegauge hint ${*:2} ${flags[*]-}"
+  say "$1" "pipegauge hint ${*:2} ${flags[*]-}"
   finish "$1" "$program" hint "${@:2}" ${flags[@]+"${flags[@]}"} -o "$1.run.jsonl"
 }
 
@@ -36,11 +41,13 @@ draw() {
   local picture=$1 runs=()
   shift
   while [ $# -gt 0 ] && [ "$1" != -- ]; do runs+=("$1.run.jsonl"); shift; done
+  note "$picture" "pipegauge plot ${runs[*]} ${*:2}"
   "$program" plot "${runs[@]}" "${@:2}" -o "$picture.svg" 2>"$picture.log" || missing+=("$picture: $(head -n 1 "$picture.log")")
 }
 
 # print TEXT ARGUMENTS...: what a command says of runs that are there already.
 print() {
+  note "$1" "pipegauge ${*:2}"
   finish "$1" "$program" "${@:2}"
 }
 
@@ -62,14 +69,14 @@ measure connected unix tcp --pattern connect --to 64KiB
 transactions=(kept connected)
 if [ ${#sockets[@]} -gt 2 ]; then
   # Each transaction has a connection of the command's own process, which has the library, too.
-  echo "connected-fast: fastsock run pipegauge run tcp --pattern connect --to 64KiB ${flags[*]-}"
+  say connected-fast "fastsock run pipegauge run tcp --pattern connect --to 64KiB ${flags[*]-}"
   finish connected-fast "$beside/fastsock" run "$program" run tcp --pattern connect --to 64KiB ${flags[@]+"${flags[@]}"} -o connected-fast.run.jsonl --no-html
   transactions+=(connected-fast)
 fi
 draw fast-sockets-8 "${transactions[@]}" -- --graph message-rate
 if [ ${#sockets[@]} -gt 2 ]; then
   # By programs of others: nuttcp, iperf3, vsftpd and curl.
-  echo "fast-sockets-7-tools, fast-sockets-table-3, fast-sockets-9: scripts/sockets.py fastsock FOLDER ${flags[*]-}"
+  for name in fast-sockets-7-tools fast-sockets-table-3 fast-sockets-9; do say $name "scripts/sockets.py fastsock FOLDER ${flags[*]-}"; done
   python3 "$scripts/sockets.py" "$beside/fastsock" . ${flags[@]+"${flags[@]}"} 2>sockets.log || missing+=("sockets.py: $(tail -n 1 sockets.log)")
 fi
 
@@ -81,7 +88,7 @@ print gigabit-tables tables tcp-*.run.jsonl
 
 # Two hosts of a laboratory, joined by veth: packets, buffers and offloads as knobs. It takes root.
 if "$program" lab -- true 2>gigabit-1.log; then
-  echo "gigabit-1: pipegauge sweep tcp --lab --over mtu=1500,9000 --over sockbuf=64KiB,128KiB --over offloads=on,off ${flags[*]-}"
+  say gigabit-1 "pipegauge sweep tcp --lab --over mtu=1500,9000 --over sockbuf=64KiB,128KiB --over offloads=on,off ${flags[*]-}"
   finish gigabit-1 "$program" sweep tcp --lab --over mtu=1500,9000 --over sockbuf=64KiB,128KiB --over offloads=on,off \
     --rounds 4 ${flags[@]+"${flags[@]}"} -q -o gigabit-1 -- --to 1MiB
 else
@@ -99,7 +106,7 @@ if [ ${#mpi[@]} -gt 0 ]; then
   if [ -e gigabit-1 ]; then
     wire=("${mpi[@]/%/,interface=eth0}")
     apart=(--peer-under 'ip netns exec h2' --peer-address h2)
-    echo "mpi-wire: pipegauge lab -- pipegauge run tcp ${wire[*]} ${apart[*]@Q} --to 1MiB ${flags[*]-}"
+    say mpi-wire "pipegauge lab -- pipegauge run tcp ${wire[*]} ${apart[*]@Q} --to 1MiB ${flags[*]-}"
     finish mpi-wire "$program" lab -- "$program" run tcp "${wire[@]}" "${apart[@]}" --to 1MiB ${flags[@]+"${flags[@]}"} -o mpi-wire.run.jsonl --no-html
     draw netpipe-8-wire mpi-wire
     print netpipe-8-mpi-wire layers mpi-wire.run.jsonl
@@ -121,7 +128,7 @@ else
   draw horus-4-orders rounds-total -- --graph latency
   for case in "udp $fifo:udp" "multicast $fifo:multicast" "total TOTAL:$fifo:multicast"; do
     case_of=horus-5-${case% *} stack=${case#* }
-    echo "$case_of: pipegauge sweep strata:stack=$stack --over members=2,3,4 --over burst=1,5,25 -- --pattern group --topology group --sizes 1 ${flags[*]-}"
+    say "$case_of" "pipegauge sweep strata:stack=$stack --over members=2,3,4 --over burst=1,5,25 -- --pattern group --topology group --sizes 1 ${flags[*]-}"
     finish "$case_of" "$program" sweep "strata:stack=$stack" --over members=2,3,4 --over burst=1,5,25 --rounds 4 \
       ${flags[@]+"${flags[@]}"} -q -o "$case_of" -- --pattern group --topology group --sizes 1
     [ ! -e "$case_of/map.svg" ] || cp "$case_of/map.svg" "$case_of.svg"

@@ -115,5 +115,13 @@ else
 fi
 ok "what a layer costs" grep -q unix "$there/netpipe-8.txt"
 ok "the questions of NetPIPE" grep -qE '(costs|saves) over unix' "$there/netpipe-questions.txt"
+# The page of the manual that is made of the folder.
+mkdir "$there/docs"
+ok "the gallery is written" python3 scripts/gallery.py "$there" "$there/docs"
+ok "the gallery names no path of this machine" test -z "$(grep -nF -e "$there" -e "$PWD" -e "$(dirname "$1")/" "$there/docs/gallery.md")"
+unseen=$(cd "$there" && for picture in *.svg; do [ ! -s "$picture" ] || [ -s "docs/gallery/$picture" ] || echo "$picture"; done)
+ok "the gallery has every picture: $unseen" test -z "$unseen"
+ok "every picture of the gallery has a command" test "$(grep -c '^!\[' "$there/docs/gallery.md")" -le "$(grep -cE '^pipegauge (plot|sweep|hint)|^scripts/sockets' "$there/docs/gallery.md")"
+ok "a folder without figures makes no gallery" bash -c '! python3 scripts/gallery.py scripts "$1"' _ "$there"
 echo "test result: figures. $good passed; $bad failed; $skipped ignored"
 [ "$bad" -eq 0 ]
