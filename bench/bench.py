@@ -3,7 +3,7 @@
 
 Every comparison interleaves what it compares (A B B A ...) at like settings of both sides (bench/peers.py) and reports the
 median of the paired ratios with a bootstrap 95% interval (bench/pairs.py): machines are shared and noisy, and a single run
-can't rank two tools. An interval with 1 in it is parity. Writes bench/RESULTS.md.
+can't rank two tools. Where an interval has 1 in it, two tools are not told apart. Writes bench/RESULTS.md.
 
     bench/bench.py [--quick] [PART ...]            --help names the parts
 
@@ -260,7 +260,7 @@ def against(title, pattern, list_of_peers, unit, scale, better, note=""):
         say(f"skipped: {program} is not installed")
     table(title, ["peer", "both sides set to, trials", "peer (median)", "pipegauge (median)", "ratio pipegauge/peer, paired [95%]", "pairs"], rows,
           f"Pairs in turns, each side first in every other one; both pinned to CPUs 0 and 1, TCP_NODELAY and congestion control alike, socket buffers the "
-          f"system's, the same write size. Sustained trials take about a second. {better} is better; parity: the interval has 1 in it.{note}")
+          f"system's, the same write size. Sustained trials take about a second. {better} is better; not told apart: the interval has 1 in it.{note}")
 
 
 def part_latency():

@@ -103,6 +103,6 @@ def part_mpi():
             rows.append([f"{first[0]}, {what}", second[0], median(1), median(0), ratio(pairs), len(pairs)])
     table("MPI against NetPIPE", ["what", "against", "against (median)", "what (median)", "ratio, paired [95%]", "pairs"], rows,
           "Pairs in turns, each side first in every other one; ranks of both on CPUs 0 and 1, over shared memory as each MPI sets itself up; NetPIPE and the loop call MPI_Send and MPI_Recv, pipegauge MPI_Isend and MPI_Irecv, which it tests until they are done; "
-          f"{TRIALS} trials of as many round trips, of which the best mean counts on every side; times are half a round trip. Lower is better; parity: the interval has 1 in it. "
+          f"{TRIALS} trials of as many round trips, of which the best mean counts on every side; times are half a round trip. Lower is better; not told apart: the interval has 1 in it. "
           "NetPIPE sends from the buffer that it has just received into, so that the sender's cache has to be read through; pipegauge's near side sends from a buffer of its own. "
           "The bare loop (`bench/mpi_floor.c`) does either. The OSU micro-benchmarks are no peer here: neither Debian nor the package registries that a build may use (PyPI, npm, crates.io, Maven) have them.")

@@ -14,10 +14,10 @@ def bootstrap(values, statistic=statistics.median, n=4000, seed=1):
 
 
 def ratio(pairs):
-    """Median of the paired ratios with its interval; an interval with 1 in it is parity, and no lead is told from it."""
+    """Median of the paired ratios with its interval; where it has 1 in it, the two are not told apart, and no lead is told from it."""
     m, lo, hi = bootstrap([a / b for a, b in pairs])
     told = f"{m:.3f} [{lo:.3f}, {hi:.3f}]"
-    return f"parity: {told}" if lo <= 1 <= hi else told
+    return f"not told apart: {told}" if lo <= 1 <= hi else told
 
 
 def interleaved(n, first, second, failures=3, failed=()):

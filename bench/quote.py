@@ -114,8 +114,8 @@ def quoted(text, truth=""):
                 "lie apart.", "",
                 "| what | messages before the clock | bare floor | pipegauge | cost over the floor |", "|---|---|---|---|---|"]
         out += [f"| {r[0]} | {r[1]} | {r[2]} | {r[3]} | {cost(r[2], r[4])} |" for r in floor] + [""]
-    out += ["Against other tools, both sides at like settings of the socket. Where the interval has 1 in it, that is parity. Each interval is that of its",
-            "row alone: of twenty rows of parity one leaves out 1 by chance.",
+    out += ["Against other tools, both sides at like settings of the socket. Where the interval has 1 in it, the two are not told apart. Each interval is that of its",
+            "row alone: of twenty rows of tools that are alike one leaves out 1 by chance.",
             "All of them measure one path, so that no ratio is a merit of either: one away from 1 says that the two send, warm up or count",
             "differently, or that the machine treated them so. Several flows against `iperf3 -P` and pairs of processes against nuttcp are not here:",
             "threads and CPUs are not alike there ([bench/RESULTS.md](bench/RESULTS.md))."]
@@ -137,10 +137,10 @@ def quoted(text, truth=""):
     for r in parts.rows("CPU time of a byte, 128 KiB stream over TCP, all processes of both sides"):
         if len(r) == 4:
             out.append(f"| iperf3 -N | CPU time of a byte, 128 KiB writes, all processes of both sides from start to end ({r[1]}, iperf3: {r[0]}) | {r[2]} |")
-    away = [f"{r[0]}, {r[1]}" for r in parts.rows("TCP throughput, 128 KiB writes, against peers") if len(r) == 6 and not r[4].startswith("parity")]
+    away = [f"{r[0]}, {r[1]}" for r in parts.rows("TCP throughput, 128 KiB writes, against peers") if len(r) == 6 and not r[4].startswith("not told apart")]
     # What only waits, on both sides, and takes less time than the floor's does not come of what pipegauge does beside.
     away = [f"the floor, {r[0]}" for r in floor if in_time(r[2], r[4])[2] < 1] + away
-    words = [f"Not explained: why these are away from parity: {'; '.join(away)}."] if away else []
+    words = [f"Not explained: why these are told apart: {'; '.join(away)}."] if away else []
     if curve := curve_in_words(parts.rows("A default curve, 1 B to 8 MiB over TCP loopback")):
         words.append(curve)
     # Runs spread over an hour, and runs one after another: both are told, the harder one first.

@@ -133,10 +133,10 @@ def a_pair_without_a_figure_is_made_again_but_not_for_ever():
         assert len(tries) == 3, tries
 
 
-def an_interval_with_one_in_it_is_parity_and_nothing_else_is():
+def an_interval_with_one_in_it_tells_two_tools_not_apart_and_nothing_else_does():
     even = [(1.0 + 0.1 * (-1) ** i, 1.0) for i in range(20)]
     lead = [(1.2 + 0.01 * (-1) ** i, 1.0) for i in range(20)]
-    assert pairs.ratio(even).startswith("parity: "), pairs.ratio(even)
+    assert pairs.ratio(even).startswith("not told apart: "), pairs.ratio(even)
     assert pairs.ratio(lead).startswith("1.200 [1.190, "), pairs.ratio(lead)
     assert pairs.ratio([(b, a) for a, b in lead]).startswith("0.8")
 
@@ -147,12 +147,12 @@ def only_pairs_at_like_settings_are_quoted():
     old = head + "| a | b | c | d | e |\n|---|---|---|---|---|\n| iperf3 | 53.35 Gbit/s | 65.22 Gbit/s | 1.164 [1.079, 1.223] | 20 |\n"
     assert "| iperf3" not in quote.quoted(old)
     new = head + "| a | b | c | d | e | f |\n|---|---|---|---|---|---|\n"
-    new += "| iperf3 -N | NODELAY, cubic, sustained | 60 Gbit/s | 61 Gbit/s | parity: 1.060 [0.910, 1.370] | 20 |\n"
+    new += "| iperf3 -N | NODELAY, cubic, sustained | 60 Gbit/s | 61 Gbit/s | not told apart: 1.060 [0.910, 1.370] | 20 |\n"
     said = quote.quoted(new)
-    assert "NODELAY, cubic, sustained" in said and "| parity: 1.060 [0.910, 1.370] |" in said, said
+    assert "NODELAY, cubic, sustained" in said and "| not told apart: 1.060 [0.910, 1.370] |" in said, said
     assert "Not explained" not in said, said
-    said = quote.quoted(new.replace("parity: 1.060 [0.910, 1.370]", "0.947 [0.943, 0.953]"))
-    assert "Not explained: why these are away from parity: iperf3 -N, NODELAY, cubic, sustained." in said, said
+    said = quote.quoted(new.replace("not told apart: 1.060 [0.910, 1.370]", "0.947 [0.943, 0.953]"))
+    assert "Not explained: why these are told apart: iperf3 -N, NODELAY, cubic, sustained." in said, said
 
 
 FLOOR = ("# Measured\n\n2 CPUs (X), Linux 6.18.\n\n## pipegauge against the floor\n\n2030-01-01 00:00.\n\n"
@@ -165,7 +165,7 @@ def floor_of(*rows):
 
 def nothing_is_said_to_beat_the_bare_floor():
     said = floor_of(("tcp, 1 B round trip", "us", "0.800 [0.700, 0.900]"),
-                    ("unix, 1 B round trip", "us", "parity: 0.990 [0.900, 1.100]"),
+                    ("unix, 1 B round trip", "us", "not told apart: 0.990 [0.900, 1.100]"),
                     ("shm, 1 B round trip", "us", "1.250 [1.200, 1.300]"),
                     ("tcp, a burst of 40 messages", "Gbit/s", "1.250 [1.100, 1.600]"),
                     ("unix, stream of messages", "Gbit/s", "0.800 [0.500, 0.900]"))
@@ -186,7 +186,7 @@ def what_the_two_figures_of_a_row_are_is_said_above_both_tables():
 
 
 def nothing_is_said_of_a_congestion_control_that_no_row_has():
-    said = floor_of(("tcp, cubic, a burst of 40 messages", "Gbit/s", "parity: 1.010 [0.970, 1.040]"))
+    said = floor_of(("tcp, cubic, a burst of 40 messages", "Gbit/s", "not told apart: 1.010 [0.970, 1.040]"))
     assert "bbr" not in said, said
 
 
@@ -196,14 +196,14 @@ def streams_count_in_how_far_chance_goes_below_the_floor():
     assert "took up to 6.0% less time than the floor" in said, said
     said = floor_of(("tcp, 1 B round trip", "us", "0.975 [0.931, 1.015]"), ("tcp, stream of messages", "Gbit/s", "0.900 [0.850, 0.987]"))
     assert "took up to 2.5% less time than the floor" in said, said
-    assert "away from parity: the floor, tcp, 1 B round trip" in floor_of(("tcp, 1 B round trip", "us", "0.900 [0.800, 0.950]"))
+    assert "why these are told apart: the floor, tcp, 1 B round trip" in floor_of(("tcp, 1 B round trip", "us", "0.900 [0.800, 0.950]"))
     assert "less time than the floor" not in floor_of(("tcp, 1 B round trip", "us", "1.100 [1.000, 1.200]"))
 
 
 def rows_of_the_floor_say_what_was_sent_before_the_clock_or_are_not_quoted():
     assert "| tcp, 1 B round trip | 100 | 1 us |" in floor_of(("tcp, 1 B round trip", "us", "1.100 [1.000, 1.200]"))
     old = FLOOR.replace(" messages before the clock |", "").replace("|---|---|---|---|---|---|", "|---|---|---|---|---|")
-    said = quote.quoted(old + "| tcp, 128 KiB stream, burst | 29.0 Gbit/s | 30.3 Gbit/s | parity: 1.064 [0.950, 1.087] | 20 |\n")
+    said = quote.quoted(old + "| tcp, 128 KiB stream, burst | 29.0 Gbit/s | 30.3 Gbit/s | not told apart: 1.064 [0.950, 1.087] | 20 |\n")
     assert "burst" not in said and "less time than the floor" not in said, said
 
 
@@ -659,7 +659,7 @@ passed = failed = 0
 for test in [both_sides_of_every_pair_have_like_settings, help_and_unknown_parts_measure_nothing_and_leave_nothing, both_sides_write_messages_of_one_size,
              trials_of_throughput_are_sustained, figures_are_read_from_what_the_tools_print,
              pairs_take_turns_and_each_side_begins_as_often, a_pair_without_a_figure_is_made_again_but_not_for_ever,
-             an_interval_with_one_in_it_is_parity_and_nothing_else_is, only_pairs_at_like_settings_are_quoted,
+             an_interval_with_one_in_it_tells_two_tools_not_apart_and_nothing_else_does, only_pairs_at_like_settings_are_quoted,
              nothing_is_said_to_beat_the_bare_floor, what_the_two_figures_of_a_row_are_is_said_above_both_tables,
              nothing_is_said_of_a_congestion_control_that_no_row_has, the_floors_sockets_have_the_congestion_control_that_was_asked_for,
              a_row_of_the_floor_without_a_figure_leaves_the_others, streams_count_in_how_far_chance_goes_below_the_floor,

@@ -93,7 +93,10 @@ fn what_an_echo_cannot_do_is_refused_before_anything_runs() {
         assert!(said.code() == 2 && !dir.path("ran").exists(), "{more:?}: {said}");
         assert!(said.err.contains(why), "{more:?}: {said}");
     }
-    dir.run(&["run", "exec"]).refuses(&["exec:cat"]);
+    for nothing in ["exec", "exec:"] {
+        dir.run(&["run", nothing, "-o", "none.run.jsonl"]).refuses(&["exec:cat"]);
+        assert!(!dir.path("none.run.jsonl").exists(), "{nothing} began a run");
+    }
     dir.run(&["run", "exec:command=cat,connect=/x"]).refuses(&["cat,connect=/x"]);
     dir.run(&["run", "exec:connect=127.0.0.1:1"]).refuses(&["connecting to 127.0.0.1:1"]);
     dir.run(&["run", "exec:connect=/no/such/socket"]).refuses(&["connecting to /no/such/socket"]);

@@ -30,6 +30,8 @@ pub static TRANSPORT: Exec = Exec;
 /// The option that is a command.
 pub const COMMAND: &str = "command";
 const CONNECT: &str = "connect";
+const BOTH: &str = "run a command and connect to a socket: name one of both";
+const NEITHER: &str = "run nothing: say what, as in exec:cat or exec:connect=127.0.0.1:7000";
 
 const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
@@ -80,6 +82,13 @@ impl Transport for Exec {
     fn takes_the_rest(&self) -> Option<&'static str> {
         Some(COMMAND)
     }
+    fn fits(&self, settings: &Settings) -> Result<(), LinkError> {
+        match (settings.text(COMMAND), settings.text(CONNECT)) {
+            (Some(_), Some(_)) => Err(LinkError::Unsupported(BOTH)),
+            (None, None) => Err(LinkError::Unsupported(NEITHER)),
+            _ => Ok(()),
+        }
+    }
 
     fn solo(&self, settings: &Settings, patience: &Patience) -> Result<AnyLink, LinkError> {
         let link = match (settings.text(COMMAND), settings.text(CONNECT)) {
@@ -91,14 +100,8 @@ impl Transport for Exec {
                 let (to, from) = connected(place, patience)?;
                 Echoed::greeted(to, from, None, patience)?
             }
-            (Some(_), Some(_)) => {
-                return Err(LinkError::Unsupported("run a command and connect to a socket: name one of both"));
-            }
-            (None, None) => {
-                return Err(LinkError::Unsupported(
-                    "run nothing: say what, as in exec:cat or exec:connect=127.0.0.1:7000",
-                ));
-            }
+            (Some(_), Some(_)) => return Err(LinkError::Unsupported(BOTH)),
+            (None, None) => return Err(LinkError::Unsupported(NEITHER)),
         };
         Ok(AnyLink::new(link))
     }

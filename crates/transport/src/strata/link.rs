@@ -1,5 +1,6 @@
 //! [`Strata`]: one member of a group.
 
+use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,7 +11,7 @@ use bytes::Bytes;
 
 use super::MOST;
 use super::keeper::{Keeper, Shared};
-use super::member::Member;
+use super::member::{Cast, Member};
 use crate::patience::LOOK;
 use crate::settings::Effective;
 use crate::sys::{RECEIVING, SENDING};
@@ -21,6 +22,8 @@ const TURNS: u32 = 256;
 /// Casts between two looks at what came. Of those that are packed there are more: a look sends the pack as it is.
 const BETWEEN: u32 = 16;
 const PACKED: u32 = 256;
+/// Messages up to this size are copied anew for each attempt to cast them: a second owner of a copy costs more.
+const COPIED: usize = 4096;
 /// How long a member that ends waits for the others to let it go.
 pub(super) const LEAVING: Duration = Duration::from_millis(100);
 
@@ -42,6 +45,9 @@ pub struct Strata {
     can: Capabilities,
     /// The number of the last cast.
     casts: u32,
+    /// Casts that came and that this side has taken out of what it shares with the keeper, all that there were at once: a lock for each would cost more
+    /// than the rest.
+    taken: VecDeque<Cast>,
     effective: Effective,
     wait: Wait,
     patience: Patience,
@@ -67,6 +73,7 @@ impl Strata {
             order,
             can,
             casts: 0,
+            taken: VecDeque::new(),
             effective,
             wait,
             patience,
@@ -132,8 +139,9 @@ impl Strata {
         if message.len() as u64 > MOST {
             return Err(LinkError::TooLarge { asked: message.len() as u64, most: MOST });
         }
-        let body = Bytes::copy_from_slice(message);
-        self.until(SENDING, |member| match how(&mut member.group, body.clone()) {
+        let kept = (message.len() > COPIED).then(|| Bytes::copy_from_slice(message));
+        let body = || kept.clone().unwrap_or_else(|| Bytes::copy_from_slice(message));
+        self.until(SENDING, |member| match how(&mut member.group, body()) {
             Ok(()) => {
                 if leaves {
                     member.group.flush();
@@ -187,8 +195,16 @@ impl Group for Strata {
 
     #[inline]
     fn deliver(&mut self, message: &mut [u8]) -> Result<Delivered, LinkError> {
-        let (delivered, body) = self.until(RECEIVING, |member| Ok(member.next_cast()))?;
-        copied(&body, message).map(|()| delivered)
+        loop {
+            if !self.closed
+                && let Some((delivered, body)) = self.taken.pop_front()
+            {
+                return copied(&body, message).map(|()| delivered);
+            }
+            let mut taken = std::mem::take(&mut self.taken);
+            self.until(RECEIVING, |member| Ok(member.hand_over(&mut taken).then_some(())))?;
+            self.taken = taken;
+        }
     }
 
     fn answer(&mut self, to: u32, message: &[u8]) -> Result<(), LinkError> {
@@ -246,6 +262,9 @@ impl Link for Strata {
     fn ready(&mut self, wait: Duration) -> Result<bool, LinkError> {
         let start = Instant::now();
         let mut member = self.open(RECEIVING)?;
+        if !self.taken.is_empty() {
+            return Ok(true);
+        }
         loop {
             if member.has_cast() {
                 return Ok(true);

@@ -12,9 +12,14 @@ use crate::{Delivered, LinkError};
 
 /// Longest wait for an event of a member that leaves.
 const TURN: Duration = Duration::from_millis(1);
+/// Events that are taken at once.
+const TAKEN: usize = 256;
 /// Bytes that came and wait for this side to take them, at most, while it does not use its link: who sends more is held up, as by a full socket.
 const HELD: usize = 4 << 20;
 /// A member, and what came for it.
+/// A cast that came.
+pub(super) type Cast = (Delivered, Bytes);
+
 pub(super) struct Member {
     pub group: Joined,
     /// All members, in the order of their ranks.
@@ -22,9 +27,13 @@ pub(super) struct Member {
     pub rank: u32,
     /// How many casts of each member were delivered here.
     counts: Vec<u32>,
-    casts: VecDeque<(Delivered, Bytes)>,
+    /// The rank of who sent the last message: the next is often of the same.
+    last: usize,
+    casts: VecDeque<Cast>,
     answers: VecDeque<(u32, Bytes)>,
-    /// Bytes of both.
+    /// Bytes of the casts.
+    held_casts: usize,
+    /// Bytes of the answers.
     held: usize,
     /// Whether its own casts are kept, too.
     pub own: bool,
@@ -47,10 +56,10 @@ impl Member {
     pub fn new(group: Joined, members: Vec<Endpoint>, rank: u32) -> Self {
         let counts = vec![0; members.len()];
         let (casts, answers) = Default::default();
-        Self { group, members, rank, counts, casts, answers, held: 0, own: false, over: None }
+        Self { group, members, rank, counts, last: 0, casts, answers, held_casts: 0, held: 0, own: false, over: None }
     }
 
-    /// Takes the next event, which it waits for at most so long. Whether there was one.
+    /// Takes the next event, which it waits for at most so long, and those that are there behind it. Whether there was one.
     pub fn step(&mut self, wait: Duration) -> Result<bool, LinkError> {
         let came = self.over.is_none() && self.turn(wait);
         match &self.over {
@@ -61,14 +70,24 @@ impl Member {
 
     /// The same while nobody uses the link: no more is taken than it holds.
     pub fn kept(&mut self) -> bool {
-        self.held <= HELD && self.turn(Duration::ZERO)
+        self.has_room() && self.turn(Duration::ZERO)
     }
 
-    /// Takes the next event; also where nothing more comes for this side, so that the others can go on.
+    fn has_room(&self) -> bool {
+        self.held + self.held_casts <= HELD
+    }
+
+    /// Takes the next events; also where nothing more comes for this side, so that the others can go on.
     fn turn(&mut self, wait: Duration) -> bool {
         match self.group.poll(wait) {
             Ok(None) => return false,
-            Ok(Some(event)) => self.came(event),
+            Ok(Some(event)) => {
+                self.came(event);
+                for _ in 1..TAKEN {
+                    let Some(event) = self.has_room().then(|| self.group.ready_event()).flatten() else { break };
+                    self.came(event);
+                }
+            }
             Err(e) => {
                 self.over = Some(Over::System(e.to_string()));
                 return false;
@@ -99,10 +118,11 @@ impl Member {
         !self.casts.is_empty()
     }
 
-    pub fn next_cast(&mut self) -> Option<(Delivered, Bytes)> {
-        let cast = self.casts.pop_front()?;
-        self.held -= cast.1.len();
-        Some(cast)
+    /// Hands over all casts that wait, into an empty queue. Whether there was one.
+    pub fn hand_over(&mut self, into: &mut VecDeque<Cast>) -> bool {
+        self.held_casts = 0;
+        std::mem::swap(&mut self.casts, into);
+        !into.is_empty()
     }
 
     pub fn next_answer(&mut self) -> Option<(u32, Bytes)> {
@@ -114,7 +134,11 @@ impl Member {
     fn came(&mut self, event: Event) {
         match event {
             Event::Message(Delivery { from, cast, body, .. }) => {
-                let Some(rank) = self.members.iter().position(|member| *member == from) else { return };
+                if self.members[self.last] != from {
+                    let Some(rank) = self.members.iter().position(|member| *member == from) else { return };
+                    self.last = rank;
+                }
+                let rank = self.last;
                 if !cast {
                     self.held += body.len();
                     self.answers.push_back((rank as u32, body));
@@ -123,7 +147,7 @@ impl Member {
                 let number = self.counts[rank].wrapping_add(1);
                 self.counts[rank] = number;
                 if self.own || rank as u32 != self.rank {
-                    self.held += body.len();
+                    self.held_casts += body.len();
                     self.casts.push_back((Delivered { from: rank as u32, number }, body));
                 }
             }
