@@ -164,7 +164,10 @@ pub fn check(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Result<(), Uns
         return refuse("an open loop needs a receive with a deadline, which it lacks");
     }
     if plan.rate.is_some() && !(can.reliable && can.ordered) {
-        return refuse("it may lose or reorder messages, and an open loop tells answers apart by their order only");
+        return refuse(
+            "it may lose or reorder messages, and an open loop tells answers apart by their order only; a stream of it is offered a rate in bits \
+             a second (--pattern stream --rate 100Mbit/s)",
+        );
     }
     if plan.rate.is_some() && facts.on_schedule.is_none() {
         return refuse("the pattern can't send on a schedule (--rate)");

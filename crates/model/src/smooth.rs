@@ -32,8 +32,11 @@ const RESAMPLES: usize = 500;
 /// leaves about 1.3% to be gained beyond the largest size.
 const WORTH: f64 = 0.05;
 
-/// How far below the smoothed curve a size that few rounds visited may lie, as a logarithm, to stand for its maximum.
-const HELD_UP: f64 = 0.2;
+/// How far off the smoothed curve a size that few rounds visited may lie, as a logarithm, to stand for its maximum.
+const BY_LUCK: f64 = 0.2;
+
+/// How far, as a logarithm, what a share of the maximum is taken of may lie from the maximum that is told.
+const SAME: f64 = 0.03;
 
 /// Rounds from which on a size's own noise is known.
 const ENOUGH: usize = 4;
@@ -120,14 +123,38 @@ impl Smooth {
     }
 
     /// The size whose own throughput stands for the maximum, as an index: where the smoothed curve is highest, of the sizes that are
-    /// themselves about as high. One that a single round saw may have been held up, and its neighbours speak for the curve but not for it.
+    /// themselves about as high. One that a round or two saw may have been held up, or lucky, and its neighbours speak for the curve but not for it.
     pub fn headline(&self, curve: &Curve, seconds: &[f64]) -> Option<usize> {
-        let rates = self.rates(curve, seconds);
-        let own = |i: usize| curve.points[self.points[i]].throughput(seconds[self.points[i]]).ln();
-        let stands = |i: usize| self.many[i] || own(i) >= rates[i] - HELD_UP;
+        self.headline_of(curve, seconds, &self.rates(curve, seconds))
+    }
+
+    /// The same by smoothed rates ([`Smooth::rates`]).
+    pub fn headline_of(&self, curve: &Curve, seconds: &[f64], rates: &[f64]) -> Option<usize> {
+        let stands = |i: usize| self.many[i] || (self.own(curve, seconds, i) - rates[i]).abs() <= BY_LUCK;
         let standing: Vec<f64> =
             rates.iter().enumerate().map(|(i, rate)| if stands(i) { *rate } else { f64::NEG_INFINITY }).collect();
         highest(&standing).map(|(at, _)| at)
+    }
+
+    /// Natural logarithm of a size's own throughput.
+    fn own(&self, curve: &Curve, seconds: &[f64], i: usize) -> f64 {
+        curve.points[self.points[i]].throughput(seconds[self.points[i]]).ln()
+    }
+
+    /// Where a share of the maximum is reached, and what that moves, as logarithms of size and throughput: of the maximum that is told, a
+    /// size's own ([`Smooth::headline`]), so that the two figures are of one thing. Up to [`SAME`] all sizes about the top tell it better
+    /// (`most`, its logarithm by these, and `rates` their smoothed ones). The curve on which it is looked for is the smoothed one up to that size. None of nothing.
+    pub fn reached(
+        &self,
+        (curve, seconds): (&Curve, &[f64]),
+        rates: &[f64],
+        share: f64,
+        most: f64,
+    ) -> Option<(f64, f64)> {
+        let at = self.headline_of(curve, seconds, rates)?;
+        let own = self.own(curve, seconds, at);
+        let level = most.clamp(own - SAME, own + SAME) + share.ln();
+        Some((crossing(&self.logs[..=at], &rates[..=at], level), level))
     }
 
     /// The most that a curve reaches, without the bias of the highest of many, from [`Smooth::read`] and its smoothed rates
@@ -301,6 +328,11 @@ mod tests {
         let smooth = Smooth::of(&held_up);
         let headline = smooth.points[smooth.headline(&held_up, &seconds).unwrap()];
         assert!((46..49).contains(&headline), "{headline}: one of the last that were not held up");
+        let hurried = curve(rounds, |i, r| noise(i, r) * if i == 59 { 0.5 } else { 1.0 });
+        let seconds: Vec<f64> = hurried.points.iter().map(|p| p.seconds).collect();
+        let smooth = Smooth::of(&hurried);
+        let headline = smooth.points[smooth.headline(&hurried, &seconds).unwrap()];
+        assert!((46..49).contains(&headline), "{headline}: one of the last that luck did not make fast");
         let spike = |i: usize, r: u32| noise(i, r) * if i == 40 { 0.05 } else { 1.0 };
         assert_eq!(top(&curve(|_| 9, spike)), 10_000);
         assert_eq!(top(&curve(|_| 1, |i, _| if i == 40 { 0.05 } else { 1.0 })), 10_000, "all that one round can say");

@@ -18,7 +18,8 @@ impl Summary {
     /// Reads the figures off a curve, in any order of sizes. None without a single point that has a time.
     ///
     /// Intervals are at 95%. Latency and maximum throughput are those of their points; the maximum is that of the size at which
-    /// the smoothed curve (`smooth.rs`) is highest, because the largest of many noisy points is large by luck. The others are
+    /// the smoothed curve (`smooth.rs`) is highest, because the largest of many noisy points is large by luck. Half of it is looked for on
+    /// the smoothed curve, too. The others are
     /// refitted on drawn rounds (`resampled.rs`; ChaCha8 from `seed`): the percentiles of a bootstrap over a few rounds would be
     /// too narrow by a third or more. With fewer than four rounds every interval is unbounded: 0 to infinity.
     pub fn of(points: &[CurvePoint], seed: u64) -> Option<Self> {
@@ -36,6 +37,11 @@ impl Summary {
         let max_throughput = throughput(top);
         let half = |seconds: &[f64]| smooth.half(&curve, seconds).map(|(half, _)| [half.exp()]);
         let half_power = estimates(&curve, [Scale::Ratio], REFITS, &mut rng, half).map(|[size]| size);
+        // The figure is of the maximum that stands beside it, one size's own; how far that errs is told best by all sizes about the top.
+        let rates = smooth.rates(&curve, &seconds);
+        let peak = smooth.most(&smooth.read(&curve, &seconds), &rates).map(|most| most.peak);
+        let told = peak.and_then(|peak| smooth.reached((&curve, &seconds), &rates, 0.5, peak));
+        let half_power = half_power.zip(told).map(|(all, (size, _))| Estimate::new(size.exp(), all.low, all.high));
         // Reached at the very first size: the half-power point lies below what was measured.
         let first = smooth.points.first().map_or(0.0, |i| curve.points[*i].size as f64);
         let half_power = half_power.filter(|size| size.value > first * (1.0 + 1e-9));

@@ -16,6 +16,14 @@ impl RunFile {
         between(&self.run.plan, self.paths.get(path)?)
     }
 
+    /// The number of this run's sizes, at which it was held against earlier ones, where one of these has more than twice as many: what
+    /// [`RunFile::between`] says is then of a part of their curves.
+    pub fn part_of_earlier(&self, path: usize) -> Option<usize> {
+        let path = self.paths.get(path)?;
+        let here = path.points.iter().filter(|p| usable(p.figures.median)).count();
+        path.earlier.iter().flatten().any(|run| run.points.len() > 2 * here).then_some(here)
+    }
+
     /// The path at this index with its earlier runs, for comparisons.
     pub fn history(&self, path: usize) -> History {
         let Some(path) = self.paths.get(path) else { return History::default() };
@@ -135,6 +143,16 @@ mod tests {
         assert!(ranges(&five, 1).iter().all(Option::is_none), "of the other path nothing is known");
         assert_eq!(five.between(0).unwrap().earlier(), 5);
         assert!(five.between(9).is_none());
+    }
+
+    #[test]
+    fn runs_that_share_a_part_of_their_sizes_say_of_how_many() {
+        let mut run = with(&[1.1]);
+        assert_eq!(run.part_of_earlier(0), None);
+        assert_eq!(run.part_of_earlier(9), None);
+        let more = (1..1000).map(|i| (1u64 << 20 | i, 1e-3));
+        run.paths[0].earlier.as_mut().unwrap()[0].points.extend(more);
+        assert_eq!(run.part_of_earlier(0), Some(run.paths[0].points.len()));
     }
 
     #[test]

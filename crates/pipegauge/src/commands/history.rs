@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Result, bail};
 use record::history::{Folder, Key, Listed};
-use units::Share;
+use units::{BitRate, Kind, Share};
 
 use crate::config;
 use crate::document::{HistoryDocument, HistoryOf};
@@ -103,7 +103,7 @@ fn unlike(key: &Key, common: &Common) -> Vec<String> {
     let alike = |name: &str| common.get(&kind(key)).is_some_and(|parts| parts.contains_key(name));
     key.parts()
         .filter(|(name, _)| !alike(name))
-        .map(|(name, value)| format!("{} {}", cut(&said(name)), cut(value)))
+        .map(|(name, value)| format!("{} {}", cut(&said(name)), cut(&told(name, value))))
         .collect()
 }
 
@@ -111,6 +111,16 @@ fn unlike(key: &Key, common: &Common) -> Vec<String> {
 fn said(name: &str) -> String {
     let plan = name.strip_prefix("plan.settings.").or(name.strip_prefix("plan."));
     plan.unwrap_or(name).replace(['.', '_'], " ")
+}
+
+/// A part's value as `run` has it: rates with their unit.
+fn told(name: &str, value: &str) -> String {
+    let rate = value.parse::<f64>().ok().filter(|rate| rate.is_finite() && *rate > 0.0);
+    match (name, rate) {
+        ("plan.offered", Some(bits)) => BitRate(bits).to_string(),
+        ("plan.rate", Some(rate)) => units::format::significant(rate, Kind::PerSecond),
+        _ => value.to_owned(),
+    }
 }
 
 /// A word as it is shown: files may hold words of any length.
@@ -152,15 +162,26 @@ fn table(paths: &[Listed], at: &str) -> String {
         }
     }
     let unknown = match paths.iter().any(|p| p.spread().is_none()) {
-        true => " (-: it takes two runs of one set of sizes, of four rounds or more)",
+        true => {
+            " (-: it takes two runs of four rounds or more, of which an earlier one has half of the last one's sizes)"
+        }
         false => "",
     };
-    format!("{text}Apart: standard deviation of whole curves' levels{unknown}. Kept in {at}.\n")
+    format!(
+        "{text}Apart: standard deviation of the runs' levels at the sizes of the last one{unknown}. Kept in {at}.\n"
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::between;
+    use super::{between, told};
+
+    #[test]
+    fn rates_have_their_units() {
+        assert_eq!(told("plan.offered", "100000000.0"), "100 Mbit/s");
+        assert_eq!(told("plan.rate", "5000.0"), "5.00 k/s");
+        assert_eq!([told("plan.offered", "x"), told("near.send_buffer", "4096")], ["x", "4096"]);
+    }
 
     #[test]
     fn times_of_runs_are_as_exact_as_their_column_is_wide() {

@@ -71,8 +71,8 @@ pub fn check(flags: &RunFlags) -> Result<()> {
     let Some(rates) = flags.rate.as_ref().filter(|_| several(flags)) else { return Ok(()) };
     if rates.all().iter().any(|rate| matches!(rate, SendRate::Messages(_))) {
         bail!(
-            "--rate of several rates is of a stream, in bits a second each (--pattern stream --rate 10Mbit/s,100Mbit/s, or \
-             10Mbit/s..1Gbit/s); messages a second are one rate (--rate 10k/s), without a comma in the number"
+            "--rate takes one rate of messages a second (--rate 10k/s, without a comma in the number); several rates are of a stream, in \
+             bits a second each (--pattern stream --rate 10Mbit/s,100Mbit/s, or 10Mbit/s..1Gbit/s)"
         );
     }
     if !Pattern::from(flags.pattern()).facts().unanswered {

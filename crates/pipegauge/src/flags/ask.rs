@@ -9,7 +9,7 @@ use super::{WireFlags, value};
 #[derive(Debug, Clone, Args)]
 pub struct AskFlags {
     /// Run files, and a question in words (see below), or flags instead of words
-    #[arg(required = true, value_name = "RUN...  [QUESTION]")]
+    #[arg(value_name = "RUN...  [QUESTION]")]
     pub args: Vec<String>,
     /// Only paths of this name
     #[arg(long, value_name = "NAME")]

@@ -1,5 +1,6 @@
 //! Asking runs.
 
+mod agree;
 mod bounds;
 mod kinds;
 mod model;

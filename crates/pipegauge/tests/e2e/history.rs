@@ -110,7 +110,7 @@ fn another_setting_is_another_path_and_is_told_and_forgotten_apart() {
     assert_eq!(runs(&listed), [("memcpy".into(), 1), ("unix".into(), 1), ("unix".into(), 2)]);
     let said = dir.run(&["history"]);
     assert!(
-        said.out.contains("  check true\n") && said.out.contains("(-: it takes two runs of one set of sizes"),
+        said.out.contains("  check true\n") && said.out.contains("(-: it takes two runs of four rounds or more"),
         "{said}"
     );
     dir.run(&["history", "clear", "tcp"]).refuses(&["no earlier run of 'tcp'", "pipegauge history"]);
@@ -285,7 +285,12 @@ fn a_run_too_short_to_be_a_repeat_is_neither_kept_nor_counted() {
     assert!(line.contains("\"rounds\":4"), "{line}");
     fs::write(&name, format!("{whole}{}\n", line.replace("\"rounds\":4", "\"rounds\":1"))).unwrap();
     let said = dir.run(&["history"]);
-    assert!(said.out.contains("(-: it takes two runs of one set of sizes, of four rounds or more)"), "{said}");
+    assert!(
+        said.out.contains(
+            "(-: it takes two runs of four rounds or more, of which an earlier one has half of the last one's sizes)"
+        ),
+        "{said}"
+    );
     measure(&dir, "b.run.jsonl", &["memcpy"]);
     let text = fs::read_to_string(dir.path("b.run.jsonl")).unwrap();
     let earlier: Vec<serde_json::Value> = text.lines().map(json).filter(|e| e["event"] == "earlier").collect();

@@ -141,6 +141,20 @@ fn every_reader_knows_what_to_do_with_a_soak() {
     dir.run(&["explain", "x.run.jsonl"]).refuses(&["soak"]);
     dir.run(&["export", "x.run.jsonl", "--format", "np"]).refuses(&["soak", "csv"]);
 
+    // Its times and percentiles are what its table has, and nothing else is known of it.
+    let p99 = doc["paths"][0]["points"][0]["percentiles"]["p99"].as_f64().expect("a p99");
+    let said = dir.run(&["ask", "x.run.jsonl", "--json", "p99 of 64 bytes"]);
+    let told = &json(&said.out)["answers"][0];
+    assert!((told["figure"]["value"].as_f64().unwrap() / p99 - 1.0).abs() < 0.01, "{said} {p99}");
+    assert!(told["read_as"].as_str().unwrap().contains("over the whole soak: one connection"), "{said}");
+    let said = dir.run(&["ask", "x.run.jsonl", "how long for 4 KiB", "latency", "longest time of 4 KiB"]);
+    assert!(said.code() == 0 && said.out.matches("theory: ").count() >= 3, "{said}");
+    for text in ["how long for 1 KiB", "what is the bandwidth", "100 messages of 64 bytes"] {
+        let said = dir.run(&["ask", "x.run.jsonl", text]);
+        assert!(said.code() == 2 && said.out.contains("this is a soak (run --duration)"), "{text}: {said}");
+    }
+    dir.run(&["ask", "x.run.jsonl", "x.run.jsonl", "latency"]).refuses(&["soak", "without --duration"]);
+
     let stream = ["run", "theory", "--pattern", "stream", "--duration", "3s", "-o", "s.run.jsonl", "--no-html"];
     let said = dir.run(&[&stream[..], &theory].concat());
     assert!(said.measured() && said.out.contains("Soak: throughput over the time"), "{said}");

@@ -60,8 +60,10 @@ pub fn machine_of(run: &RunFile, path: usize) -> String {
     });
     let runs = between.earlier();
     format!(
-        "{name} on this machine: {repeat}whole runs differ by {} (standard deviation, {runs} earlier {}).\n{}",
+        "{name} on this machine: {repeat}{} differ by {}{} (standard deviation, {runs} earlier {}).\n{}",
+        runs_that(run, path),
         Share(between.spread().value),
+        at_sizes(run, path),
         if runs == 1 { "run" } else { "runs" },
         // So few runs may all have met one of two states (`stats::Between`).
         if runs < 3 && !repeat.is_empty() {
@@ -70,6 +72,19 @@ pub fn machine_of(run: &RunFile, path: usize) -> String {
             ""
         }
     )
+}
+
+/// What differs between runs: whole ones, or of a part of their sizes.
+pub fn runs_that(run: &RunFile, path: usize) -> &'static str {
+    if run.part_of_earlier(path).is_some() { "runs" } else { "whole runs" }
+}
+
+/// At which sizes runs were held against each other, where that is a part of those of earlier ones; begins with a space.
+pub fn at_sizes(run: &RunFile, path: usize) -> String {
+    run.part_of_earlier(path).map_or(String::new(), |here| match here {
+        1 => " at the one size of this one".to_owned(),
+        here => format!(" at the {here} sizes of this one"),
+    })
 }
 
 /// The range of a repeat of a size, where earlier runs lie near enough for one.
@@ -158,6 +173,11 @@ mod tests {
         assert!(text.contains(&format!("a repeat of 1 B takes {} to ", units::Seconds(low))), "{text}");
         assert!(text.contains(" us (95%); whole runs differ by"), "{text}");
         assert!(text.contains("1 earlier run)") && text.contains("from three earlier runs on"), "{text}");
+        // An earlier run of many more sizes is no whole run held against another.
+        let mut more = run.clone();
+        more.paths[0].earlier.as_mut().unwrap()[0].points.extend((1..100).map(|i| (1u64 << 20 | i, 1e-3)));
+        let text = machine_of(&more, 0);
+        assert!(text.contains("; runs differ by ") && text.contains(" at the 3 sizes of this one ("), "{text}");
         // A range of which nobody has any use.
         run.paths[0].points[0].figures.repeat_high = Some(low * 80.0);
         let text = machine_of(&run, 0);

@@ -30,7 +30,7 @@ pub use hint::hint;
 pub use jitter::jitter;
 pub use load::load;
 pub use loggp::loggp;
-pub use machine::{foretold, machine, machine_of};
+pub use machine::{at_sizes, foretold, machine, machine_of, runs_that};
 pub use members::members;
 pub use points::{cell, points};
 pub use rates::{highest, rates};

@@ -370,6 +370,16 @@ impl Asked<'_> {
         self.run.between(self.index).map(|between| (between.spread().value, between.earlier()))
     }
 
+    /// Whether one connection was held all the time (`run --duration`).
+    pub fn soaks(&self) -> bool {
+        self.run.run.plan.soaks()
+    }
+
+    /// What differs between runs, and at which sizes where that is a part of those of earlier ones.
+    pub fn runs_that(&self) -> (&'static str, String) {
+        (report::table::runs_that(self.run, self.index), report::table::at_sizes(self.run, self.index))
+    }
+
     /// Why nothing is known of other runs: "not known yet (no earlier run; repeat this command line)".
     pub fn not_known(&self) -> String {
         let told = report::table::machine_of(self.run, self.index);

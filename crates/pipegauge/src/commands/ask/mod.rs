@@ -2,7 +2,7 @@
 //!
 //! `asked` has the paths that are asked, and `reply` what every answer has. Path by path: `times`, `deadlines`, `rows`, `percentiles`, `costs`, `rates`, `counts`, `streams`, `sizes`, `link`, `load`, `cpu`, `lost`, `runs`. Path
 //! against path: `two_paths` (by what `compare` says of the two), `paths`, `pairs`, `multiple`, `overtaken`. Size against size: `two_sizes`. Beside them `schedule` for what runs with `--rate` tell,
-//! `over_rates` for those with several rates, `kept` for what is kept up, `below` and `rounds` for what rounds tell without an interval, `wanted` for
+//! `over_rates` for those with several rates, `kept` for what is kept up, `below` and `soaked` for what a soak does, `rounds` for what rounds tell without an interval, `refused` for what is not read, `wanted` for
 //! the unit that is asked for, `beside` for rates beside a row's median, `offering` for commands that offer a rate, and `surest` for the size that answers where the most of all is not resolved.
 
 mod asked;
@@ -24,12 +24,14 @@ mod pairs;
 mod paths;
 mod percentiles;
 mod rates;
+mod refused;
 mod reply;
 mod rounds;
 mod rows;
 mod runs;
 mod schedule;
 mod sizes;
+mod soaked;
 mod streams;
 mod surest;
 mod times;
@@ -39,7 +41,7 @@ mod wanted;
 
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use measure::event::TimeKind;
 use record::Analysis;
 use transport::registry;
@@ -58,18 +60,25 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
     for arg in &flags.args {
         // No file has so long a name, and a question may.
         if arg.len() < 4096 && Path::new(arg).exists() {
-            runs.push((arg.as_str(), files::read_curve(Path::new(arg))?));
+            runs.push((arg.as_str(), files::read_messages(Path::new(arg))?));
         } else if arg.ends_with(".jsonl") && !arg.contains(' ') {
             // A file that is gone is no question.
-            files::read_curve(Path::new(arg))?;
+            files::read_messages(Path::new(arg))?;
         } else {
             texts.push(arg.as_str());
         }
     }
     if runs.is_empty() {
-        bail!("no run file is named: pipegauge ask RUN... 'when does 64KiB arrive?'");
+        bail!(
+            "no run file is named: pipegauge ask RUN... QUESTION, as in pipegauge ask link.run.jsonl 'when does 64KiB arrive?' (pipegauge run \
+             writes such a file; pipegauge ask --help lists what can be asked)"
+        );
     }
     let several = runs.len() > 1;
+    // Beside other runs a soak is held against them, which it can't be.
+    for (file, run) in runs.iter().filter(|_| several) {
+        files::no_soak(Path::new(file), run)?;
+    }
     let found: Vec<_> = runs.iter().map(|(file, run)| (*file, Analysis::of(run))).collect();
     let mut all: Vec<Asked<'_>> =
         found.iter().flat_map(|(file, found)| asked::paths(file, found, &flags.wire, several)).collect();
@@ -109,13 +118,15 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
         }
     }
     if let (true, [_, ..]) = (readings.is_empty(), &unread[..]) {
-        let whys: Vec<String> = unread.iter().map(exit::sentence).collect();
-        bail!("{}", whys.join("\n"));
+        bail!("{}", refusal(&unread));
     }
     if readings.is_empty() {
-        bail!("nothing is asked. This can be, in words or as flags:\n{}", question::known());
+        bail!("this can be asked, in words or as flags:\n{}\nand nothing is asked", question::known().trim_end());
     }
     readings.iter_mut().for_each(|reading| reading.notes.extend(passed_over(reading, &all)));
+    if all.iter().any(|p| p.soaks()) {
+        readings.iter_mut().for_each(|reading| reading.notes.push(soaked::NOTE.to_owned()));
+    }
     let questions = || readings.iter().flat_map(|r| &r.questions);
     if let Some(flag) = flags.wire.given().filter(|_| !questions().any(|q| matches!(q, Question::Link { .. }))) {
         bail!("{flag} is of the wire that was measured over, and only --link asks about wires");
@@ -150,11 +161,16 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
         out::json(&AskDocument::new(answers))?;
     } else {
         out::text(&report::text::folded(&report::words::plain(&text.join("\n")), out::prose()))?;
-        for why in &unread {
-            exit::report(why, Documents::None);
+        if !unread.is_empty() {
+            exit::report(&anyhow!(refusal(&unread)), Documents::None);
         }
     }
     Ok(if whole { Exit::Ok } else { Exit::CouldNot })
+}
+
+/// Why questions are not read.
+fn refusal(unread: &[anyhow::Error]) -> String {
+    refused::text(&unread.iter().map(exit::sentence).collect::<Vec<_>>(), question::known())
 }
 
 /// That a transport's name means the path that is called so, where others of that transport were measured.
@@ -190,6 +206,10 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
     {
         let why = format!("a {} carries no bytes: its time is all that is measured", p.pattern);
         return each(&|p| reply::cannot(p, why.clone(), &[]));
+    }
+    let soaked = |p: &&Asked<'_>| soaked::refused(p, &reading.questions[n]);
+    if of.iter().any(|p| soaked(p).is_some()) {
+        return of.iter().filter_map(soaked).collect();
     }
     // Bits over a latency are no throughput where a schedule says when messages are sent; that is said of all rates at once.
     let moved = |answer: &dyn Fn(&Asked<'_>) -> Answered| {

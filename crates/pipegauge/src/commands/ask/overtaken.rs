@@ -149,7 +149,10 @@ fn pair(a: &Asked<'_>, b: &Asked<'_>) -> Answered {
     let (near, far) = if found.first { (a, b) } else { (b, a) };
     let but = but(&found);
     let doubt = both.doubt();
-    let sure = format!("{} of {} sizes surely tell them apart", found.sure, held.len());
+    // A crossing rests on the sizes that tell by themselves; which of all these surely do is another figure, as where the two are compared.
+    let surely = both.all(&sizes).iter().filter(|(_, _, sure)| *sure).count();
+    let sure =
+        format!("{} of {} sizes tell them apart one by one, {surely} surely {}", found.sure, held.len(), pairs::HOLM);
     match found.between {
         Some((last, next)) => {
             let size = crossing(last, next);

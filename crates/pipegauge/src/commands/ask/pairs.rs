@@ -9,7 +9,8 @@ use super::asked::{Asked, figure, inverse};
 use super::multiple;
 use super::rates::{each, moved};
 use super::reply::{cannot, no, nobody, sharpen_both, yes};
-use super::times::of as time;
+use super::rounds::moves_more;
+use super::times::whole as time;
 use super::two_paths::{Extra, Sure, TwoPaths, negated, ratio};
 use crate::config::question::{Multiple, Named, size_words};
 use crate::document::Answered;
@@ -125,7 +126,12 @@ fn moves(a: &Asked<'_>, b: &Asked<'_>, size: Option<u64>, asked: Option<Multiple
         // By rounds in turns only where they say what the two figures beside it say.
         let own = ratio(x.max_throughput, y.max_throughput);
         let factor = held.most().filter(|most| own.low <= most.value && most.value <= own.high).unwrap_or(own);
-        let times = times_words(factor, held.sure_of(factor).words());
+        let every = || moves_more((a.lasting(), x.max_size), (b.lasting(), y.max_size)).is_some();
+        let sure = match held.sure_of(factor) {
+            Sure::No if every() => Sure::EveryRound,
+            sure => sure,
+        };
+        let times = times_words(factor, sure.words());
         let most = |e: Estimate, at: u64| format!("{} at {}", figure(&e), Bytes(at));
         let (x, y) = (most(x.max_throughput, x.max_size), most(y.max_throughput, y.max_size));
         (factor, format!("{times} as much as {} where each moves the most: {x} against {y}", b.name))
@@ -286,6 +292,9 @@ fn more(e: Estimate) -> String {
     }
 }
 
+/// By which rule sizes are counted that surely differ: that of each of them alone lets one of twenty through by chance.
+pub const HOLM: &str = "by Holm's rule for so many";
+
 /// At how many sizes one is surely faster than the other.
 fn verdict(held: &TwoPaths<'_, '_>, sizes: &[u64]) -> String {
     let (a, b) = (held.a, held.b);
@@ -302,7 +311,7 @@ fn verdict(held: &TwoPaths<'_, '_>, sizes: &[u64]) -> String {
     };
     let beyond = |(s, _, sure): &(u64, Estimate, bool), first: bool| !sure && held.every(*s) == Some(first);
     let sure = format!(
-        "{} is surely faster {}, {} {}",
+        "{} is surely faster {}, {} {}, {HOLM}",
         a.name,
         count(&|(_, e, sure)| *sure && e.value < 0.0),
         b.name,

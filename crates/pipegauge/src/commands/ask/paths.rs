@@ -7,19 +7,19 @@ use units::{Bytes, Kind};
 use super::asked::{Asked, figure};
 use super::rates::{each, moved};
 use super::reply::{cannot, needs, no, nobody, yes};
-use super::rounds::every_round;
-use super::times::{Timed, of};
+use super::rounds::{every_round, moves_more};
+use super::times::{Timed, whole};
 use super::two_paths::{Sure, TwoPaths};
 use crate::config::question::size_words;
 use crate::document::Answered;
 
 pub fn fastest(paths: &[&Asked<'_>], size: u64) -> Answered {
-    let (mut found, mut others) = told(paths, |p| of(p, size));
+    let (mut found, mut others) = told(paths, |p| whole(p, size));
     found.sort_by(|a: &(&Asked<'_>, Timed), b| a.1.seconds.value.total_cmp(&b.1.seconds.value));
     others.extend(unranked(&mut found));
     let Some((best, time)) = found.first() else {
         return match paths.first() {
-            Some(p) => no(p, &of(p, size).err().unwrap_or(Unanswered::Nothing), &[size]),
+            Some(p) => no(p, &whole(p, size).err().unwrap_or(Unanswered::Nothing), &[size]),
             None => nobody("the runs hold no path".into(), format!("pipegauge run memcpy shm unix tcp --sizes {size}")),
         };
     };
@@ -152,7 +152,7 @@ pub fn strongest(paths: &[&Asked<'_>]) -> Answered {
     let (found, others) = told(paths, most);
     let mut found: Vec<(&Asked<'_>, Estimate, u64)> = found.into_iter().map(|(p, (e, at))| (p, e, at)).collect();
     found.sort_by(|a, b| b.1.value.total_cmp(&a.1.value));
-    let Some((best, most, at)) = found.first() else {
+    let Some((best, most, at_best)) = found.first() else {
         return match paths.first() {
             Some(p) if p.scheduled() => super::schedule::no_throughput(p),
             Some(p) => no(p, &p.reached().err().unwrap_or(Unanswered::Nothing), &[]),
@@ -160,7 +160,7 @@ pub fn strongest(paths: &[&Asked<'_>]) -> Answered {
         };
     };
     let mut doubt = String::new();
-    let mut text = format!("moves the most, {}, at {}", figure(*most, Kind::BitsPerSecond), Bytes(*at));
+    let mut text = format!("moves the most, {}, at {}", figure(*most, Kind::BitsPerSecond), Bytes(*at_best));
     for (p, e, at) in &found[1..] {
         let held = TwoPaths::of(best, p);
         doubt = first_of(doubt, best, &held);
@@ -168,12 +168,18 @@ pub fn strongest(paths: &[&Asked<'_>]) -> Answered {
             Some(factor) => factor.low > 1.0,
             None => e.high < most.low,
         };
-        let sure = if less { "" } else { ", which is not surely less" };
+        // Where no interval tells, all rounds of the one may still lie beyond all of the other, as at a size.
+        let every = || moves_more((best.lasting(), *at_best), (p.lasting(), *at)) == Some(true);
+        let sure = match () {
+            () if less => "",
+            () if every() => ", less in every round",
+            () => ", which is not surely less",
+        };
         text.push_str(&format!("\n  {}: {} at {}{sure}", p.name, figure(*e, Kind::BitsPerSecond), Bytes(*at)));
     }
     text.push_str(&doubt);
     text.push_str(&unknown(&others));
-    yes(best, text, *most, "bit/s", vec![*at])
+    yes(best, text, *most, "bit/s", vec![*at_best])
 }
 
 /// The path that moves most with messages of a size, and the others.

@@ -96,6 +96,10 @@ pub fn most(p: &Asked<'_>, sustained: bool) -> Answered {
 /// What it moves in a long time, with messages of a size or of the best one: what it keeps up where that is known, else what short trials move,
 /// and that this is of them.
 pub fn for_long(p: &Asked<'_>, size: Option<u64>) -> Answered {
+    // Where the most is not resolved, as much as surely goes, as where bytes in that time are asked for.
+    if let Some(answer) = surely_for_long(p).filter(|_| size.is_none()) {
+        return answer;
+    }
     let most = || match p.curve() {
         [only] => Some(only.size),
         _ => maximum(p).ok().map(|m| m.at),
@@ -115,6 +119,23 @@ pub fn for_long(p: &Asked<'_>, size: Option<u64>) -> Answered {
         answer.text.push_str(&words);
     }
     answer
+}
+
+/// What goes in a long time at the size of which most is sure, where the most of all is not resolved; none where it is.
+fn surely_for_long(p: &Asked<'_>) -> Option<Answered> {
+    let most = maximum(p).ok().filter(|_| p.curve().len() > 1)?;
+    let (moves, at, unknown) = known(p, most.throughput, most.at);
+    if unknown.is_empty() {
+        return None;
+    }
+    let (moves, words, _) = as_kept(p, at, moves, true);
+    let text = format!(
+        "{unknown}and surely it moves {} at {} ({}){words}",
+        figure(moves, Kind::BitsPerSecond),
+        Bytes(at),
+        each(p)
+    );
+    Some(yes(p, text, moves, "bit/s", vec![at]))
 }
 
 /// What a size surely moves where the most is not resolved. Begins with a semicolon.

@@ -19,27 +19,56 @@ const FAR: f64 = 3.0;
 pub fn every_round(a: &[CurvePoint], b: &[CurvePoint], size: u64) -> Option<bool> {
     let below = nearest(a, b, size, true)?;
     let above = nearest(a, b, size, false)?;
-    let apart = |(p, q): (&CurvePoint, &CurvePoint)| {
-        let range = |c: &CurvePoint| {
-            let times = || c.rounds.iter().map(|b| b.1);
-            (times().fold(f64::INFINITY, f64::min), times().fold(f64::NEG_INFINITY, f64::max))
-        };
-        let ((p_low, p_high), (q_low, q_high)) = (range(p), range(q));
-        let rounds = p.rounds.len().min(q.rounds.len());
-        let own = (p_high / p_low).max(q_high / q_low);
-        let beyond = |high: f64, low: f64| {
-            high < low
-                && (rounds >= ROUNDS
-                    || (rounds >= FEWEST && low / high > own)
-                    || (rounds >= TWO && low / high > own.max(FAR)))
-        };
-        match () {
-            () if beyond(p_high, q_low) => Some(true),
-            () if beyond(q_high, p_low) => Some(false),
-            () => None,
-        }
+    apart(below.0, below.1).filter(|first| apart(above.0, above.1) == Some(*first))
+}
+
+/// Whether every round of the first lies below every one of the second (true), or above it.
+fn apart(p: &CurvePoint, q: &CurvePoint) -> Option<bool> {
+    let range = |c: &CurvePoint| {
+        let times = || c.rounds.iter().map(|b| b.1);
+        (times().fold(f64::INFINITY, f64::min), times().fold(f64::NEG_INFINITY, f64::max))
     };
-    apart(below).filter(|first| apart(above) == Some(*first))
+    let ((p_low, p_high), (q_low, q_high)) = (range(p), range(q));
+    let rounds = p.rounds.len().min(q.rounds.len());
+    let own = (p_high / p_low).max(q_high / q_low);
+    let beyond = |high: f64, low: f64| {
+        high < low
+            && (rounds >= ROUNDS
+                || (rounds >= FEWEST && low / high > own)
+                || (rounds >= TWO && low / high > own.max(FAR)))
+    };
+    match () {
+        () if beyond(p_high, q_low) => Some(true),
+        () if beyond(q_high, p_low) => Some(false),
+        () => None,
+    }
+}
+
+/// A size's time for each bit that it moves.
+fn each_bit(of: &CurvePoint) -> Option<CurvePoint> {
+    let bits = of.throughput * of.seconds;
+    (bits > 0.0 && bits.is_finite()).then(|| of.times(1.0 / bits))
+}
+
+/// Whether every round of a size of one path moves more bits a second than every one of a size of the other (true), or fewer. None where rounds
+/// overlap or are too few, and of sizes that were not measured.
+pub fn moves_more(a: (&[CurvePoint], u64), b: (&[CurvePoint], u64)) -> Option<bool> {
+    let point = |(curve, size): (&[CurvePoint], u64)| curve.iter().find(|p| p.size == size).and_then(each_bit);
+    apart(&point(a)?, &point(b)?)
+}
+
+/// Whether one path takes longer for the first of two sizes in every round (false) or less (true), and of what each moves a second whether the first
+/// moves more in every round, where `flow` asks for that: of the measured sizes, or of those on either side of them.
+pub fn every_round_of(curve: &[CurvePoint], (x, y): (u64, u64), flow: bool) -> Option<bool> {
+    let beside = |size: u64| {
+        let (below, above) = (curve.partition_point(|p| p.size <= size), curve.partition_point(|p| p.size < size));
+        Some([curve.get(below.checked_sub(1)?)?, curve.get(above)?])
+    };
+    let read = |of: &CurvePoint| if flow { each_bit(of) } else { Some(of.clone()) };
+    let (x, y) = (beside(x)?, beside(y)?);
+    let mut found = x.iter().flat_map(|a| y.iter().map(|b| apart(&read(a)?, &read(b)?)));
+    let first = found.next()??;
+    found.all(|next| next == Some(first)).then_some(first)
 }
 
 /// The nearest size that both have, `size` itself or below it, or above. Curves are ascending by size.
@@ -59,6 +88,27 @@ fn nearest<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_and_rates_of_every_round_are_told_apart_without_an_interval() {
+        let curve = |per_byte: f64| -> Vec<CurvePoint> {
+            let of = |size: u64| {
+                let t = 1e-6 + per_byte * size as f64;
+                CurvePoint::of(size, t, (0..4).map(|i| (i, t * (1.0 + 0.1 * f64::from(i)))).collect())
+            };
+            [1024, 65_536, 1 << 20].map(of).to_vec()
+        };
+        let (fast, slow) = (curve(1e-10), curve(1e-9));
+        assert_eq!(every_round_of(&fast, (1024, 1 << 20), false), Some(true), "the small one takes less");
+        assert_eq!(every_round_of(&fast, (1 << 20, 1024), true), Some(true), "the large one moves more a second");
+        assert_eq!(every_round_of(&fast, (1024, 1 << 20), true), Some(false));
+        assert_eq!(every_round_of(&fast, (1024, 1024), false), None, "one size");
+        assert_eq!(every_round_of(&fast, (2000, 500_000), false), None, "both may be near 64 KiB");
+        assert_eq!(every_round_of(&fast, (1 << 21, 1024), false), None, "not measured");
+        assert_eq!(moves_more((&fast, 1 << 20), (&slow, 1 << 20)), Some(true));
+        assert_eq!(moves_more((&slow, 1 << 20), (&fast, 65_536)), Some(false));
+        assert_eq!(moves_more((&fast, 1 << 20), (&fast, 1 << 20)), None);
+    }
 
     #[test]
     fn rounds_that_do_not_overlap_tell_two_paths_apart_without_an_interval() {

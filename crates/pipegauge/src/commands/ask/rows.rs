@@ -39,7 +39,16 @@ pub fn minimum(p: &Asked<'_>, size: Option<u64>, round_trip: bool) -> Answered {
     }
 }
 
-/// The mean of a measured size's row, with its median; of another size the median, as a mean is of what was measured.
+/// The size whose mean is told where one is asked of another: the nearest that was measured, from half to twice of it, as for percentiles.
+fn nearest(p: &Asked<'_>, size: u64) -> Option<u64> {
+    let off = |at: u64| (at.max(1) as f64 / size.max(1) as f64).ln().abs();
+    let sizes = p.curve().iter().map(|c| c.size);
+    let near = sizes.filter(|at| (size.div_ceil(2)..=size.saturating_mul(2)).contains(at));
+    near.min_by(|a, b| off(*a).total_cmp(&off(*b)))
+}
+
+/// The mean of a measured size's row, with its median; of another size that of the nearest, and where none is near the median, as a mean is of
+/// what was measured.
 pub fn mean(p: &Asked<'_>, size: Option<u64>, round_trip: bool) -> Answered {
     if let Some(answer) = no_journey(p, size.as_slice()) {
         return answer;
@@ -51,20 +60,28 @@ pub fn mean(p: &Asked<'_>, size: Option<u64>, round_trip: bool) -> Answered {
     match found {
         Err(why) => no(p, &why, size.as_slice()),
         Ok((size, median, label)) => {
-            let mean = p.row(size).map(|row| row.mean * trip(p, round_trip).map_or(1.0, |t| t.0));
+            let at = nearest(p, size).unwrap_or(size);
+            let mean = p.row(at).map(|row| row.mean * trip(p, round_trip).map_or(1.0, |t| t.0));
             let typical = figure(median.seconds, Kind::Seconds);
             match mean.filter(|m| m.is_finite() && *m > 0.0) {
                 Some(mean) => {
+                    let (stands, of) = match at == size {
+                        true => (String::new(), String::new()),
+                        false => (
+                            format!(", the measured size nearest to {},", size_words(size)),
+                            format!(" of {}", size_words(size)),
+                        ),
+                    };
                     let text = format!(
-                        "{} took {} ({label}) on average, the mean of all its trials, interruptions included; the median is {typical}",
-                        size_words(size),
+                        "{}{stands} took {} ({label}) on average, the mean of all its trials, interruptions included; the median{of} is {typical}",
+                        size_words(at),
                         figure(alone(mean), Kind::Seconds)
                     );
-                    yes(p, text, alone(mean), "s", vec![size])
+                    yes(p, text, alone(mean), "s", vec![at])
                 }
                 None => {
                     let text = format!(
-                        "{} takes {typical} ({label}){}, which is the median: a mean is told of measured sizes only",
+                        "{} takes {typical} ({label}){}, which is the median: a mean is told of measured sizes only, and none is near",
                         size_words(size),
                         median.how
                     );

@@ -20,7 +20,13 @@ pub fn apart(p: &Asked<'_>, size: Option<u64>) -> Answered {
     if size.is_some() && row.is_none() {
         return cannot(
             p,
-            format!("{} was not measured; runs as a whole differ by {}", size_words(at), Share(spread)),
+            format!(
+                "{} was not measured; {} differ by {}{}",
+                size_words(at),
+                p.runs_that().0,
+                Share(spread),
+                p.runs_that().1
+            ),
             &[at],
         );
     }
@@ -35,8 +41,10 @@ pub fn apart(p: &Asked<'_>, size: Option<u64>) -> Answered {
     });
     let few = if runs < FEW { "; so few runs tell little" } else { "" };
     let text = format!(
-        "whole runs differ by {} (standard deviation, {runs} earlier {}){repeat}{seen}{few}",
+        "{} differ by {}{} (standard deviation, {runs} earlier {}){repeat}{seen}{few}",
+        p.runs_that().0,
         Share(spread),
+        p.runs_that().1,
         if runs == 1 { "run" } else { "runs" }
     );
     Answered { rests_on: Vec::new(), ..yes(p, text, alone(spread), "1", vec![at]) }

@@ -7,7 +7,7 @@ use units::{Bytes, Kind, Seconds, thousands};
 
 use super::asked::{Asked, after, figure, times};
 use super::kept::{self, Kept};
-use super::reply::{needs, no, sharpen, verdict, yes};
+use super::reply::{alone, cannot, needs, no, sharpen, verdict, yes};
 use super::surest::known;
 use crate::config::question::size_words;
 use crate::document::Answered;
@@ -96,6 +96,37 @@ pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
     }
 }
 
+/// Where a size lies too far beyond what was measured for one message, how long it takes in many, which is a question of its own; begins with a
+/// semicolon.
+fn in_many(p: &Asked<'_>, size: u64, why: &Unanswered) -> Option<String> {
+    let alone = matches!(p.kind, Some(TimeKind::HalfRoundTrip | TimeKind::OneWay | TimeKind::Copy));
+    let s = p.summary().filter(|s| alone && s.still_rising != Some(true) && p.curve().len() > 1)?;
+    matches!(why, Unanswered::TooFar { .. }).then(|| {
+        let t = lasting(p, in_smaller(p, size, s));
+        let at = t.pieces.unwrap_or(s.max_size);
+        let time = figure(t.seconds, Kind::Seconds);
+        format!(
+            "; in messages of {} one after another it takes {time} (ask about {size} B in messages of {at} B)",
+            Bytes(at)
+        )
+    })
+}
+
+/// When a size is there, whether in one message or, of a stream, in many.
+pub fn whole(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
+    in_a_stream(p, size).map_or_else(|| of(p, size), Ok)
+}
+
+/// How long a stream takes to send what is larger than all of its messages: a stream is of many anyway, and so each path's is of the messages of
+/// which it moves most, and none is of one that is foretold. None of another path, and of a size that was measured.
+fn in_a_stream(p: &Asked<'_>, size: u64) -> Option<Timed> {
+    p.journey().err()?;
+    let s = p.summary().filter(|_| !p.scheduled() && p.curve().iter().all(|c| c.size < size))?;
+    // A path that still rises may send it faster than in the messages that were measured.
+    let foretold = (s.still_rising == Some(true)).then(|| of(p, size).ok()).flatten();
+    Some(lasting(p, foretold.unwrap_or_else(|| in_smaller(p, size, s))))
+}
+
 /// What a size takes in the messages of which the path moves most, one after another.
 fn in_smaller(p: &Asked<'_>, size: u64, s: &Summary) -> Timed {
     let bits = size as f64 * 8.0;
@@ -148,10 +179,7 @@ pub fn no_journey(p: &Asked<'_>, sizes: &[u64]) -> Option<Answered> {
 
 /// How long a stream takes to send what is larger than all of its messages.
 pub fn streamed(p: &Asked<'_>, size: u64, within: Option<f64>) -> Option<Answered> {
-    p.journey().err()?;
-    let s = p.summary().filter(|_| !p.scheduled() && p.curve().iter().all(|c| c.size < size))?;
-    // A stream is of many messages anyway.
-    let t = lasting(p, of(p, size).unwrap_or_else(|_| in_smaller(p, size, s)));
+    let t = in_a_stream(p, size)?;
     let (word, limit) = within.map_or((String::new(), String::new()), |seconds| {
         (format!("{}: ", verdict(t.seconds, seconds)), format!(" of the {} it has", Seconds(seconds)))
     });
@@ -172,7 +200,12 @@ pub fn arrival(p: &Asked<'_>, size: u64, round_trip: bool, sustained: bool) -> A
         return answer;
     }
     match trip(p, size, round_trip, sustained) {
-        Err(why) => no(p, &why, &[size]),
+        Err(why) => {
+            let many = in_many(p, size, &why).filter(|_| !round_trip).unwrap_or_default();
+            let mut found = no(p, &why, &[size]);
+            found.text.push_str(&many);
+            found
+        }
         Ok((t, label)) => {
             let t = if sustained || round_trip { t } else { lasting(p, t) };
             let back = round_trip || p.kind == Some(TimeKind::RoundTrip);
@@ -201,9 +234,14 @@ pub fn series(p: &Asked<'_>, count: u64, size: u64, round_trip: bool, sustained:
     if let Some(answer) = no_journey(p, &[size]).filter(|_| round_trip) {
         return answer;
     }
-    // So many that they take long take what is kept up, and of many the stops that a median passes by count.
+    if let Some(answer) = scheduled(p, count, size) {
+        return answer;
+    }
+    // So many that they take long take what is kept up, and of many the stops that a median passes by count, and what long trials take, as where it
+    // is asked how many go in a time.
     let long = of(p, size).is_ok_and(|t| t.seconds.value * count as f64 > kept::LASTS && t.pieces.is_none());
-    let kept = Some(kept::of_many(p, size)).filter(|kept| long || sustained || (count >= MANY && kept.average));
+    let told = |kept: &Kept| long || sustained || (count >= MANY && kept.factor.is_some());
+    let kept = Some(kept::of_many(p, size)).filter(told);
     match trip(p, size, round_trip, false).map(|(t, label)| (t.with_kept(kept.as_ref()), label)) {
         Err(why) => no(p, &why, &[size]),
         Ok((t, label)) if stream => {
@@ -244,6 +282,32 @@ pub fn series(p: &Asked<'_>, count: u64, size: u64, round_trip: bool, sustained:
             yes(p, text, all, "s", t.rests_on)
         }
     }
+}
+
+/// So many messages of a schedule (`--rate`): they go as it says, and not as fast as the path takes them. None of another path.
+fn scheduled(p: &Asked<'_>, count: u64, size: u64) -> Option<Answered> {
+    if !p.scheduled() {
+        return None;
+    }
+    let Some(offered) = p.offered(size).filter(|offered| offered.sent > 0.0) else {
+        let why = format!("a schedule (--rate) tells of the sizes measured only, and {} is none", size_words(size));
+        return Some(cannot(p, why, &[size]));
+    };
+    let all = count as f64 / offered.sent;
+    let rate = |x: f64| units::format::significant(x, Kind::PerSecond);
+    let missed = match offered.sent < 0.99 * offered.wanted {
+        true => format!(", of the {} that it was to send", rate(offered.wanted)),
+        false => String::new(),
+    };
+    let text = format!(
+        "{} messages of {} take {}: the schedule of this run (--rate) sent {}{missed}; how fast they would go one after another was not measured \
+         (measure without --rate)",
+        thousands(count),
+        size_words(size),
+        Seconds(all),
+        rate(offered.sent)
+    );
+    Some(yes(p, text, alone(all), "s", vec![size]))
 }
 
 /// The size asked about, or the smallest.

@@ -6,7 +6,7 @@ use report::compare::{APART, IN_ONE_RUN};
 use super::asked::{Asked, inverse};
 use super::kept;
 use super::rounds::every_round;
-use super::times::of as time;
+use super::times::whole as time;
 use record::sides::Compared;
 
 /// Two paths compared at any size.
@@ -115,15 +115,20 @@ impl<'a, 'b> TwoPaths<'a, 'b> {
         Some(&sizes[sizes.binary_search_by_key(&size, |s| s.size).ok()?])
     }
 
+    /// The ratio at a size, and whether so few rounds may have made it by their order.
+    fn ratio_at(&self, size: u64) -> Option<(Estimate, bool)> {
+        near(&self.compared.as_ref()?.comparison.sizes, size)
+    }
+
     pub fn at(&self, size: u64) -> Option<Extra> {
         let (over, under) = (time(self.a, size).ok()?, time(self.b, size).ok()?);
         let how = if over.how.is_empty() { under.how } else { over.how };
         let (over, under) = (over.seconds, under.seconds);
         let apart_alone = model::difference(over, under);
-        let (seconds, ratio, how) = match self.at_size(size) {
-            Some(found) if self.in_turns() => (apart(over, under, found.ratio), found.ratio, String::new()),
-            Some(found) if self.knows_runs() => (of_runs(apart_alone, under, found.ratio), found.ratio, how),
-            Some(found) if found.ratio.high.is_finite() => (apart_alone, found.ratio, how),
+        let (seconds, ratio, how) = match self.ratio_at(size).map(|(ratio, _)| ratio) {
+            Some(found) if self.in_turns() => (apart(over, under, found), found, String::new()),
+            Some(found) if self.knows_runs() => (of_runs(apart_alone, under, found), found, how),
+            Some(found) if found.high.is_finite() => (apart_alone, found, how),
             _ => (apart_alone, ratio(over, under), how),
         };
         let told = ratio.low > 1.0 || ratio.high < 1.0;
@@ -136,7 +141,7 @@ impl<'a, 'b> TwoPaths<'a, 'b> {
     /// How sure a difference is that an interval tells, or does not.
     fn sure(&self, size: u64, told: bool, ratio: Estimate) -> Sure {
         match () {
-            () if self.at_size(size).is_some_and(|s| s.by_order) => Sure::ByOrder,
+            () if self.ratio_at(size).is_some_and(|(_, by_order)| by_order) => Sure::ByOrder,
             () if told && self.tells(ratio) => Sure::Yes,
             () if told => Sure::InTheseRuns,
             // Where no interval tells the two apart, all rounds of one may still lie beyond all of the other.
@@ -183,6 +188,28 @@ impl<'a, 'b> TwoPaths<'a, 'b> {
         let sure = |size: u64| self.at_size(size).is_some_and(|s| s.significant);
         sizes.iter().filter_map(|s| Some((*s, self.at(*s)?.seconds, sure(*s)))).collect()
     }
+}
+
+/// Times as far as two compared sizes may lie apart that tell of one between them.
+const NEAR: f64 = 2.0;
+
+/// The ratio at a size, with whether the order of few rounds may have made it: what was found there, or between two sizes that lie near what lies
+/// between both, by the interval that holds both.
+fn near(sizes: &[model::Compared], size: u64) -> Option<(Estimate, bool)> {
+    let (below, above) = match sizes.binary_search_by_key(&size, |s| s.size) {
+        Ok(at) => return Some((sizes[at].ratio, sizes[at].by_order)),
+        Err(at) => (sizes.get(at.checked_sub(1)?)?, sizes.get(at)?),
+    };
+    let log = |size: u64| (size.max(1) as f64).ln();
+    let far = log(above.size) - log(below.size);
+    if far > NEAR.ln() {
+        return None;
+    }
+    let share = (log(size) - log(below.size)) / far;
+    let (a, b) = (below.ratio, above.ratio);
+    let value = (a.value.ln() * (1.0 - share) + b.value.ln() * share).exp();
+    let both = Estimate { value, low: a.low.min(b.low), high: a.high.max(b.high) };
+    Some((both, below.by_order || above.by_order))
 }
 
 /// How many times as long the one takes as the other. The two errors are independent, as in [`model::difference`].
@@ -250,6 +277,30 @@ mod tests {
         // So they do where the medians lie the other way round.
         let found = apart(b, a, ratio);
         assert!(found.low > 0.0 && found.value >= found.low && found.high >= found.value, "{found:?}");
+    }
+
+    #[test]
+    fn between_two_sizes_that_were_compared_the_ratio_lies_between_theirs() {
+        let of = |size, value, low, high| model::Compared {
+            size,
+            first: 1e-6,
+            second: 1e-6 * value,
+            ratio: Estimate { value, low, high },
+            effect: 1.0,
+            probability: 0.01,
+            significant: true,
+            by_order: false,
+            first_interpolated: false,
+            second_interpolated: false,
+        };
+        let sizes = [of(930, 1.4, 1.32, 1.5), of(1024, 1.38, 1.3, 1.46), of(65_536, 1.2, 1.1, 1.3)];
+        let (ratio, by_order) = near(&sizes, 1000).unwrap();
+        assert!((1.38..1.4).contains(&ratio.value) && !by_order, "{ratio:?}");
+        assert_eq!((ratio.low, ratio.high), (1.3, 1.5));
+        assert_eq!(near(&sizes, 1024).map(|found| found.0), Some(sizes[1].ratio));
+        for none in [1, 900, 2048, 100_000] {
+            assert_eq!(near(&sizes, none), None, "{none}");
+        }
     }
 
     #[test]

@@ -7,8 +7,9 @@ use super::asked::{Asked, figure, inverse, times};
 use super::multiple;
 use super::pairs::times_words;
 use super::reply::{cannot, no, yes};
+use super::rounds::every_round_of;
 use super::times::{Timed, of};
-use super::two_paths::ratio;
+use super::two_paths::{Sure, ratio};
 use crate::config::question::{Multiple, size_words};
 use crate::document::Answered;
 
@@ -30,7 +31,7 @@ pub fn against(p: &Asked<'_>, (x, y): (u64, u64), flow: bool, asked: Option<Mult
     let how = |t: &Timed| format!("{}{}", figure(t.seconds, Kind::Seconds), t.how);
     let time = format!(
         "takes {} as long as {}: {} against {} ({})",
-        times_words(long, sure(long)),
+        times_words(long, sure(p, long, (x, y), false)),
         size_words(y),
         how(&a),
         how(&b),
@@ -39,7 +40,7 @@ pub fn against(p: &Asked<'_>, (x, y): (u64, u64), flow: bool, asked: Option<Mult
     let moves = |t: &Timed, size: u64| figure(inverse(t.seconds, size as f64 * 8.0), Kind::BitsPerSecond);
     let rates = (!p.scheduled() && x > 0 && y > 0).then(|| {
         let factor = times(inverse(long, 1.0), x as f64 / y as f64);
-        let words = times_words(factor, sure(factor));
+        let words = times_words(factor, sure(p, factor, (x, y), true));
         let than = if flow { format!(" as {}", size_words(y)) } else { String::new() };
         (factor, format!("moves {words} as much a second{than}: {} against {}", moves(&a, x), moves(&b, y)))
     });
@@ -55,7 +56,12 @@ pub fn against(p: &Asked<'_>, (x, y): (u64, u64), flow: bool, asked: Option<Mult
     yes(p, format!("{asked}{} {text}", size_words(x)), factor, "1", vec![x, y])
 }
 
-/// What is said of a factor whose interval holds one.
-fn sure(e: Estimate) -> &'static str {
-    if e.low > 1.0 || e.high < 1.0 { "" } else { "not surely different" }
+/// What is said of a factor whose interval holds one, as of two paths: rounds may tell the sizes apart where it does not.
+fn sure(p: &Asked<'_>, e: Estimate, sizes: (u64, u64), flow: bool) -> &'static str {
+    match () {
+        () if e.low > 1.0 || e.high < 1.0 => Sure::Yes,
+        () if every_round_of(p.curve(), sizes, flow).is_some() => Sure::EveryRound,
+        () => Sure::No,
+    }
+    .words()
 }

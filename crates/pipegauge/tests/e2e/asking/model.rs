@@ -118,6 +118,10 @@ fn means_and_further_bytes_are_told_of_what_was_measured() {
     near(figure(&dir, &["how long does 64 bytes take on average"]), at(64.0));
     let said = dir.run(&["ask", "a.run.jsonl", "how long does 64 bytes take on average", "average time of 70 kB"]);
     assert!(said.out.contains("the mean of all its trials, interruptions included; the median is 10.1 us"), "{said}");
+    let text = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains(", the measured size nearest to 70 kB (70,000 B), took "), "{said}");
+    assert!(text.contains("the median of 70 kB (70,000 B) is 66."), "{said}");
+    let said = dir.run(&["ask", "a.run.jsonl", "average time of 20 MB"]);
     assert!(said.out.contains("which is the median: a mean is told of measured sizes only"), "{said}");
     let said = dir.run(&["ask", "a.run.jsonl", "one more kilobyte costs"]);
     assert!(said.out.contains("each further 1 kB (1,000 B) is 800 ns ["), "{said}");
