@@ -3,6 +3,7 @@
 mod bounds;
 mod kinds;
 mod model;
+mod sceptics;
 mod several;
 mod words;
 
