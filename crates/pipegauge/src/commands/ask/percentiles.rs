@@ -6,6 +6,7 @@ use units::format::significant;
 use units::{Bytes, Kind, Seconds, Share, thousands};
 
 use super::asked::{Asked, figure, times};
+use super::below;
 use super::reply::{alone, answered, apart, cannot, no, verdict, yes};
 use super::times::{no_journey, of, or_smallest, trip};
 use crate::config::question::{percentile as name, size_words};
@@ -73,9 +74,15 @@ pub fn within(
                 let share = if share > 0.0 { Share(share).to_string() } else { "none".to_owned() };
                 format!("; {share} of those that were timed took longer{}", stands_in(at, size))
             });
+            // Of a median without an interval its rounds decide, as for any deadline.
+            let rounds = (thousandths == 50_000 && !e.high.is_finite())
+                .then(|| trip(p, size, round_trip, false).ok())
+                .flatten()
+                .map(|(t, _)| below::below(t.seconds, seconds, t.seen, false, Kind::Seconds));
+            let (word, seen) = rounds.unwrap_or_else(|| (verdict(known, seconds), String::new()));
             let text = format!(
-                "{}: {} of {}{stands} is {figure} ({label}) of single transfers{sure}, where {} {}{}{late}",
-                answered(verdict(known, seconds), longer),
+                "{}: {} of {}{stands} is {figure} ({label}) of single transfers{sure}, where {} {}{}{seen}{late}",
+                answered(word, longer),
                 name(thousandths),
                 size_words(size),
                 Seconds(seconds),
