@@ -125,7 +125,7 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("how long for thousands of 1 KB messages over unix", "'thousands' changes what is asked, and is not read here;"),
     ("how long for a handful of 1 KB messages over unix", "'handful' changes what is asked, and is not read here;"),
     ("do nearly all 64 B messages arrive within 25 us over tcp", "'nearly' changes what is asked, and is not read here; write"),
-    ("what does a single message of 1 KB cost over tcp in cycles", "ask has no answer to this; times are told in seconds: a"),
+    ("what does a single message of 1 KB cost over tcp in cycles", "times are told in seconds"),
     ("what paths were measured", "the runs have: memcpy, pipe, shm, unix, tcp"),
     ("what was measured", "the runs have: memcpy, pipe, shm, unix, tcp"),
     ("12 megapixel photo", "how many bytes a picture of 12 megapixels has its format"),
