@@ -4,6 +4,7 @@ mod agree;
 mod bounds;
 mod kinds;
 mod model;
+mod sceptics;
 mod several;
 mod words;
 

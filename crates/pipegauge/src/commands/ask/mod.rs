@@ -1,6 +1,6 @@
 //! `pipegauge ask`: reads questions (`config::question`), answers them and says how each was read.
 //!
-//! `asked` has the paths that are asked, and `reply` what every answer has. Path by path: `times`, `deadlines`, `rows`, `percentiles`, `costs`, `rates`, `counts`, `streams`, `sizes`, `link`, `load`, `cpu`, `lost`, `runs`. Path
+//! `asked` has the paths that are asked, and `reply` what every answer has. Path by path: `times`, `deadlines`, `rows`, `percentiles`, `costs`, `rates`, `counts`, `streams`, `sizes`, `link`, `means`, `load`, `cpu`, `lost`, `runs`. Path
 //! against path: `two_paths` (by what `compare` says of the two), `paths`, `pairs`, `multiple`, `overtaken`. Size against size: `two_sizes`. Beside them `schedule` for what runs with `--rate` tell,
 //! `over_rates` for those with several rates, `kept` for what is kept up, `below` and `soaked` for what a soak does, `rounds` for what rounds tell without an interval, `refused` for what is not read, `wanted` for
 //! the unit that is asked for, `beside` for rates beside a row's median, `offering` for commands that offer a rate, and `surest` for the size that answers where the most of all is not resolved.
@@ -16,6 +16,7 @@ mod kept;
 mod link;
 mod load;
 mod lost;
+mod means;
 mod multiple;
 mod offering;
 mod over_rates;
@@ -123,7 +124,10 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
     if readings.is_empty() {
         bail!("this can be asked, in words or as flags:\n{}\nand nothing is asked", question::known().trim_end());
     }
-    readings.iter_mut().for_each(|reading| reading.notes.extend(passed_over(reading, &all)));
+    readings.iter_mut().for_each(|reading| {
+        let trips = reading.trips.then(|| in_trips(reading, &all)).flatten();
+        reading.notes.extend(passed_over(reading, &all).into_iter().chain(trips));
+    });
     if all.iter().any(|p| p.soaks()) {
         readings.iter_mut().for_each(|reading| reading.notes.push(soaked::NOTE.to_owned()));
     }
@@ -190,6 +194,19 @@ fn passed_over(reading: &Reading, all: &[Asked<'_>]) -> Option<String> {
     others.sort_unstable();
     others.dedup();
     (!others.is_empty()).then(|| format!("asked by their own names: {}", others.join(", ")))
+}
+
+/// That round trips are asked about and halves of them told, where a question has no form of its own for them.
+fn in_trips(reading: &Reading, all: &[Asked<'_>]) -> Option<String> {
+    let halves = all.iter().any(|p| p.kind == Some(TimeKind::HalfRoundTrip));
+    let cpu = reading.questions.iter().any(|q| matches!(q, Question::Cpu(_) | Question::Cheapest(_)));
+    match () {
+        () if !halves => None,
+        () if cpu => Some("told of one transfer: a request with its answer costs two".to_owned()),
+        () => Some(
+            "told of half a round trip (RTT/2): a whole one takes twice as long, and factors are the same".to_owned(),
+        ),
+    }
 }
 
 /// The answers to one question of a reading.
@@ -270,8 +287,12 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
         Question::PercentileWithin { thousandths, size, seconds, round_trip, longer } => {
             each(&|p| percentiles::within(p, *thousandths, *size, (*seconds, *longer), *round_trip))
         }
-        Question::Largest(seconds) => each(&|p| sizes::largest(p, *seconds)),
-        Question::Longer(seconds) => each(&|p| sizes::longer(p, *seconds)),
+        Question::MeanWithin { size, seconds, round_trip, longer } => {
+            each(&|p| means::within(p, *size, (*seconds, *longer), *round_trip))
+        }
+        Question::Largest { seconds, round_trip } => each(&|p| sizes::largest(p, *seconds, *round_trip)),
+        Question::LargestAt { rate, what } => each(&|p| sizes::largest_at(p, *rate, *what)),
+        Question::Longer { seconds, round_trip } => each(&|p| sizes::longer(p, *seconds, *round_trip)),
         Question::Reaches(rate) => moved(&|p| sizes::reaches(p, *rate)),
         Question::PartOfRate { rate, size } => moved(&|p| rates::part_of_rate(p, *rate, *size)),
         Question::StartPart(size) => each(&|p| costs::start_part(p, *size)),

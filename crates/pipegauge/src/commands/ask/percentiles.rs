@@ -6,6 +6,7 @@ use units::format::significant;
 use units::{Bytes, Kind, Seconds, Share, thousands};
 
 use super::asked::{Asked, figure, times};
+use super::below;
 use super::reply::{alone, answered, apart, cannot, no, verdict, yes};
 use super::times::{no_journey, of, or_smallest, trip};
 use crate::config::question::{percentile as name, size_words};
@@ -58,6 +59,9 @@ pub fn within(
     if let Some(answer) = no_journey(p, size.as_slice()) {
         return answer;
     }
+    if thousandths == 0 {
+        return any_within(p, size, (seconds, longer), round_trip);
+    }
     match found(p, thousandths, size, round_trip) {
         Err(Unanswered::TooLittle(_)) if thousandths == 100_000 => untimed(p, size, (seconds, longer), round_trip),
         Err(why) => no(p, &why, size.as_slice()),
@@ -70,9 +74,15 @@ pub fn within(
                 let share = if share > 0.0 { Share(share).to_string() } else { "none".to_owned() };
                 format!("; {share} of those that were timed took longer{}", stands_in(at, size))
             });
+            // Of a median without an interval its rounds decide, as for any deadline.
+            let rounds = (thousandths == 50_000 && !e.high.is_finite())
+                .then(|| trip(p, size, round_trip, false).ok())
+                .flatten()
+                .map(|(t, _)| below::below(t.seconds, seconds, t.seen, false, Kind::Seconds));
+            let (word, seen) = rounds.unwrap_or_else(|| (verdict(known, seconds), String::new()));
             let text = format!(
-                "{}: {} of {}{stands} is {figure} ({label}) of single transfers{sure}, where {} {}{}{late}",
-                answered(verdict(known, seconds), longer),
+                "{}: {} of {}{stands} is {figure} ({label}) of single transfers{sure}, where {} {}{}{seen}{late}",
+                answered(word, longer),
                 name(thousandths),
                 size_words(size),
                 Seconds(seconds),
@@ -81,6 +91,45 @@ pub fn within(
             );
             yes(p, text, e, "s", rests_on)
         }
+    }
+}
+
+/// Whether any single message is there within a time, or each takes longer where that is asked. What was seen settles that one was; that none was leaves
+/// open whether one may be.
+fn any_within(p: &Asked<'_>, size: Option<u64>, (seconds, longer): (f64, bool), round_trip: bool) -> Answered {
+    let trip = if round_trip { p.round_trip() } else { Ok((1.0, p.single().1)) };
+    let found = or_smallest(p, size).and_then(|size| Ok((size, trip.map_err(Unanswered::NoSum)?)));
+    let (size, (factor, label)) = match found {
+        Err(why) => return no(p, &why, size.as_slice()),
+        Ok(found) => found,
+    };
+    let word = |seen: bool| if seen { answered("yes", longer) } else { "not surely" };
+    if let Some((late, at)) = late(p, size, seconds / factor) {
+        let open = if late < 1.0 { "" } else { "; shorter ones may come" };
+        let text = format!(
+            "{}: {} {} ({label}){}{open}",
+            word(late < 1.0),
+            part(late, false, &size_words(size)),
+            Seconds(seconds),
+            stands_in(at, size)
+        );
+        return yes(p, text, alone(1.0 - late), "1", vec![at]);
+    }
+    // The mean of a trial is no shorter than the shortest in it.
+    match p.row(size).map(|row| row.min * factor).filter(|least| *least > 0.0) {
+        Some(least) => {
+            let open = if least <= seconds { "" } else { "; single ones, which may be shorter, were not timed" };
+            let text = format!(
+                "{}: the shortest trial of {} took {} ({label}) a transfer, a mean over that trial, where {} {}{open}",
+                word(least <= seconds),
+                size_words(size),
+                Seconds(least),
+                Seconds(seconds),
+                if longer { "were asked about" } else { "are allowed" }
+            );
+            yes(p, text, alone(least), "s", vec![size])
+        }
+        None => cannot(p, too_few(size, None), &[size]),
     }
 }
 

@@ -336,7 +336,7 @@ fn reached(kept: &Kept) -> String {
 }
 
 /// The curve of round trips, where its times are halves of them, and how many of its times one takes.
-fn doubled(p: &Asked<'_>) -> Result<(Vec<CurvePoint>, &'static str, f64), String> {
+pub fn doubled(p: &Asked<'_>) -> Result<(Vec<CurvePoint>, &'static str, f64), String> {
     let (factor, label) = p.round_trip()?;
     let point = |c: &CurvePoint| c.times(factor);
     Ok((p.curve().iter().map(point).collect(), label, factor))
@@ -461,7 +461,7 @@ fn largest_at(rate: f64, (size, end): (u64, bool), many: &str) -> String {
 const ANSWERED: &str = ", its answer included";
 
 /// Whether each message was answered before the next one went: either side then sent one in a round trip, and no more is known to go.
-fn each_answered(p: &Asked<'_>, what: Unit) -> bool {
+pub fn each_answered(p: &Asked<'_>, what: Unit) -> bool {
     p.kind == Some(TimeKind::HalfRoundTrip) && what == Unit::Messages
 }
 

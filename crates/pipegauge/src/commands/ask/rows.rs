@@ -40,7 +40,7 @@ pub fn minimum(p: &Asked<'_>, size: Option<u64>, round_trip: bool) -> Answered {
 }
 
 /// The size whose mean is told where one is asked of another: the nearest that was measured, from half to twice of it, as for percentiles.
-fn nearest(p: &Asked<'_>, size: u64) -> Option<u64> {
+pub(super) fn nearest(p: &Asked<'_>, size: u64) -> Option<u64> {
     let off = |at: u64| (at.max(1) as f64 / size.max(1) as f64).ln().abs();
     let sizes = p.curve().iter().map(|c| c.size);
     let near = sizes.filter(|at| (size.div_ceil(2)..=size.saturating_mul(2)).contains(at));

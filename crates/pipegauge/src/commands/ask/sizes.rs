@@ -7,10 +7,11 @@ use units::{BitRate, Bytes, Kind, Seconds, Share};
 use super::asked::{Asked, figure, from, inverse, times};
 use super::below;
 use super::kept::{self, LASTS};
-use super::rates::each;
+use super::rates::{doubled, each, each_answered};
 use super::reply::{cannot, no, yes};
 use super::surest::{self, Surest, known};
 use super::times::{no_journey, of};
+use crate::config::question::Unit;
 use crate::document::Answered;
 
 /// The sizes that can't be told from the best, in words.
@@ -150,34 +151,97 @@ pub fn half_power(p: &Asked<'_>) -> Answered {
     }
 }
 
+/// The times of messages, there and back where that is asked, and which they are.
+fn timed(p: &Asked<'_>, round_trip: bool) -> Result<(Vec<CurvePoint>, &'static str), Unanswered> {
+    match round_trip {
+        true => doubled(p).map(|(curve, label, _)| (curve, label)).map_err(Unanswered::NoSum),
+        false => Ok((p.curve().to_vec(), p.time)),
+    }
+}
+
+/// The largest message whose time stays within one, by the medians and by the ends of their intervals; and whether that is all sizes, by both.
+fn fits(curve: &[CurvePoint], seconds: f64) -> Option<(Estimate, u64, [bool; 2])> {
+    let (value, end) = largest_within(curve, seconds, |e| e.value);
+    let value = value?;
+    // A longer time than measured leaves room for fewer bytes: the ends change sides.
+    let (low, all_surely) = largest_within(curve, seconds, |e| e.high);
+    let (high, open) = largest_within(curve, seconds, |e| e.low);
+    let high = if open { f64::INFINITY } else { high.unwrap_or(value) as f64 };
+    Some((Estimate { value: value as f64, low: low.unwrap_or(0) as f64, high }, value, [end, all_surely]))
+}
+
+/// The largest message of which so many a second can be sustained: as large as leaves each the time that it has, in its answer's time, too, where
+/// one was awaited, and in what long trials take where these differ.
+pub fn largest_at(p: &Asked<'_>, rate: f64, what: Unit) -> Answered {
+    if p.in_round().is_some() {
+        let why =
+            "members of a group cast in rounds; ask whether one size goes: 'can it do 1000 messages of 1 KB a second?'";
+        return cannot(p, why.to_owned(), &[]);
+    }
+    let answered = each_answered(p, what);
+    let (curve, label) = match timed(p, answered || what == Unit::Requests) {
+        Err(why) => return no(p, &why, &[]),
+        Ok(found) => found,
+    };
+    let kept = |c: &CurvePoint| kept::of_many(p, c.size).factor.map_or_else(|| c.clone(), |f| c.times(f.value));
+    let lasting: Vec<CurvePoint> = curve.iter().map(kept).collect();
+    let long = if lasting == curve { "" } else { "; where long trials take another time than short ones, that counts" };
+    let (seconds, many) = (1.0 / rate, what.to_string());
+    let waits = match answered {
+        true => {
+            format!("; without waiting for answers larger ones may go: pipegauge run {} --pattern stream", p.typed())
+        }
+        false => String::new(),
+    };
+    let each =
+        format!("each has {} ({label}{})", Seconds(seconds), if answered { ", its answer included" } else { "" });
+    let Some((e, value, [end, surely])) = fits(&lasting, seconds) else {
+        let Some(smallest) = curve.iter().map(|c| c.size).min() else { return no(p, &Unanswered::Nothing, &[]) };
+        let text = format!("not even {many} of {} go at such a rate: {each}{long}{waits}", Bytes(smallest));
+        return cannot(p, text, &[smallest]);
+    };
+    let text = match end {
+        true => {
+            let surely = if surely { String::new() } else { by_medians(e.low as u64) };
+            format!(
+                "{many} of {} or larger, the largest measured, go at such a rate{surely}: {each}{long}",
+                Bytes(value)
+            )
+        }
+        false => {
+            let size = figure(e, Kind::Bytes);
+            let up_to = if size.starts_with("between") { "up to a size" } else { "up to" };
+            format!("{many} of {up_to} {size} go at such a rate: {each}{long}{waits}")
+        }
+    };
+    yes(p, text, e, "B", vec![value])
+}
+
 /// The largest message that arrives within a time.
-pub fn largest(p: &Asked<'_>, seconds: f64) -> Answered {
+pub fn largest(p: &Asked<'_>, seconds: f64, round_trip: bool) -> Answered {
     if let Some(answer) = no_journey(p, &[]) {
         return answer;
     }
-    let (value, end) = largest_within(p.curve(), seconds, |e| e.value);
-    let Some(value) = value else {
-        let smallest = p.curve().iter().map(|c| c.size).min();
+    let (curve, label) = match timed(p, round_trip) {
+        Err(why) => return no(p, &why, &[]),
+        Ok(found) => found,
+    };
+    let Some((e, value, [end, all_surely])) = fits(&curve, seconds) else {
+        let smallest = curve.iter().map(|c| c.size).min();
         return match smallest {
             None => no(p, &Unanswered::Nothing, &[]),
-            Some(s) => too_short(p, s, seconds),
+            Some(s) => too_short(p, (&curve, label), s, seconds),
         };
     };
-    // A longer time than measured leaves room for fewer bytes: the ends change sides.
-    let (low, all_surely) = largest_within(p.curve(), seconds, |e| e.high);
-    let low = low.unwrap_or(0);
-    let (high, open) = largest_within(p.curve(), seconds, |e| e.low);
-    let high = high.unwrap_or(value);
-    let high = if open { f64::INFINITY } else { high as f64 };
-    let e = Estimate { value: value as f64, low: low as f64, high };
-    let mut but = except(&longer_below(p.curve(), seconds, value));
-    let slow = p.curve().iter().filter(|c| c.size <= value && c.seconds > seconds).count();
+    let low = e.low as u64;
+    let mut but = except(&longer_below(&curve, seconds, value));
+    let slow = curve.iter().filter(|c| c.size <= value && c.seconds > seconds).count();
     if but.is_empty() && slow > 0 {
-        let all = p.curve().iter().filter(|c| c.size <= value).count();
+        let all = curve.iter().filter(|c| c.size <= value).count();
         but = format!(", though the medians of {slow} of {all} sizes up to there are longer, none surely");
     }
     let text = if end {
-        let whole = p.summary().filter(|_| p.unsaturated().is_none()).map(|s| {
+        let whole = p.summary().filter(|_| p.unsaturated().is_none() && !round_trip).map(|s| {
             let (moves, at, _) = known(p, s.max_throughput, s.max_size);
             // In so long a time only what is kept up counts.
             let kept = kept::at(p, at);
@@ -198,21 +262,25 @@ pub fn largest(p: &Asked<'_>, seconds: f64) -> Answered {
             whole.unwrap_or_default()
         )
     } else {
-        format!("up to {} arrives within {} ({}){but}", figure(e, Kind::Bytes), Seconds(seconds), p.time)
+        format!("up to {} arrives within {} ({label}){but}", figure(e, Kind::Bytes), Seconds(seconds))
     };
     yes(p, text, e, "B", vec![value])
 }
 
 /// The smallest message that takes longer than a time: the one behind the largest that does not.
-pub fn longer(p: &Asked<'_>, seconds: f64) -> Answered {
+pub fn longer(p: &Asked<'_>, seconds: f64, round_trip: bool) -> Answered {
     if let Some(answer) = no_journey(p, &[]) {
         return answer;
     }
-    let sizes = || p.curve().iter().map(|c| c.size);
+    let (curve, label) = match timed(p, round_trip) {
+        Err(why) => return no(p, &why, &[]),
+        Ok(found) => found,
+    };
+    let sizes = || curve.iter().map(|c| c.size);
     let Some((smallest, largest)) = sizes().min().zip(sizes().max()) else { return no(p, &Unanswered::Nothing, &[]) };
-    let (value, end) = largest_within(p.curve(), seconds, |e| e.value);
+    let (value, end) = largest_within(&curve, seconds, |e| e.value);
     let Some(value) = value else {
-        let mut answer = too_short(p, smallest, seconds);
+        let mut answer = too_short(p, (&curve, label), smallest, seconds);
         // A verdict answers whether it is there in time, and is none here.
         answer.text = answer.text.replacen(": no: even", ": even", 1).replacen(": not surely: even", ": even", 1);
         return answer;
@@ -224,26 +292,21 @@ pub fn longer(p: &Asked<'_>, seconds: f64) -> Answered {
             Seconds(seconds)
         );
         let mut answer = cannot(p, why, &[largest]);
-        if let Ok(t) = answer::arrival(p.curve(), largest, None) {
-            answer.text.push_str(&format!(
-                "; {} takes {} ({})",
-                Bytes(largest),
-                figure(t.seconds, Kind::Seconds),
-                p.time
-            ));
+        if let Ok(t) = answer::arrival(&curve, largest, None) {
+            answer.text.push_str(&format!("; {} takes {} ({label})", Bytes(largest), figure(t.seconds, Kind::Seconds)));
         }
         return answer;
     }
-    let low = largest_within(p.curve(), seconds, |e| e.high).0.map_or(smallest, |low| low + 1);
-    let (high, open) = largest_within(p.curve(), seconds, |e| e.low);
+    let low = largest_within(&curve, seconds, |e| e.high).0.map_or(smallest, |low| low + 1);
+    let (high, open) = largest_within(&curve, seconds, |e| e.low);
     let high = if open { f64::INFINITY } else { high.unwrap_or(value) as f64 + 1.0 };
     let e = Estimate { value: value as f64 + 1.0, low: low as f64, high };
-    let slow: Vec<String> = longer_below(p.curve(), seconds, value).iter().take(NAMED).map(place).collect();
+    let slow: Vec<String> = longer_below(&curve, seconds, value).iter().take(NAMED).map(place).collect();
     let slow = match &slow[..] {
         [] => String::new(),
         some => format!("; smaller ones do so {}", some.join(", ")),
     };
-    let text = format!("messages take longer than {} {} ({}){slow}", Seconds(seconds), from(e), p.time);
+    let text = format!("messages take longer than {} {} ({label}){slow}", Seconds(seconds), from(e));
     yes(p, text, e, "B", vec![value])
 }
 
@@ -313,15 +376,15 @@ fn unsure(size: Estimate, smallest: u64) -> String {
 }
 
 /// That even the smallest message takes longer than a time.
-fn too_short(p: &Asked<'_>, smallest: u64, seconds: f64) -> Answered {
+fn too_short(p: &Asked<'_>, (curve, label): (&[CurvePoint], &str), smallest: u64, seconds: f64) -> Answered {
     let why = format!("even {}, the smallest measured, takes longer than {}", Bytes(smallest), Seconds(seconds));
-    match answer::arrival(p.curve(), smallest, None) {
+    match answer::arrival(curve, smallest, None) {
         Err(_) => cannot(p, why, &[]),
         Ok(found) => {
             let time = figure(found.seconds, Kind::Seconds);
-            let seen = RoundRange::times(p.curve(), &[smallest]);
+            let seen = RoundRange::times(curve, &[smallest]);
             let (word, seen) = below::below(found.seconds, seconds, seen, false, Kind::Seconds);
-            yes(p, format!("{word}: {why}, {time} ({}){seen}", p.time), found.seconds, "s", vec![smallest])
+            yes(p, format!("{word}: {why}, {time} ({label}){seen}"), found.seconds, "s", vec![smallest])
         }
     }
 }

@@ -91,6 +91,9 @@ impl Amounts<'_> {
         if let Some(found) = self.part_of_the_most(at) {
             return Ok(Some(found));
         }
+        if let Some(found) = self.part_of_messages(at) {
+            return Ok(Some(found));
+        }
         if let Some(found) = self.some_of_many(at)? {
             return Ok(Some(found));
         }

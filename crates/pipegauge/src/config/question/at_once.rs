@@ -99,6 +99,14 @@ pub fn of(text: &str, sentence: &mut Sentence, measured: &Measured) -> Result<()
         sentence.items.push(Item::Topics(vec![UnderLoad]));
         return Ok(());
     }
+    // "how much does each of four flows get"
+    if text.to_lowercase().contains("each of") && counted(sentence).is_some() {
+        bail!(
+            "'{}': pipegauge show RUN tells what the slowest and the fastest of several flows carry, and their fairness; of all of them together ask \
+             'the most throughput', naming their path",
+            shown(text)
+        );
+    }
     let mut several: Vec<Vec<Named>> = Vec::new();
     let named = sentence.paths();
     while let Some((at, number, what)) = counted(sentence) {
@@ -142,6 +150,11 @@ pub fn of(text: &str, sentence: &mut Sentence, measured: &Measured) -> Result<()
             // "is it worth using 4 connections", "how much more do 4 flows carry": than one does.
             let held = sentence.any(&[Versus, Cost, Quicker, Slower, Beats, Above]) && named.is_empty();
             let beside = if held { single(one, measured) } else { Vec::new() };
+            // "do four flows carry more than one"
+            if held && !beside.is_empty() && !sentence.any(&[Versus, Cost]) {
+                sentence.items.retain(|i| !matches!(i, Item::Topics(t) if t.contains(&Above)));
+                sentence.items.push(Item::Topics(vec![Versus]));
+            }
             only(sentence, one.iter().cloned().chain(beside).collect());
         }
         _ => {}
@@ -423,6 +436,12 @@ mod tests {
         assert_eq!(says("is it worth using 4 connections"), "tcp:flows=4 (a) held against tcp (a)");
         let more = "throughput of tcp:flows=4 (a) held against that of tcp (a)";
         assert_eq!(says("how much more bandwidth do 4 flows have than one"), more);
+        assert_eq!(says("do four flows carry more than one"), more);
+        assert!(says("how much does each of four flows get").contains("the slowest and the fastest of several flows"));
+        let carried = "throughput with messages of 128 KiB, over tcp:flows=4 (a)";
+        assert_eq!(says("how much do 4 connections carry at 128 KiB"), carried);
+        let needed = "whether 20.0 Gbit/s can be carried, with messages of the best size, over all paths";
+        assert_eq!(says("how many flows do I need for 20 Gbit/s"), needed);
         assert_eq!(says("bandwidth of 1 flow"), "the most throughput, over tcp (a)");
     }
 

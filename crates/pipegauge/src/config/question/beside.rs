@@ -1,12 +1,15 @@
 //! Words that mean what stands beside them has them mean: "100 bytes each way", "get 100 bytes back", "fastest after unix", "out of 100".
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use super::amounts::{Amount, Amounts};
+use super::lexer::Lexeme;
 use super::lexicon::Topic;
 use super::names::Measured;
+use super::numbers::Words;
 use super::pieces::names_path;
 use super::sentence::{Item, Sentence};
+use super::{multiples, periods};
 
 impl Sentence {
     /// Takes such words at a place; the place after them, and none where there are none.
@@ -22,6 +25,34 @@ impl Sentence {
         if sized && sizes > 1 && words.any(at, &["back"]) {
             self.items.push(Item::Topics(vec![Topic::RoundTrip]));
             return Ok(Some(at + 1));
+        }
+        if let Some(next) = self.in_all(amounts, at)? {
+            return Ok(Some(next));
+        }
+        // "1 KB x 100"
+        if sized
+            && words.any(at, &["x"])
+            && let Some(Lexeme::Number(digits)) = words.0.get(at + 1)
+            && !amounts.is_unit(at + 2)
+        {
+            self.items.push(Item::Amount(amounts.count(digits)?));
+            return Ok(Some(at + 2));
+        }
+        if let Some((seconds, next)) = periods::frame(words, at) {
+            self.items.push(Item::Topics(vec![Topic::Filler]));
+            self.items.push(Item::Amount(Amount::Time(seconds)));
+            return Ok(Some(next));
+        }
+        // "does tcp have twice the latency of unix": of a path or size that was named.
+        let named = self.items.iter().any(|i| matches!(i, Item::Path(_) | Item::Amount(Amount::Size(_))));
+        if let Some((times, next)) = multiples::at(words, at).filter(|_| named) {
+            self.items.push(Item::Amount(Amount::Times(times)));
+            self.items.push(Item::Topics(vec![Topic::Versus, Topic::Times]));
+            return Ok(Some(next));
+        }
+        if let Some((percent, next)) = ordinal(words, at) {
+            self.items.push(Item::Amount(Amount::Percentile(percent * 1000)));
+            return Ok(Some(next));
         }
         let ranks = ["fastest", "best", "quickest", "slowest"];
         if words.any(at, &["second", "third", "fourth", "next"]) && words.any(at + 1, &ranks) {
@@ -42,15 +73,78 @@ impl Sentence {
             self.items.push(Item::Topics(vec![Topic::Ranked]));
             return Ok(Some(next));
         }
-        // "how many messages out of 100 arrive within 30 us": a share of them.
+        // "how many messages out of 100 arrive within 30 us", "how many of 1000 messages": a share of them.
+        let out = usize::from(words.any(at, &["out"]));
+        let of_many = out == 1 || (at > 0 && words.any(at - 1, &["many"]));
         if self.has(Topic::HowMany)
-            && words.any(at, &["out"])
-            && words.any(at + 1, &["of"])
-            && let Some((_, end)) = amounts.many(at + 2)
+            && of_many
+            && words.any(at + out, &["of"])
+            && let Some((_, end)) = amounts.many(at + out + 1)
         {
             self.items.push(Item::Topics(vec![Topic::PartOf]));
             return Ok(Some(end));
         }
         Ok(None)
     }
+
+    /// What all messages hold together, where that is said of a size: "1000 messages with 1 MB in total". Of "1000 messages of 1 KB in total" it is not
+    /// clear which is meant.
+    fn in_all(&mut self, amounts: &Amounts<'_>, at: usize) -> Result<Option<usize>> {
+        let words = amounts.words;
+        let next = match () {
+            () if words.any(at, &["in"]) && words.any(at + 1, &["total", "all"]) => at + 2,
+            () if words.any(at, &["total", "altogether"]) => at + 1,
+            () => return Ok(None),
+        };
+        let counts = self.items.iter().filter(|i| matches!(i, Item::Amount(Amount::Count(n)) if *n > 1)).count();
+        let Some(Item::Amount(Amount::Size(_))) = self.items.last() else { return Ok(None) };
+        if counts != 1 || words.any(next, &["case", "cases", "time"]) {
+            return Ok(None);
+        }
+        let number = (0..at).rev().find(|i| matches!(words.0.get(*i), Some(Lexeme::Number(_))));
+        if number.is_some_and(|number| number > 0 && words.any(number - 1, &["of"])) {
+            bail!(
+                "'{}': can be read in two ways, as so much of each message or of all of them: write 'how long for 10 messages of 1 MB', or 'how \
+                 long for 10 MB in 10 messages'",
+                amounts.shown()
+            );
+        }
+        self.items.push(Item::Topics(vec![Topic::Total, Topic::Filler]));
+        Ok(Some(next))
+    }
+}
+
+/// A percentile in words: "ninety-ninth percentile", "ninetieth percentile".
+fn ordinal(words: Words<'_>, at: usize) -> Option<(u32, usize)> {
+    const TENS: [(&str, &str, u32); 9] = [
+        ("ten", "tenth", 10),
+        ("twenty", "twentieth", 20),
+        ("thirty", "thirtieth", 30),
+        ("forty", "fortieth", 40),
+        ("fifty", "fiftieth", 50),
+        ("sixty", "sixtieth", 60),
+        ("seventy", "seventieth", 70),
+        ("eighty", "eightieth", 80),
+        ("ninety", "ninetieth", 90),
+    ];
+    const ONES: [(&str, u32); 9] = [
+        ("first", 1),
+        ("second", 2),
+        ("third", 3),
+        ("fourth", 4),
+        ("fifth", 5),
+        ("sixth", 6),
+        ("seventh", 7),
+        ("eighth", 8),
+        ("ninth", 9),
+    ];
+    let (value, next) = TENS.iter().find_map(|(tens, tenth, value)| match () {
+        () if words.any(at, &[tenth]) => Some((*value, at + 1)),
+        () if words.any(at, &[tens]) => {
+            let ones = ONES.iter().find(|(name, _)| words.any(at + 1, &[name]))?;
+            Some((value + ones.1, at + 2))
+        }
+        () => None,
+    })?;
+    words.any(next, &["percentile", "percentiles"]).then_some((value, next + 1))
 }

@@ -90,6 +90,7 @@ impl Asked<'_> {
                 | Question::Frames { .. }
                 | Question::Percentile { .. }
                 | Question::PercentileWithin { .. }
+                | Question::MeanWithin { .. }
                 | Question::StrongestAt(_)
                 | Question::StartPart(_)
                 | Question::Deadline { .. }
@@ -116,8 +117,9 @@ impl Asked<'_> {
             Question::Deadline { .. }
                 | Question::PartWithin { .. }
                 | Question::PercentileWithin { .. }
-                | Question::Largest(_)
-                | Question::Longer(_)
+                | Question::MeanWithin { .. }
+                | Question::Largest { .. }
+                | Question::Longer { .. }
                 | Question::PerSecond { .. }
         );
         // A period that stands with its number is that number's: "60 frames per minute".
@@ -126,7 +128,7 @@ impl Asked<'_> {
         // Frames come so many a second, or so many in a time, or one each time: what else is named would be lost.
         let sources = self.sentence.has(Sources);
         let frames = match first {
-            Question::Frames { .. } => self.per_second.is_empty() || sources,
+            Question::Frames { .. } => self.per_second.is_empty() || sources || self.at_a_time(),
             Question::Streams { .. } => sources,
             _ => false,
         };
@@ -163,7 +165,8 @@ impl Asked<'_> {
                 matches!(
                     first,
                     Question::Frames { .. }
-                        | Question::Largest(_)
+                        | Question::Largest { .. }
+                        | Question::LargestAt { .. }
                         | Question::Streams { .. }
                         | Question::Lost { .. }
                         | Question::CpuASecond { .. }
@@ -201,6 +204,9 @@ impl Asked<'_> {
             );
         }
         let instead = match left {
+            "a number" if !self.multiples.is_empty() && self.sentence.has(Below) => {
+                "; so many times are asked for as such: 'is tcp twice as slow as unix?'"
+            }
             "a percentile" if self.percentiles.len() > 1 && self.sentence.has(Versus) => {
                 "; how far two lie apart both of them tell: 'p50 and p99 of 64 bytes'"
             }

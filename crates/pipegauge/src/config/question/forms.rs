@@ -5,11 +5,12 @@ use measure::Pattern;
 
 use super::amounts::Amount;
 use super::asked::Asked;
+use super::every::Each;
 use super::lexicon::Topic::{self, *};
-use super::lexicon::{JITTER, MATTER, OPTIONS, TRUST};
+use super::lexicon::{FLOWS, JITTER, MATTER, OPTIONS, TRUST};
 use super::sentence::{Item, Sentence};
 use super::suggest::shown;
-use super::{KNOWN, Measured, Question, Reading, at_once, every, offered, several, versus};
+use super::{KNOWN, Measured, Question, Reading, at_once, every, offered, several, shares, versus};
 
 /// Reads a question in words about these paths.
 pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
@@ -18,6 +19,13 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
             "'{}': two questions in one; ask one at a time, each in quotes of its own: pipegauge ask RUN 'when does 64KiB arrive?' \
              'what is the most?'",
             shown(text)
+        );
+    }
+    if what_was_measured(text) {
+        bail!(
+            "'{}': the runs have: {}; pipegauge show RUN tells their sizes and rounds. Ask how fast these are: 'latency and bandwidth'",
+            shown(text),
+            measured.words()
         );
     }
     let sentence = Sentence::of(text, measured)?;
@@ -33,6 +41,7 @@ fn operations(text: &str, sentence: &mut Sentence, measured: &Measured) -> Resul
     let had = |name: &str| {
         measured.patterns.iter().any(|p| *p == name || (name.is_empty() && operations.iter().any(|o| o.name() == *p)))
     };
+    let longest = sentence.has(Slowest) && !sentence.has(Which);
     for item in &mut sentence.items {
         let Item::Topics(topics) = item else { continue };
         for topic in topics {
@@ -46,7 +55,8 @@ fn operations(text: &str, sentence: &mut Sentence, measured: &Measured) -> Resul
                     measured.patterns.join(", ")
                 );
             }
-            *topic = Filler;
+            // "slowest allreduce" is of its times, and of no path.
+            *topic = if longest { HowLong } else { Filler };
         }
     }
     Ok(())
@@ -62,6 +72,7 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
             }
         }
     }
+    flows_needed(&mut sentence, measured);
     // How much runs vary from one to the next is known of earlier runs.
     let within_a_run = |how: &str| !(sentence.has(RunToRun) && [JITTER, TRUST].contains(&how));
     if let Some(elsewhere) = sentence.items.iter().find_map(|i| match i {
@@ -125,14 +136,31 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
     }
     // "do I lose anything with tcp instead of unix" is of what it costs.
     let lost = sentence.any(&[Loss, Lossless]) && !(sentence.any(&[Cost, Instead]) && sentence.paths().len() == 2);
-    let compared = match lost || sentence.any(&[Cpu, UnderLoad, RunToRun]) {
+    let apart = asked.told_apart();
+    let compared = match lost || apart.is_some() || sentence.any(&[Cpu, UnderLoad, RunToRun]) {
         true => Vec::new(),
         false => versus::of(&asked, measured)?,
     };
     let questions = if compared.is_empty() { asked.questions()? } else { compared };
+    let ranked = |q: &Question| {
+        use Question::*;
+        matches!(q, Fastest(_) | Strongest | StrongestAt(_) | Control | Cheapest(_) | Safest(_))
+    };
+    if questions.iter().any(ranked) && between_processes(text) {
+        but.extend(measured.within_one_process().into_iter().filter(|n| !sentence.paths().contains(n)));
+    }
     let over = if questions.iter().any(Question::of_two_paths) { Vec::new() } else { sentence.paths() };
     if !but.is_empty() && !measured.leaves(&over, &but) {
         bail!("'{}': no path is left to ask about; the runs have: {}", shown(text), measured.words());
+    }
+    if sentence.has(Times)
+        && !at_once::supposed(&sentence)
+        && questions.iter().all(|q| !matches!(q, Question::Sizes { .. }) && !q.of_two_paths())
+    {
+        bail!(
+            "'{}': so many times of what? Name two paths, or two sizes: 'is tcp twice as slow as unix?'",
+            shown(text)
+        );
     }
     asked.all_used(&questions)?;
     if sentence.has(Percent)
@@ -163,16 +191,6 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
             shown(text)
         );
     }
-    if sentence.has(Times) && questions.iter().all(|q| !matches!(q, Question::Sizes { .. }) && !q.of_two_paths()) {
-        bail!(
-            "'{}': so many times of what? Name two paths, or two sizes: 'is tcp twice as slow as unix?'",
-            shown(text)
-        );
-    }
-    let ranked = |q: &Question| {
-        use Question::*;
-        matches!(q, Fastest(_) | Strongest | StrongestAt(_) | Control | Cheapest(_) | Safest(_))
-    };
     if sentence.has(Ranked) && !questions.iter().any(ranked) {
         bail!(
             "'{}': of what is ranked ask for the first, and all are told in their order: 'which path is fastest for 64KiB?'",
@@ -197,6 +215,10 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
         );
     }
     let mut notes = sentence.notes.clone();
+    notes.extend(apart.map(str::to_owned));
+    if sentence.has(Spacing) {
+        notes.push("so many a second; from one to the next it is a second over that".to_owned());
+    }
     if let ([Question::Frames { size, .. }], true) = (&questions[..], asked.sizes.is_empty()) {
         notes.push(format!("no size is named: told of {}, the smallest measured", super::size_words(*size)));
     }
@@ -239,7 +261,9 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
     {
         notes.push("told of the size itself; pipegauge show RUN --points has those beyond".to_owned());
     }
-    if sentence.has(Average) && !questions.iter().any(|q| matches!(q, Question::Mean { .. })) {
+    if sentence.has(Average)
+        && !questions.iter().any(|q| matches!(q, Question::Mean { .. } | Question::MeanWithin { .. }))
+    {
         notes.push("no mean is kept of this: it is told of the median time".to_owned());
     }
     if sentence.alone && questions.iter().any(|q| matches!(q, Question::Most | Question::Throughput(_))) {
@@ -249,7 +273,55 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
     let sustained = sentence.has(Sustained);
     let flows = |q: &Question| matches!(q, Question::Most | Question::Throughput(_) | Question::Strongest);
     let in_unit = sentence.in_unit.filter(|_| questions.iter().any(flows));
-    Ok(Reading { questions, over, but, notes, words: true, sustained, in_unit, in_time: sentence.in_time })
+    let trips = sentence.any(&[RoundTrip, Requests]) && questions.iter().any(without_trips);
+    Ok(Reading { questions, over, but, notes, words: true, sustained, trips, in_unit, in_time: sentence.in_time })
+}
+
+/// Whether a question has no form of its own for round trips.
+fn without_trips(question: &Question) -> bool {
+    use Question::*;
+    matches!(
+        question,
+        Cost { flow: false, .. } | Sizes { flow: false, .. } | StartUp | PerByte(_) | Cpu(_) | Cheapest(_) | Fastest(_)
+    )
+}
+
+/// Whether it is asked what a run holds, and nothing of it.
+fn what_was_measured(text: &str) -> bool {
+    const ASKED: [&str; 4] = ["measured", "tested", "paths", "transports"];
+    #[rustfmt::skip]
+    const BESIDE: [&str; 24] = [
+        "what", "which", "whats", "paths", "path", "transports", "was", "were", "is", "are", "have", "been", "got", "measured", "tested", "here", "in",
+        "this", "the", "run", "runs", "did", "there", "it",
+    ];
+    let lower = text.to_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
+    words.len() > 2
+        && ["what", "which"].contains(&words[0])
+        && words.iter().any(|word| ASKED.contains(word))
+        && words.iter().all(|word| BESIDE.contains(word))
+}
+
+/// Of runs with several flows "how many flows do I need for 20 Gbit/s" asks which of them carry that.
+fn flows_needed(sentence: &mut Sentence, measured: &Measured) {
+    let rated = sentence.items.iter().any(|i| matches!(i, Item::Amount(Amount::Rate(_))));
+    let needed = Item::Topics(vec![Elsewhere(FLOWS)]);
+    if measured.at_once.is_empty() || !rated || !sentence.items.contains(&needed) {
+        return;
+    }
+    sentence.items.retain(|i| !matches!(i, Item::Topics(t) if t.contains(&HowMany)));
+    for item in sentence.items.iter_mut().filter(|i| **i == needed) {
+        *item = Item::Topics(vec![Can]);
+    }
+    sentence.notes.push("told path by path, from which the fewest that carry it are read off".to_owned());
+}
+
+/// Whether what is asked about lies between two processes, as a copy within one does not.
+fn between_processes(text: &str) -> bool {
+    let text = text.to_lowercase();
+    ["between processes", "between two processes", "between programs", "to another process", "to another program"]
+        .iter()
+        .any(|words| text.contains(words))
 }
 
 /// "how often does 64 B arrive within 20 us", "how many messages take less than 50 us": a share, and not how many go in that time.
@@ -317,7 +389,7 @@ impl Asked<'_> {
         if h.has(RunToRun) {
             return Ok(vec![Question::RunToRun(size)]);
         }
-        if h.any(&[Loss, Lossless]) {
+        if h.any(&[Loss, Lossless]) || self.gets_through() {
             return self.losses(size, rate);
         }
         if let Some(found) = self.cpu_a_second(size, rate) {
@@ -358,15 +430,26 @@ impl Asked<'_> {
             return Ok(vec![if chosen { Question::Cheapest(size) } else { Question::Cpu(size) }]);
         }
         if let Some(share) = self.shares.first().copied() {
+            if self.of_the_most_itself() {
+                bail!(
+                    "'{}': {share}% of the most follows from the most: ask 'what is the bandwidth?', or for the size that reaches so much: 'which \
+                     size reaches {share}% of the bandwidth?'",
+                    shown(self.text)
+                );
+            }
             return Ok(vec![if share == 50.0 { Question::HalfPower } else { Question::Share(share / 100.0) }]);
         }
         if h.has(HalfPower) {
             return Ok(vec![Question::HalfPower]);
         }
+        self.answerable()?;
         // "what share of the time of 4 KiB is start-up"
         if h.has(PartOf) && h.any(&[StartUp, Cost]) && time.is_none() && rate.is_none() && h.paths().len() < 2 {
             let size = size.ok_or_else(|| self.needs("the share of the time before a message's first byte"))?;
             return Ok(vec![Question::StartPart(size)]);
+        }
+        if let Some(question) = self.part_of_a_time(size, time, round_trip)? {
+            return Ok(vec![question]);
         }
         // "how many messages take longer than 50 us", "what percentage takes more than 1 ms"
         if let Some(seconds) = time.filter(|_| h.any(&[HowMany, PartOf, Percent]) && self.per_second.is_empty())
@@ -414,20 +497,30 @@ impl Asked<'_> {
                 shown(self.text)
             );
         }
-        if h.has(Minimum) || (h.has(Seen) && h.has(Fastest) && !h.any(&[Which, Throughput, WhichSize])) {
+        if let Some(question) = self.limited(size, time, round_trip)? {
+            return Ok(vec![question]);
+        }
+        if h.has(Minimum)
+            || self.shortest(size)
+            || (h.has(Seen) && h.has(Fastest) && !h.any(&[Which, Throughput, WhichSize]))
+        {
             return Ok(vec![Question::Minimum { size, round_trip }]);
+        }
+        if let Some(word) = time.and_then(|_| every::vague(self.text)) {
+            bail!(
+                "'{}': '{word}' is no number; ask which share it is: 'how many messages of 64 B take longer than 1 ms?'",
+                shown(self.text)
+            );
         }
         if let ([thousandths], Some(seconds), true) = (&self.percentiles[..], time, self.counts.is_empty())
             && rate.is_none()
             && !h.has(Throughput)
         {
-            return Ok(vec![Question::PercentileWithin {
-                thousandths: *thousandths,
-                size,
-                seconds,
-                round_trip,
-                longer: self.turned(true)?,
-            }]);
+            let longer = self.turned(true)?;
+            // So many that take longer are the slowest of them.
+            let slow = longer && every::of_messages(self.text) && !h.notes.iter().any(|note| note == shares::SLOWEST);
+            let thousandths = if slow { 100_000 - *thousandths } else { *thousandths };
+            return Ok(vec![Question::PercentileWithin { thousandths, size, seconds, round_trip, longer }]);
         }
         if let Some(question) = self.longest_or_mean(size, time, round_trip) {
             return Ok(vec![question]);
@@ -462,7 +555,8 @@ impl Asked<'_> {
         if h.has(Requests) && h.has(HowLong) && !h.any(&[HowMany, PerSecond]) && size.is_none() && time.is_none() {
             return Ok(vec![Question::Latency { round_trip: true }]);
         }
-        if let Some(thousandths) = self.percentiles.first().copied().filter(|_| !h.has(Fastest)) {
+        let apart = self.told_apart().is_some();
+        if let Some(thousandths) = self.percentiles.first().copied().filter(|_| apart || !h.has(Fastest)) {
             return Ok(vec![Question::Percentile { thousandths, size, round_trip }]);
         }
         let many = h.any(&[PerSecond, HowMany]) && h.has(Messages) && !h.has(Throughput);
@@ -524,7 +618,7 @@ impl Asked<'_> {
             // "the smallest message that takes longer than 50 us"
             let sized = size.is_none() && h.any(&[SmallestSize, WhichSize]) && !yes_or_no(self.text);
             if sized && self.turned(true)? {
-                return Ok(vec![Question::Longer(time)]);
+                return Ok(vec![Question::Longer { seconds: time, round_trip }]);
             }
             return match size {
                 Some(size) if h.any(&[Can, Within, HowLong, Latency]) || h.items.len() > 2 => {
@@ -534,10 +628,10 @@ impl Asked<'_> {
                     && (!h.has(Latency) || h.asks_for_the_largest()) =>
                 {
                     self.straight(true)?;
-                    Ok(vec![Question::Largest(time)])
+                    Ok(vec![Question::Largest { seconds: time, round_trip }])
                 }
                 None if h.has(Can) && !h.any(&[Latency, RoundTrip, HowLong, Above, Quicker, Slower, Fails]) => {
-                    Ok(vec![Question::Largest(time)])
+                    Ok(vec![Question::Largest { seconds: time, round_trip }])
                 }
                 None if h.any(&[Latency, RoundTrip, HowLong, Quicker, Slower])
                     || (h.has(Which) && h.any(&[Within, Below])) =>
@@ -556,9 +650,16 @@ impl Asked<'_> {
     /// Whether a message is there in time, or each single one of them where the words speak of that.
     fn deadline(&self, size: Option<u64>, seconds: f64, round_trip: bool) -> Result<Vec<Question>> {
         let longer = self.turned(true)?;
-        Ok(vec![match every::of_each(self.text) {
-            true => Question::PercentileWithin { thousandths: 100_000, size, seconds, round_trip, longer },
-            false => Question::Deadline { size, seconds, round_trip, longer },
+        // Every one is in time if the longest is, and one of them takes longer if it does; the shortest tells the other two.
+        let thousandths = match (every::of_each(self.text), self.ends()) {
+            (_, Some(end)) => Some(end),
+            (Some(Each::All), None) => Some(if longer { 0 } else { 100_000 }),
+            (Some(Each::Any), None) => Some(if longer { 100_000 } else { 0 }),
+            (None, None) => None,
+        };
+        Ok(vec![match thousandths {
+            Some(thousandths) => Question::PercentileWithin { thousandths, size, seconds, round_trip, longer },
+            None => Question::Deadline { size, seconds, round_trip, longer },
         }])
     }
 }

@@ -1,6 +1,7 @@
 //! A question's characters as numbers and words.
 
 use anyhow::{Error, Result, anyhow, bail};
+use units::words::{Read, Unit};
 
 use super::names::Measured;
 use super::nouns::NOUNS;
@@ -248,7 +249,11 @@ fn fraction(text: &str, chars: &[char], at: usize, above: &str, found: &mut Vec<
     let below: String = chars[at + 1..].iter().take_while(|c| c.is_ascii_digit()).collect();
     let end = at + 1 + below.len();
     let more = matches!(chars.get(end), Some('/' | '.' | ',')) && digit(chars, end + 1);
-    let value = if more { None } else { decimal(above, &below) };
+    let rest: String = chars[end..].iter().collect::<String>().to_lowercase();
+    let unit = rest.split(|c: char| !c.is_alphanumeric()).find(|word| !["", "of", "a", "an"].contains(word));
+    let timed = matches!(unit.and_then(units::words::unit), Some(Read::Plainly(Unit::Time(_))));
+    let value =
+        if more { None } else { decimal(above, &below).or_else(|| timed.then(|| of_a_time(above, &below)).flatten()) };
     let Some(value) = value else {
         bail!(
             "'{}': `{above}/{below}` is no fraction that this reads (1/2, 3/4, 1/8, 1/10); write a decimal number: 0.75 MB",
@@ -259,7 +264,6 @@ fn fraction(text: &str, chars: &[char], at: usize, above: &str, found: &mut Vec<
         Some(Lexeme::Number(whole)) if whole.bytes().all(|b| b.is_ascii_digit()) => whole.clone(),
         _ => return Ok((value, end)),
     };
-    let rest: String = chars[end..].iter().collect::<String>().to_lowercase();
     let second = rest.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).nth(1);
     if second.is_some_and(|w| w.ends_with('s') && NOUNS.contains(&w)) {
         bail!(
@@ -281,6 +285,12 @@ fn decimal(above: &str, below: &str) -> Option<String> {
     }
     let places = (1..=DECIMALS).find(|n| 10u64.pow(*n) % below == 0)?;
     Some(format!("0.{:0>1$}", above * (10u64.pow(places) / below), places as usize))
+}
+
+/// A proper fraction of a time, which needs no more digits than a clock has: "1/60 s".
+fn of_a_time(above: &str, below: &str) -> Option<String> {
+    let (above, below) = (above.parse::<u64>().ok()?, below.parse::<u64>().ok()?);
+    (above > 0 && above < below && below <= LARGEST_BELOW).then(|| format!("{:.12}", above as f64 / below as f64))
 }
 
 /// A number with its separators, and the word that is glued to it.

@@ -160,6 +160,8 @@ pub enum Topic {
     Large,
     /// What holds the parts of a whole comes next: "100 MB in chunks of 64 KiB".
     In,
+    /// What all messages hold together: "1000 messages totalling 1 MB".
+    Total,
     /// Many messages as one.
     Batch,
     /// A difference is asked for as a share.
@@ -184,6 +186,8 @@ pub enum Topic {
     Operation(&'static str),
     /// Another than the first of what is ranked: "second fastest", "fastest after unix".
     Ranked,
+    /// From one message to the next.
+    Spacing,
     /// Nothing that decides.
     Filler,
 }
@@ -198,6 +202,10 @@ pub const JITTER: &str = "pipegauge jitter RUN tells how unsteady a path is";
 pub const OPTIONS: &str = "options are set when a path is measured: pipegauge list tcp tells them, and pipegauge run tcp 'tcp:OPTION=VALUE' measures both";
 pub const TRUST: &str = "each answer has its 95% interval in brackets, and pipegauge show RUN closes with Trust: how well its points are known, \
                          and how far a repeat may lie";
+
+/// What several numbers of flows carry.
+pub const FLOWS: &str =
+    "what several numbers of flows carry tells a run with them (pipegauge run tcp --pattern stream --flows 1,2,4)";
 
 /// What tells how times and throughput change over the sizes.
 pub const MATTER: &str = "the time and throughput of each size tells pipegauge show RUN --points, and the cost of a further byte 'what does one more \
@@ -282,7 +290,12 @@ const TOPICS: &[(Topic, &[&str])] = &[
     ]),
     (OneWay, &["one way", "one direction", "in one direction", "single direction", "half duplex", "simplex", "unidirectional"]),
     (Large, &["large", "big", "huge", "bulk", "larger", "bigger"]),
-    (In, &["in", "into", "as", "cut into", "split into", "divided into"]),
+    (In, &[
+        "in", "into", "as", "cut into", "split into", "divided into", "split over", "split across", "split among", "divided over", "divided among",
+        "spread over", "spread across", "distributed over", "made of", "made up of", "consisting of"
+    ]),
+    (Total, &["totalling", "totaling", "totals", "add up to", "adds up to", "adding up to", "sum up to", "sums up to", "a total of", "total size of", "total of"]),
+    (Filler, &["totalling", "totaling", "totals", "add up to", "adds up to", "adding up to", "sum up to", "sums up to", "a total of", "total size of", "total of"]),
     (Percent, &["in percent", "in per cent", "as a percentage", "as percentage", "how many percent"]),
     (Direction, &["which direction", "what direction", "which of the directions"]),
     (Supposed, &["if", "what if", "suppose", "supposing", "imagine", "assuming", "assume"]),
@@ -291,7 +304,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "web page", "webpage", "web pages", "webpages", "website", "web site", "web", "page load"
     ]),
     (HowLong, &[
-        "how long", "how soon", "when", "arrive", "arrives", "arrived", "arrival", "duration", "time", "times", "takes",
+        "how long", "how soon", "when", "arrive", "arrives", "arrived", "arrival", "delivered", "duration", "time", "times", "takes",
         "take", "taken", "how quickly", "how quick", "long", "need", "needs", "last", "lasts", "wait", "waiting",
         "eta", "how many seconds", "how many milliseconds", "how many ms", "how many microseconds", "how many us",
         "how many nanoseconds", "how many ns", "how many minutes", "how many hours", "seconds", "minutes", "hours",
@@ -334,6 +347,8 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "should i use", "what is the way", "way to send", "path", "transport", "way", "should i pick",
         "should i choose", "anything", "any path", "worst path", "worst transport", "worst way", "ranking", "rank", "recommend", "recommended", "choose", "pick"
     ]),
+    (HowLong, &["longest round", "slowest round", "shortest round", "fastest round", "quickest round", "longest wait", "slowest cast", "longest cast"]),
+    (Slowest, &["longest round", "slowest round", "longest wait", "slowest cast", "longest cast"]),
     (Slowest, &["slowest", "longest", "worst path", "worst transport", "worst way", "has the highest latency", "with the highest latency", "has highest latency"]),
     (Latency, &["has the highest latency", "with the highest latency", "has highest latency"]),
     (Overtake, &["stop being faster", "stops being faster", "lose its lead", "loses its lead"]),
@@ -346,7 +361,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "best block size", "optimal message size", "optimal block size", "sweet spot", "what buffer size",
         "which buffer size", "buffer size", "which packet size", "what packet size", "what chunk size",
         "which chunk size", "chunk size", "size to use", "block size", "message size", "packet size",
-        "how big should", "how large should", "recommended size", "size is best", "size gives", "which sizes",
+        "how big should", "how large should", "recommended size", "size is best", "size gives", "which sizes", "message length", "what message length", "which message length", "what length", "which length", "block length",
         "what sizes", "right size", "should i use larger", "should i use bigger", "should i use smaller", "should i send larger", "should i send bigger", "use larger messages", "use bigger messages", "use smaller messages", "size"
     ]),
     (Filler, &["the others", "others", "all others", "all the others", "other paths", "all other paths", "the rest"]),
@@ -356,6 +371,10 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "least size", "smallest size", "the smallest size"
     ]),
     (Between, &["between"]),
+    (Spacing, &[
+        "time between messages", "gap between messages", "interval between messages", "spacing of messages", "time between two messages",
+        "gap between two", "between one message and", "one message to the", "time between sends", "interval of messages"
+    ]),
     (Offered, &["offered", "rate was offered", "was offered", "offered rate", "offered rates"]),
     (Saturation, &[
         "saturate", "saturates", "saturated", "saturation", "saturation point", "saturating", "knee", "plateau",
@@ -437,7 +456,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
     ]),
     (Within, &[
         "or more", "and more", "or longer", "or above", "or higher", "or greater", "or less", "or below", "or under",
-        "or fewer", "or lower", "or shorter", "or faster", "or quicker", "or better", "or slower", "or worse",
+        "or fewer", "or lower", "or shorter", "or faster", "or quicker", "or better", "or slower", "or worse", "fewer than", "in fewer than",
         "too short", "too little", "too tight"
     ]),
     (Above, &[
@@ -449,7 +468,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
     (Below, &[
         "within", "in under", "under", "below", "less than", "no more than", "in less than", "at most", "in at most",
         "lower than", "shorter than", "smaller than", "no longer than", "not more than", "in time", "no higher than",
-        "or less", "or below", "or under", "or fewer", "or lower", "or shorter"
+        "or less", "or below", "or under", "or fewer", "or lower", "or shorter", "fewer than", "in fewer than"
     ]),
     (Quicker, &["faster than", "quicker than", "better than", "no slower than", "or faster", "or quicker", "or better"]),
     (Slower, &["slower than", "worse than", "no faster than", "too slow", "or slower", "or worse"]),
@@ -483,7 +502,8 @@ const TOPICS: &[(Topic, &[&str])] = &[
     (Minimum, &[
         "minimum time", "min time", "shortest time", "shortest transfer", "least time", "fastest time", "quickest time", "best time", "minimum transfer time",
         "minimum of the times", "minimum of", "min of", "best case", "best case latency", "minimum latency", "min latency", "minimum delay",
-        "latency minimum", "minimum of the latency", "latency min",
+        "latency minimum", "minimum of the latency", "latency min", "shortest one way time", "fastest one way time", "quickest one way time",
+        "best one way time", "minimum one way time", "shortest way", "shortest round", "fastest round", "quickest round",
         "minimum rtt", "min rtt", "minimum round trip", "minimum round trip time"
     ]),
     (Every, &["every", "each"]),
@@ -500,7 +520,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "by what factor", "what factor", "factor", "slow as", "slow", "overtaken", "crossing", "cross over", "crosses over", "crossing point", "crossover point",
         "break even point", "catch up", "catches up", "catch up with", "catches up with", "intersect", "wins against", "crosses",
         "overtake", "overtakes", "cross", "crossover", "break even", "lead", "win against", "quicker than",
-        "cheaper than", "as good as", "cheaper", "longer than", "as long as", "as slow as", "shorter than", "twice as", "twice that of", "half that of",
+        "cheaper than", "as good as", "cheaper", "longer than", "as long as", "as slow as", "shorter than", "twice as", "twice that of", "half that of", "equally", "equally fast", "equally slow",
         "half as", "half the time", "half the time of", "half the latency of", "twice the time of", "twice the latency of"
     ]),
     (Instead, &[
@@ -673,6 +693,13 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "lowest throughput", "lowest bandwidth", "minimum throughput", "minimum bandwidth", "min throughput", "min bandwidth", "least throughput", "least bandwidth",
         "smallest throughput", "smallest bandwidth", "worst throughput", "worst bandwidth", "minimal throughput", "minimal bandwidth", "poorest throughput"
     ]),
+    (Elsewhere("what a path takes while something else keeps the CPUs busy tells a run that was made meanwhile, and pipegauge compare holds it against this one"), &[
+        "cpu is busy", "cpus are busy", "busy cpu", "busy cpus", "busy machine", "busy processor", "processor is busy", "loaded cpu", "loaded machine",
+        "cpu is loaded", "machine is loaded", "cpu is idle", "idle cpu"
+    ]),
+    (Elsewhere("times are told in seconds: the frequency of a clock changes, and so no run tells cycles"), &[
+        "in cycles", "in clock cycles", "in cpu cycles", "in instructions", "in clock ticks", "in ticks"
+    ]),
     (Elsewhere("pipegauge scale RUN tells what another wire, CPU or memory would make of it"), &[
         "faster cpu", "faster cpus", "better cpu", "quicker cpu", "new cpu", "second cpu", "faster processor", "better processor", "new processor", "faster clock",
         "faster memory", "faster ram", "faster nic", "better nic", "faster network card", "faster switch", "better hardware", "faster hardware", "newer hardware"
@@ -686,7 +713,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "fair", "fairness", "fairly", "unfair", "slowest flow", "fastest flow", "slowest connection", "fastest connection", "slowest pair", "each flow", "each connection",
         "per flow", "per connection"
     ]),
-    (Elsewhere("what several numbers of flows carry tells a run with them (pipegauge run tcp --pattern stream --flows 1,2,4)"), &[
+    (Elsewhere(FLOWS), &[
         "scale with flows", "scale with connections", "scale with threads", "scale with pairs", "scale with clients", "scales with flows",
         "scales with connections", "scale over flows", "connections to saturate", "connections to fill", "flows to saturate", "flows to fill", "streams to saturate", "streams to fill",
         "connections do i need", "connections do we need", "connections are needed", "connections should i use", "flows do i need", "flows do we need",
@@ -714,7 +741,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "how much memory does", "memory usage", "memory use", "memory footprint", "energy", "watts", "dollars", "dollar", "euro", "euros", "money", "temperature", "weather",
         "gpu", "disk", "disks", "ssd", "encryption", "security", "secure", "tomorrow"
     ]),
-    (Elsewhere("the size of packets is set where a path is measured (ip link set dev NAME mtu 9000): pipegauge compare RUN RUN holds a run before against one after"), &[
+    (Elsewhere("the size of packets is set where a path is measured (ip link set dev NAME mtu 9000): pipegauge compare RUN RUN holds a run before against one after; of a message of that size ask 'how long for 9000 bytes?'"), &[
         "jumbo", "jumbo frame", "jumbo frames", "jumboframes", "mtu"
     ]),
     (Filler, &[

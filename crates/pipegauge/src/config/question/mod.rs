@@ -1,8 +1,8 @@
 //! Questions: from flags, or from words.
 //!
 //! A text goes through `lexer` (numbers and words), `pieces` (what each means: `amounts`, `measures`, `numbers`, `parts`, `shares`, `more`,
-//! `longer` and `video` for figures, `beside` for words that what stands beside them decides, `names` and `spoken` for paths, `nouns` for what is counted, `lexicon` for the rest), which makes a `sentence`,
-//! and `forms` (which question that makes of the sentence's pieces as `asked` sorts them, with `rates`, `offered`, `plain`, `several` and
+//! `multiples`, `periods`, `longer` and `video` for figures, `beside` for words that what stands beside them decides, `names` and `spoken` for paths, `nouns` for what is counted, `lexicon` for the rest), which makes a `sentence`,
+//! and `forms` (which question that makes of the sentence's pieces as `asked` sorts them, with `rates`, `offered`, `plain`, `limits`, `several` and
 //! `versus`; `at_once` and `checks` refuse what no run tells and what is left open). Words are never dropped
 //! silently: what was not read is said, what could be meant in two ways is said or asked about, and a number without a place
 //! in the question is an error, for which `suggest` has the nearest known word. [`Reading`] says how a question was read, in the words
@@ -17,14 +17,17 @@ mod every;
 mod forms;
 mod lexer;
 mod lexicon;
+mod limits;
 mod longer;
 mod measures;
 mod more;
+mod multiples;
 mod names;
 mod nouns;
 mod numbers;
 mod offered;
 mod parts;
+mod periods;
 #[cfg(test)]
 mod phrasings;
 mod pieces;
@@ -108,8 +111,19 @@ pub enum Question {
     },
     /// Whether so many of single messages stay within a time.
     PercentileWithin {
-        /// Thousandths of a percent.
+        /// Thousandths of a percent: none of it for the shortest time, all for the longest.
         thousandths: u32,
+        /// Bytes; none for the smallest message.
+        size: Option<u64>,
+        /// Seconds.
+        seconds: f64,
+        /// There and back.
+        round_trip: bool,
+        /// Asked is whether it takes longer.
+        longer: bool,
+    },
+    /// Whether the mean time of single messages stays within a time.
+    MeanWithin {
         /// Bytes; none for the smallest message.
         size: Option<u64>,
         /// Seconds.
@@ -130,10 +144,27 @@ pub enum Question {
         /// Asked is which share takes longer.
         longer: bool,
     },
-    /// The largest message that arrives within a time, seconds.
-    Largest(f64),
-    /// The smallest message that takes longer than a time, seconds.
-    Longer(f64),
+    /// The largest message that arrives within a time.
+    Largest {
+        /// Seconds.
+        seconds: f64,
+        /// There and back.
+        round_trip: bool,
+    },
+    /// The largest of which so many a second can be sustained.
+    LargestAt {
+        /// So many a second.
+        rate: f64,
+        /// What they are.
+        what: Unit,
+    },
+    /// The smallest message that takes longer than a time.
+    Longer {
+        /// Seconds.
+        seconds: f64,
+        /// There and back.
+        round_trip: bool,
+    },
     /// The size from which on so many bits a second are moved.
     Reaches(f64),
     /// Which path moves a message of this size fastest?
@@ -290,8 +321,9 @@ impl Question {
         use Question::*;
         matches!(
             self,
-            Largest(_)
-                | Longer(_)
+            Largest { .. }
+                | LargestAt { .. }
+                | Longer { .. }
                 | Reaches(_)
                 | Strongest
                 | StrongestAt(_)
@@ -384,6 +416,8 @@ pub struct Reading {
     pub words: bool,
     /// Asked is what the path keeps up, and not what single transfers take.
     pub sustained: bool,
+    /// Asked are round trips, of a question that has no form of its own for them.
+    pub trips: bool,
     /// The unit that a throughput is asked for in.
     pub in_unit: Option<InUnit>,
     /// The unit that a time is asked for in: "us".
@@ -443,6 +477,7 @@ pub fn of_flags(flags: &AskFlags, measured: &Measured) -> Result<Vec<Reading>> {
             notes: Vec::new(),
             words: false,
             sustained: false,
+            trips: false,
             in_unit: None,
             in_time: None,
         })

@@ -2,7 +2,7 @@
 
 use anyhow::{Error, anyhow};
 use measure::Topology;
-use transport::registry;
+use transport::{Ends, registry};
 
 use super::spoken::spoken;
 use super::suggest::{nearest, shown};
@@ -148,6 +148,18 @@ impl Measured {
     /// A path without its file, where there is no other.
     pub fn shortly(&self, path: Named) -> Named {
         if self.files.len() > 1 { path } else { Named { file: None, ..path } }
+    }
+
+    /// Paths that join no two processes, as the copy within one.
+    pub fn within_one_process(&self) -> Vec<Named> {
+        let one = |kind: &str| registry::named(kind).is_ok_and(|transport| transport.ends() == Ends::Copied);
+        let paths = self.paths.iter().filter(|(_, transport, _)| one(transport));
+        paths
+            .map(|(label, _, file)| {
+                let file = Some(self.file(*file).to_owned());
+                self.shortly(Named { transport: Some(label.clone()), file })
+            })
+            .collect()
     }
 
     /// Takes a pattern that one of the runs measured.

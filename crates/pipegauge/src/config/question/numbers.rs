@@ -67,6 +67,9 @@ const TENS: [(&str, u64); 8] = [
     ("ninety", 90),
 ];
 
+/// What is sent, where a pair of it is.
+const SENT: [&str; 6] = ["messages", "requests", "packets", "files", "blocks", "frames"];
+
 /// Parts of something by name.
 const PARTS: [(&str, &str); 5] =
     [("half", "0.5"), ("quarter", "0.25"), ("fifth", "0.2"), ("eighth", "0.125"), ("tenth", "0.1")];
@@ -110,8 +113,16 @@ pub fn number(words: Words<'_>, at: usize, counts: impl Fn(usize) -> bool) -> Op
     if words.any(at + article, &["dozen"]) {
         return Some((String::from("12"), at + article + 1));
     }
+    if words.any(at, &["half"]) && words.any(at + 1, &["a"]) && words.any(at + 2, &["dozen"]) {
+        return Some((String::from("6"), at + 3));
+    }
     if article == 1 && words.any(at + 1, &["couple"]) {
         return Some((String::from("2"), at + 2 + usize::from(words.any(at + 2, &["of"]))));
+    }
+    // "a pair of 1 KB messages", but not of processes, which work at once.
+    let sent = |at: usize| matches!(words.0.get(at), Some(Lexeme::Number(_))) || words.any(at, &SENT);
+    if article == 1 && words.any(at + 1, &["pair"]) && words.any(at + 2, &["of"]) && sent(at + 3) {
+        return Some((String::from("2"), at + 3));
     }
     for (name, digits) in PARTS {
         if words.any(at + article, &[name]) {
@@ -125,6 +136,11 @@ pub fn number(words: Words<'_>, at: usize, counts: impl Fn(usize) -> bool) -> Op
                 return Some(multiplied(words, (digits.to_owned(), next)));
             }
         }
+    }
+    if let Some((digits, next)) =
+        with_point(words, at).filter(|(_, next)| power(words.low(*next)).is_some() || counts(*next))
+    {
+        return Some(multiplied(words, (digits, next)));
     }
     let (value, next) = cardinal(words, at)?;
     let (whole, end) = multiplied(words, (value.to_string(), next));
@@ -152,6 +168,17 @@ pub fn number(words: Words<'_>, at: usize, counts: impl Fn(usize) -> bool) -> Op
     Some(multiplied(words, halved(words, value.to_string(), next)))
 }
 
+/// "one point five", "point two five": decimals as they are spoken.
+fn with_point(words: Words<'_>, at: usize) -> Option<(String, usize)> {
+    let (whole, point) = cardinal(words, at).unwrap_or((0, at));
+    if !words.any(point, &["point"]) {
+        return None;
+    }
+    let digit = |at: usize| SMALL[..10].iter().find(|(name, _)| words.any(at, &[name])).map(|(_, digit)| *digit);
+    let decimals: String = (point + 1..).map_while(digit).map(|digit| digit.to_string()).collect();
+    (!decimals.is_empty()).then(|| (format!("{whole}.{decimals}"), point + 1 + decimals.len()))
+}
+
 /// "2^16", "2**16": the power's digits, and the place after it.
 fn raised(words: Words<'_>, at: usize) -> Option<(String, usize)> {
     let Some(Lexeme::Number(base)) = words.0.get(at) else { return None };
@@ -164,6 +191,10 @@ fn raised(words: Words<'_>, at: usize) -> Option<(String, usize)> {
 
 /// A part of a number of something: "half of 8 MB".
 fn part_of(words: Words<'_>, part: &str, at: usize, counts: impl Fn(usize) -> bool) -> Option<(String, usize)> {
+    // "half of 64 byte messages" are so many of them.
+    if words.any(at + 2, &SENT[..3]) {
+        return None;
+    }
     let Some(Lexeme::Number(whole)) = words.0.get(at) else { return None };
     let (whole, next) = multiplied(words, (whole.clone(), at + 1));
     counts(next).then(|| product(part, &whole)).flatten().map(|digits| (digits, next))
@@ -282,6 +313,12 @@ mod tests {
             ("half a million", "500000"),
             ("a dozen", "12"),
             ("one megabyte", "1"),
+            ("one point five megabytes", "1.5"),
+            ("two point seven five megabytes", "2.75"),
+            ("twenty five point five bytes", "25.5"),
+            ("point five megabytes", "0.5"),
+            ("half a dozen", "6"),
+            ("a pair of messages", "2"),
             ("half of 8 megabytes", "4"),
             ("half of 5 megabytes", "2.5"),
             ("a quarter of 1.5 million bytes", "375000"),

@@ -6,6 +6,7 @@ use units::BitRate;
 use super::amounts::Amount;
 use super::lexicon::Topic::*;
 use super::names::{Measured, OfferedTo};
+use super::rates;
 use super::sentence::{Item, Sentence};
 use super::suggest::shown;
 
@@ -19,8 +20,9 @@ pub fn of(text: &str, sentence: &mut Sentence, measured: &Measured) -> Result<()
         || (sentence.has(HowLong) && !measured.offered.is_empty());
     let other = sentence.any(&[Throughput, Loss, Lossless, Can, Link, Would, HowMany, Streams, Frames, Video, Sources]);
     let cpu = sentence.has(Cpu) && !sentence.has(Cores);
-    let sized = sentence.items.iter().any(|i| matches!(i, Item::Amount(Amount::Size(_) | Amount::Count(_))));
-    if !(timed || cpu) || other || (sized && !cpu) {
+    let counted = sentence.items.iter().any(|i| matches!(i, Item::Amount(Amount::Count(_))));
+    let lost = rates::gets_through(text);
+    if !(timed || cpu) || other || lost || (counted && !cpu) {
         return Ok(());
     }
     let rate = |item: &Item| match item {
@@ -73,6 +75,23 @@ pub fn of(text: &str, sentence: &mut Sentence, measured: &Measured) -> Result<()
 mod tests {
     use super::super::of_words;
     use super::*;
+
+    #[test]
+    fn a_size_at_a_rate_is_asked_of_its_path() {
+        let mut measured = Measured::default();
+        measured.add("a.run.jsonl", [("tcp", "tcp")].into_iter());
+        measured.offered("tcp", Some(5000.0), None);
+        let says =
+            |text: &str| of_words(text, &measured).map(|r| r.says(0, &measured)).unwrap_or_else(|e| e.to_string());
+        assert_eq!(says("latency of 1 KiB at 5k messages/s"), "arrival of 1 KiB, over tcp");
+        assert!(
+            says("p99 of 1 KiB at 5000 messages per second")
+                .starts_with("p99 of the times of single messages of 1 KiB")
+        );
+        assert!(says("latency of 1 KiB at 7000 messages per second").contains("these had 5000 messages a second"));
+        let goes = "whether 5,000 messages of 1 KiB a second can be sustained, over tcp";
+        assert_eq!(says("can tcp do 5000 messages of 1 KiB per second"), goes);
+    }
 
     #[test]
     fn what_was_offered_is_asked_of_its_path() {

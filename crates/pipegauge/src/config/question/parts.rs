@@ -21,13 +21,30 @@ impl Sentence {
         if self.any(&[HalfPower, Saturation, WhichSize]) {
             return;
         }
-        self.of_a_whole();
+        if !self.of_a_whole() {
+            self.in_total();
+        }
         if !self.has(Throughput) {
             self.one_or_many();
         }
     }
 
-    fn of_a_whole(&mut self) {
+    /// "1000 messages totalling 1 MB": what each of them has of that.
+    fn in_total(&mut self) {
+        let counts = self.amounts(|a| if let Amount::Count(n) = a { Some(*n) } else { None });
+        let sizes = self.amounts(|a| if let Amount::Size(s) = a { Some(*s) } else { None });
+        let (true, [count], [whole]) = (self.has(Total), &counts[..], &sizes[..]) else { return };
+        let part = whole.div_ceil((*count).max(1));
+        self.notes.push(whole_in(*whole, part, *count));
+        for item in &mut self.items {
+            if *item == Item::Amount(Amount::Size(*whole)) {
+                *item = Item::Amount(Amount::Size(part));
+            }
+        }
+    }
+
+    /// Whether a whole in parts was read.
+    fn of_a_whole(&mut self) -> bool {
         for at in 0..self.items.len() {
             let Item::Amount(Amount::Size(whole)) = self.items[at] else { continue };
             let item = |i: usize| self.items.get(i);
@@ -62,19 +79,14 @@ impl Sentence {
             if part > whole {
                 continue;
             }
-            let shorter = if count.checked_mul(part) == Some(whole) { "" } else { ", the last of them a shorter one" };
-            self.notes.push(format!(
-                "{} in messages of {} are {} of them{shorter}",
-                size_words(whole),
-                size_words(part),
-                thousands(count)
-            ));
+            self.notes.push(whole_in(whole, part, count));
             let flow = self.has(Throughput);
             let [count, size] = [Amount::Count(count), Amount::Size(part)].map(Item::Amount);
             let read = if flow { vec![size] } else { vec![count, Item::Topics(vec![Messages]), size] };
             self.items.splice(at..end, read);
-            return;
+            return true;
         }
+        false
     }
 
     /// "1 message of 1 MB or 1000 of 1 KB": the answer to many tells what one of as many bytes takes.
@@ -95,6 +107,12 @@ impl Sentence {
         self.items.retain(|i| !has(Some(i), Or) && !has(Some(i), Versus) && !has(Some(i), Fastest));
         self.notes.push(format!("for the other: 'how long for {}'", size_words(whole)));
     }
+}
+
+/// Into how many messages a whole is cut.
+fn whole_in(whole: u64, part: u64, count: u64) -> String {
+    let shorter = if count.checked_mul(part) == Some(whole) { "" } else { ", the last of them a shorter one" };
+    format!("{} in messages of {} are {} of them{shorter}", size_words(whole), size_words(part), thousands(count))
 }
 
 fn sized(item: Option<&Item>) -> bool {

@@ -8,6 +8,7 @@ mod people;
 mod readings;
 mod refusals;
 mod review;
+mod sceptics;
 mod strangers;
 mod work;
 
@@ -36,6 +37,7 @@ fn all_read() -> impl Iterator<Item = &'static Pair> {
         newcomer::READ,
         work::READ,
         judged::READ,
+        sceptics::READ,
     ]
     .into_iter()
     .flatten()
@@ -51,6 +53,7 @@ fn all_refused() -> impl Iterator<Item = &'static Pair> {
         again::REFUSED,
         work::REFUSED,
         judged::REFUSED,
+        sceptics::REFUSED,
     ]
     .into_iter()
     .flatten()

@@ -75,6 +75,15 @@ impl Sentence {
                     self.in_unit = in_unit(unit, span);
                     return Ok(self.push(vec![Topic::Throughput], next));
                 }
+                // "how many KB per request at 1000 requests per second"
+                (Unit::Size(_), None)
+                    if many
+                        && words.any(at + 1, &["per", "each", "in"])
+                        && words.any(at + 2, &NOUNS)
+                        && paced(words, at + 3) =>
+                {
+                    return Ok(self.push(vec![Topic::HowBig], at + 3));
+                }
                 (Unit::Size(unit) | Unit::Bits(unit), None) if inside => {
                     (self.in_unit, self.alone) = (in_unit(unit, 1.0), true);
                     return Ok(at + 1);
@@ -238,6 +247,10 @@ impl Sentence {
             }
             return Some(at + n);
         }
+        // "longest round", but "longest round trip"
+        if phrase.ends_with(" round") && words.any(at + n, &["trip", "trips"]) {
+            return None;
+        }
         let found = topics(&phrase);
         (!found.is_empty()).then(|| self.push(found, at + n))
     }
@@ -346,6 +359,11 @@ fn more_of(words: Words<'_>, at: usize) -> Option<usize> {
         () if words.any(at, &MORE[1..]) || words.any(at, &["another"]) => Some(at + 1),
         () => None,
     }
+}
+
+/// Whether so many a second are spoken of behind a place.
+fn paced(words: Words<'_>, from: usize) -> bool {
+    (from..words.0.len()).any(|at| words.any(at, &["second", "sec", "/s", "fps", "hz", "millisecond", "ms"]))
 }
 
 /// Whether a unit is one of size.

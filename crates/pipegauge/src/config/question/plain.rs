@@ -27,6 +27,9 @@ impl Asked<'_> {
             return None;
         }
         match () {
+            () if super::every::guaranteed(self.text) && timed => {
+                Some(Question::Percentile { thousandths: 100_000, size, round_trip })
+            }
             () if h.has(Average) && (timed || size.is_some()) => Some(Question::Mean { size, round_trip }),
             () if (h.has(Slowest) && (timed || (size.is_some() && h.paths().len() < 2)))
                 || (h.has(Most) && timed && !h.has(Sustained)) =>
@@ -153,6 +156,8 @@ impl Asked<'_> {
                 () if time || h.any(&[HowLong, HowFast, Fastest, Slowest]) => {
                     Ok(vec![Question::Arrival { size, round_trip }])
                 }
+                // "how much do 2 connections carry at 128 KiB"
+                () if h.has(HowMuch) && carries(self.text) => Ok(vec![Question::Throughput(size)]),
                 () if h.any(&[Cost, HowMuch]) => Ok(vec![Question::Arrival { size, round_trip }]),
                 // "1 MB over tcp", "send 1 MB": its arrival is what a size is asked about.
                 () if h.unread().is_empty() && h.items.len() > 1 => Ok(vec![Question::Arrival { size, round_trip }]),
@@ -169,6 +174,7 @@ impl Asked<'_> {
                 bail!("'{}': the largest in which time? Write for example: how much data in 1 ms?", shown(self.text))
             }
             () if h.has(HowFast) => Ok(vec![Question::Latency { round_trip }, Question::Most]),
+            () if h.has(HowMuch) && carries(self.text) => Ok(vec![Question::Most]),
             () if h.has(Most) => Ok(vec![Question::Most]),
             () if h.any(&[Cost]) && h.any(&[Messages]) => Ok(vec![Question::StartUp]),
             () if h.any(&[Cost]) => {
@@ -181,6 +187,13 @@ impl Asked<'_> {
             () => Err(self.unknown()),
         }
     }
+}
+
+/// Whether it is asked how much is carried.
+fn carries(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let words = || text.split(|c: char| !c.is_alphanumeric());
+    words().any(|word| ["carry", "carries", "carried"].contains(&word)) && !words().any(|word| word == "cost")
 }
 
 /// Whether it is asked whether something should be done.

@@ -31,6 +31,13 @@ impl Asked<'_> {
         self.sentence.items.windows(2).any(|two| number(&two[0]) && has(&two[1], topic))
     }
 
+    /// Whether so many are sent each time: "100 messages of 1 KB 60 times a second".
+    pub fn at_a_time(&self) -> bool {
+        let text = self.text.to_lowercase();
+        let times = ["times a second", "times per second", "times each second", "times every second", "times/s"];
+        self.counts.len() == 1 && self.per_second.len() == 1 && times.iter().any(|times| text.contains(times))
+    }
+
     /// Questions of so many a second.
     pub fn a_second(&self, size: Option<u64>, rate: Option<f64>, time: Option<f64>) -> Option<Result<Vec<Question>>> {
         let h = &self.sentence;
@@ -45,9 +52,16 @@ impl Asked<'_> {
             if !(rate > 0.0 && rate.is_finite()) {
                 return Some(Err(anyhow!("'{}': none a second; ask about a rate above 0", shown(self.text))));
             }
-            if size.is_none() && h.any(&[HowBig, WhichSize]) && rate > 0.0 {
-                return Some(Ok(vec![Question::Largest(1.0 / rate)]));
+            if size.is_none() && h.any(&[HowBig, WhichSize]) {
+                // Frames go one after another; others are what so many a second are of.
+                let what = self.what();
+                return Some(Ok(vec![match what {
+                    Unit::Frames => Question::Largest { seconds: 1.0 / rate, round_trip: false },
+                    what => Question::LargestAt { rate, what },
+                }]));
             }
+            // "100 messages of 1 KB 60 times a second"
+            let rate = if self.at_a_time() { rate * self.counts[0] as f64 } else { rate };
             if (h.in_unit.is_some() && h.any(&[HowMany, HowMuch]))
                 || (h.has(HowMuch) && h.has(Throughput))
                 || (size.is_some() && asks_how_much_data(self.text))
@@ -93,6 +107,13 @@ impl Asked<'_> {
         if paced && ["messages per second", "messages a second", "messages/s"].iter().any(|w| self.text.contains(w)) {
             return Some(Ok(vec![Question::PerSecond { what: self.what(), size, span: 1.0 }]));
         }
+        // "how many bytes can go there and back in 100 us": as many as fit.
+        if time.is_some() && h.any(&[Data, HowBig]) && h.has(RoundTrip) && !messages {
+            return None;
+        }
+        if h.has(Spacing) {
+            return Some(Ok(vec![Question::PerSecond { what: Unit::Messages, size, span: 1.0 }]));
+        }
         let things = (messages || round_trip || frames) && !h.has(Throughput);
         let many = h.has(HowMany) && things && (h.has(Can) || size.is_some());
         // "1 kB: how many per second?"
@@ -121,7 +142,8 @@ impl Asked<'_> {
         if h.has(PerSecond) && h.any(&[HowMuch, Data, HowBig]) {
             let long = self.periods.first().copied().filter(|p| *p != 1.0 && size.is_none());
             let most = size.map_or(Question::Most, Question::Throughput);
-            return Some(Ok(vec![long.map_or(most, Question::Largest)]));
+            let largest = |seconds| Question::Largest { seconds, round_trip: false };
+            return Some(Ok(vec![long.map_or(most, largest)]));
         }
         None
     }
@@ -154,6 +176,13 @@ impl Asked<'_> {
                 shown(self.text)
             )),
         })
+    }
+
+    /// Whether it is asked how much of what is offered arrives: "how much arrives at 10 Gbit/s", "what percentage of packets gets through at 1 Gbit/s".
+    pub fn gets_through(&self) -> bool {
+        let asked = self.sentence.any(&[HowMuch, HowMany, PartOf]);
+        let offered = !self.rates.is_empty() || (!self.per_second.is_empty() && !self.sizes.is_empty());
+        asked && offered && gets_through(self.text)
     }
 
     /// How many messages are lost, or up to which rate none is.
@@ -219,7 +248,9 @@ impl Asked<'_> {
             let all = rate * *count as f64;
             return Some(self.turned(false).map(|less| vec![Question::Carries { rate: all, size: None, less }]));
         }
-        if !(h.has(Streams) && h.any(&[HowMany, Most])) {
+        // "how many 64 kbit/s calls"
+        let calls = rate.is_some() && size.is_none() && self.text.to_lowercase().contains("calls");
+        if !((h.has(Streams) || calls) && h.any(&[HowMany, Most])) {
             return None;
         }
         let frames = self.per_second.first().copied();
@@ -234,6 +265,14 @@ impl Asked<'_> {
             )),
         })
     }
+}
+
+/// Whether a text speaks of what arrives of something that is sent.
+pub fn gets_through(text: &str) -> bool {
+    const THROUGH: [&str; 7] =
+        ["arrives at", "arrive at", "gets through", "get through", "come through", "comes through", "makes it through"];
+    let text = text.to_lowercase();
+    THROUGH.iter().any(|words| text.contains(words))
 }
 
 /// Whether it is asked how much data something is, in so many words.

@@ -51,13 +51,18 @@ impl fmt::Display for Multiple {
 }
 
 impl Unit {
-    /// So many of them.
-    pub fn counted(self, number: f64) -> String {
-        let number = if number.fract() == 0.0 && number < 1e15 {
+    /// So many, without what they are.
+    fn number(self, number: f64) -> String {
+        if number.fract() == 0.0 && number < 1e15 {
             thousands(number as u64)
         } else {
             format::significant(number, Kind::PerSecond).trim_end_matches("/s").trim_end().to_owned()
-        };
+        }
+    }
+
+    /// So many of them.
+    pub fn counted(self, number: f64) -> String {
+        let number = self.number(number);
         let what = if number == "1" { self.one().to_owned() } else { self.to_string() };
         format!("{number} {what}")
     }
@@ -105,7 +110,11 @@ impl fmt::Display for Question {
                 write!(f, "whether {} {how} {}{}", of(s), Seconds(*seconds), trip(*round_trip))
             }
             Question::PercentileWithin { thousandths, size: s, seconds, round_trip, longer } => {
-                let name = if *thousandths == 100_000 { "the worst case".to_owned() } else { percentile(*thousandths) };
+                let name = match thousandths {
+                    0 => "the best case".to_owned(),
+                    100_000 => "the worst case".to_owned(),
+                    t => percentile(*t),
+                };
                 let how = if *longer { "exceeds" } else { "stays within" };
                 let (seconds, trip) = (Seconds(*seconds), trip(*round_trip));
                 write!(f, "whether {name} of the times of single messages of {} {how} {seconds}{trip}", of(s))
@@ -115,12 +124,24 @@ impl fmt::Display for Question {
                 let (seconds, trip) = (Seconds(*seconds), trip(*round_trip));
                 write!(f, "which share of single messages of {} {how} {seconds}{trip}", of(s))
             }
-            Question::Longer(seconds) => write!(f, "the smallest message that takes longer than {}", Seconds(*seconds)),
+            Question::MeanWithin { size: s, seconds, round_trip, longer } => {
+                let how = if *longer { "exceeds" } else { "stays within" };
+                write!(f, "whether the mean time of {} {how} {}{}", of(s), Seconds(*seconds), trip(*round_trip))
+            }
+            Question::Longer { seconds, round_trip } => {
+                write!(f, "the smallest message that takes longer than {}{}", Seconds(*seconds), trip(*round_trip))
+            }
             Question::Reaches(rate) => write!(f, "the size from which on {} is reached", BitRate(*rate)),
             Question::StrongestAt(s) => write!(f, "the path of most throughput with messages of {}", size(*s)),
             Question::StartPart(s) => write!(f, "which share of the time of {} is start-up", size(*s)),
             Question::Offered => write!(f, "which rate was offered"),
-            Question::Largest(seconds) => write!(f, "the largest message that arrives within {}", Seconds(*seconds)),
+            Question::Largest { seconds, round_trip } => {
+                write!(f, "the largest message that arrives within {}{}", Seconds(*seconds), trip(*round_trip))
+            }
+            Question::LargestAt { rate, what } => {
+                let number = what.number(*rate);
+                write!(f, "the largest {what} of which {number} a second can be sustained")
+            }
             Question::Fastest(s) => write!(f, "the fastest path for {}", size(*s)),
             Question::Strongest => write!(f, "the path of most throughput"),
             Question::Most => write!(f, "the most throughput"),

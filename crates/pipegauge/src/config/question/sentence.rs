@@ -55,10 +55,11 @@ const VIDEO: [&str; 26] = [
 
 /// Words that change an amount: where they are not read, the rest is another question.
 #[rustfmt::skip]
-const CHANGES: [&str; 29] = [
+const CHANGES: [&str; 41] = [
     "half", "halves", "halved", "third", "thirds", "quarter", "quarters", "fifth", "tenth", "twice", "thrice", "double", "doubled",
     "doubles", "triple", "tripled", "quadruple", "percent", "percentage", "fraction", "share", "proportion", "squared",
-    "increase", "increased", "decrease", "decreased", "reduce", "reduced",
+    "increase", "increased", "decrease", "decreased", "reduce", "reduced", "cold", "uncached", "handful", "hundreds", "thousands", "millions",
+    "billions", "dozens", "nearly", "almost", "equally", "uncontended",
 ];
 
 impl Sentence {
@@ -226,6 +227,13 @@ impl Sentence {
         for (i, item) in self.items.iter().enumerate() {
             let Item::Topics(topics) = item else { continue };
             let has = |t: Topic| topics.contains(&t);
+            // "do at least 95% arrive within 50 us": of so many of them, and not of the time.
+            if let Some(of_share) = self.before_share(i) {
+                match of_share {
+                    true => continue,
+                    false => return Err("at most so many of them are asked for"),
+                }
+            }
             // "does it take over 30 us"
             let over = topics[..] == [Topic::Over]
                 && slow
@@ -258,6 +266,20 @@ impl Sentence {
             found = Some(more);
         }
         Ok(found)
+    }
+
+    /// Whether words at a place say that so many messages or more (true), or less (false), are asked about; none where they say nothing of a share.
+    fn before_share(&self, at: usize) -> Option<bool> {
+        let has = |i: &Item, of: &[Topic]| matches!(i, Item::Topics(t) if t.iter().any(|t| of.contains(t)));
+        let next = self.items[at + 1..].iter().find(|i| !has(i, &[Topic::Filler]))?;
+        let share = matches!(next, Item::Amount(Amount::Percentile(_)));
+        let (more, less) = ([Topic::Above], [Topic::Below, Topic::Quicker, Topic::Slower]);
+        match () {
+            () if !share => None,
+            () if has(&self.items[at], &more) => Some(true),
+            () if has(&self.items[at], &less) => Some(false),
+            () => None,
+        }
     }
 
     /// Whether the contrary stands beside what is asked: "does it reach 5 Gbit/s, or does it fail".

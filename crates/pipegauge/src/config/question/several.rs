@@ -113,7 +113,8 @@ fn percentiles(sentence: &Sentence) -> Option<Vec<Sentence>> {
     let at: Vec<usize> = (0..sentence.items.len()).filter(|at| of(&sentence.items[*at])).collect();
     let numbers = at.iter().filter(|at| matches!(sentence.items[**at], Item::Amount(_))).count();
     let joined = numbers == at.len() || sentence.has(And);
-    let other = sentence.any(&[UnderLoad, Throughput, Versus, Or]);
+    // "p99 to p50 ratio" is of both of them.
+    let other = sentence.any(&[UnderLoad, Throughput, Or]) || (sentence.has(Versus) && sentence.paths().len() > 1);
     let times = sentence.items.iter().any(|i| matches!(i, Item::Amount(Amount::Time(_))));
     if at.len() < 2 || !joined || other || times {
         return None;

@@ -7,12 +7,49 @@ use super::lexer::Lexeme;
 use super::numbers::number;
 
 /// How few of many are taken.
-const SLOWEST: &str = "so few of so many are taken as the slowest of them";
+pub const SLOWEST: &str = "so few of so many are taken as the slowest of them";
 
 /// Below this share the slowest are meant, and from it on those that are in time.
 const HALF: f64 = 0.5;
 
+/// How most of them are taken.
+const MOST: &str = "most are taken as more than half: the median tells";
+
+/// What some of are asked about.
+const MESSAGES: [&str; 10] =
+    ["messages", "msgs", "requests", "packets", "trips", "roundtrips", "pings", "datagrams", "transfers", "them"];
+
 impl Amounts<'_> {
+    /// The percentile that begins at a place as a part of the messages: "half of 64 byte messages", "most of the messages", "most 1 KiB messages".
+    pub fn part_of_messages(&self, at: usize) -> Option<Found> {
+        const PARTS: [(&str, f64); 5] =
+            [("most", 50.0), ("half", 50.0), ("quarter", 25.0), ("quarters", 75.0), ("tenth", 10.0)];
+        let w = self.words;
+        let three = w.any(at, &["three"]);
+        let part = at + usize::from(three || w.any(at, &["a", "one"]));
+        let (name, percent) = PARTS.into_iter().find(|(name, _)| w.any(part, &[name]))?;
+        let most = name == "most";
+        // "the most messages" is no part of them.
+        let done = at > 0 && w.any(at - 1, &["do", "does", "did", "will", "would", "that", "if", "whether", "have"]);
+        let of = w.any(part + 1, &["of"]);
+        if (name == "quarters") != three || (most && !done) || !(most || of) {
+            return None;
+        }
+        let next = part + 1 + usize::from(of);
+        let mut noun = next + usize::from(w.any(next, &["the", "all", "my", "our", "these", "those"]));
+        if let Some((_, unit)) = number(w, noun, |i| self.is_unit(i))
+            && let Some((_, end)) = self.unit(unit)
+        {
+            noun = end;
+        }
+        noun += usize::from(w.any(noun, &["single", "round"]));
+        w.any(noun, &MESSAGES).then(|| Found {
+            amount: Amount::Percentile((percent * 1000.0) as u32),
+            next,
+            note: most.then_some(MOST),
+        })
+    }
+
     /// The percentile that begins at a place as so many of so many; none where no such does.
     pub fn some_of_many(&self, at: usize) -> Result<Option<Found>> {
         let Some((some, next)) = self.counted_alone(at) else { return Ok(None) };

@@ -84,7 +84,6 @@ pub const READ: &[(&str, &str)] = &[
 pub const REFUSED: &[(&str, &str)] = &[
     ("was the machine busy", "what other programs took of the CPUs"),
     ("are there steps in unix", "names the sizes at which a curve dips"),
-    ("which path has the lowest p99", "'p99 over all paths'"),
     ("is the measurement reliable", "each answer has its 95% interval in brackets"),
     ("where does tcp throughput drop", "names the sizes at which a curve dips or steps"),
     ("what cpu was used", "tells on which machine"),

@@ -11,7 +11,7 @@ pub const READ: &[(&str, &str)] = &[
     ("does every 1 KiB message arrive within 50 us", "whether the worst case of the times of single messages of 1 KiB stays within 50.0 us, over all paths"),
     ("is tcp always faster than 50 us at 64 B", "whether the worst case of the times of single messages of 64 B stays within 50.0 us, over tcp"),
     ("is 64 B guaranteed to arrive within 50 us over unix", "whether the worst case of the times of single messages of 64 B stays within 50.0 us, over unix"),
-    ("does 64 B take at most 50 us over tcp", "whether the worst case of the times of single messages of 64 B stays within 50.0 us, over tcp"),
+    ("does 64 B take at most 50 us over tcp", "whether 64 B arrives within 50.0 us, over tcp"),
     ("does 64 B sometimes take longer than 50 us over tcp", "whether the worst case of the times of single messages of 64 B exceeds 50.0 us, over tcp"),
     ("do all round trips of 64 B take at most 100 us over tcp", "whether the worst case of the times of single messages of 64 B stays within 100 us, there and back, over tcp"),
     ("can I be sure that 64 B arrives within 50 us over tcp", "whether the worst case of the times of single messages of 64 B stays within 50.0 us, over tcp"),
