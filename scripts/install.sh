@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# install.sh PROGRAM PREFIX: puts the built command below PREFIX, with manual pages and completions that it prints itself, and fastsock, which lies
-# beside it: the command and its library.
+# install.sh PROGRAM PREFIX: puts the built command below PREFIX, with manual pages and completions that it prints itself, and what lies beside it:
+# fastsock with its library, the command strata, and the C interfaces of strata and of Active Messages.
 set -euo pipefail
 program=$1 prefix=$2
 man=$prefix/share/man/man1
@@ -18,6 +18,23 @@ if [ -e "$beside/libfastsock.so" ] && [ -e "$beside/fastsock" ]; then
 else
   echo "note: fastsock is not installed, as it is not beside $program ('make build' puts it there)"
 fi
+root=$(dirname "$0")/..
+if [ -e "$beside/strata" ]; then
+  install -D -m 755 "${strip[@]}" "$beside/strata" "$prefix/bin/strata"
+else
+  echo "note: strata is not installed, as it is not beside $program ('make build' puts it there)"
+fi
+for interface in strata:strata-c/include/strata.h am:am/include/am.h; do
+  name=${interface%%:*} header=$root/systems/${interface#*:}
+  library=lib${name}_c.so
+  if [ -e "$beside/$library" ]; then
+    install -D -m 644 "${strip[@]}" "$beside/$library" "$prefix/lib/$library.part"
+    mv "$prefix/lib/$library.part" "$prefix/lib/$library"
+    install -D -m 644 "$header" "$prefix/include/$(basename "$header")"
+  else
+    echo "note: the C interface of $name is not installed, as $library is not beside $program ('make build' puts it there)"
+  fi
+done
 # put FILE COMMAND...: what COMMAND prints becomes FILE, whole or not at all.
 put() {
   local file=$1

@@ -19,6 +19,22 @@ if [ -e "$(dirname "$1")/libfastsock.so" ] && [ -e "$(dirname "$1")/fastsock" ];
 else
   echo "skipped: fastsock, which is not beside $1"
 fi
+beside=$(dirname "$1")
+if [ -e "$beside/strata" ]; then
+  ok "strata runs" bash -c "'$there/usr/bin/strata' stack TOTAL:MBRSHIP:FRAG:NAK:COM:udp | grep -q TOTAL"
+else
+  echo "skipped: strata, which is not beside $1"
+fi
+for interface in strata:strata.h am:am.h; do
+  name=${interface%%:*}
+  if [ -e "$beside/lib${name}_c.so" ] && command -v cc >/dev/null; then
+    printf '#include <%s>\nint main(void) { return 0; }\n' "${interface#*:}" >"$there/$name.c"
+    ok "a program in C is built with $name" cc -Wall -Wextra -Werror -I "$there/usr/include" -o "$there/$name" "$there/$name.c" -L "$there/usr/lib" -Wl,--no-as-needed "-l${name}_c"
+    ok "and runs with it" env LD_LIBRARY_PATH="$there/usr/lib" "$there/$name"
+  else
+    echo "skipped: the C interface of $name, which is not beside $1, or there is no compiler"
+  fi
+done
 PATH="$there/usr/bin:$PATH" ok "it is found by its name" bash -c 'pipegauge list'
 for command in $("$1" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\) .*/\1/p' | grep -vx help); do
   ok "a page of $command" grep -q "^.TH pipegauge-$command" "$there/usr/share/man/man1/pipegauge-$command.1"

@@ -21,7 +21,7 @@ const USAGE: &str = "usage: fastsock run PROGRAM [ARGUMENT...]
        fastsock status [--json]
        fastsock check [FILE...]
 run: runs a program with libfastsock.so loaded, so that its TCP connections within this host, to programs that have it, too,
-go through shared memory.
+go through shared memory. It ends as the program does; with 127 where that is not found, 126 where it can't be run.
 status: the TCP connections of this user: which are fast, their counters, and why others are not.
 check: what /etc/fastsock.conf, fastsock/config in $XDG_CONFIG_HOME (~/.config) and the environment say, or these files alone;
 lines that are wrong are told, and the command fails.
@@ -64,7 +64,9 @@ fn run(program: &str, arguments: &[String]) -> Result<ExitCode, String> {
         _ => library,
     };
     let error = Command::new(program).args(arguments).env("LD_PRELOAD", preload).exec();
-    Err(format!("running {program}: {error}"))
+    eprintln!("fastsock: running {program}: {error}");
+    // As shells and env say it, so that it is told from wrong words.
+    Ok(ExitCode::from(if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 }))
 }
 
 /// Prints a text; where it can't be written, says so.

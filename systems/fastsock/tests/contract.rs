@@ -285,7 +285,9 @@ fn the_command_runs_a_program_with_the_library() {
     assert_eq!(ran.status.code(), Some(7));
     let loaded = std::path::PathBuf::from(String::from_utf8_lossy(&ran.stdout).trim());
     assert_eq!(loaded.canonicalize().unwrap(), built.library.canonicalize().unwrap());
-    let missing = Command::new(env!("CARGO_BIN_EXE_fastsock")).args(["run", "no-such-program"]).output().unwrap();
-    assert_eq!(missing.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&missing.stderr).contains("no-such-program"));
+    for (program, code) in [("no-such-program", 127), ("/", 126)] {
+        let failed = Command::new(env!("CARGO_BIN_EXE_fastsock")).args(["run", program]).output().unwrap();
+        assert_eq!(failed.status.code(), Some(code), "{program}");
+        assert!(String::from_utf8_lossy(&failed.stderr).contains(&format!("running {program}: ")), "{program}");
+    }
 }

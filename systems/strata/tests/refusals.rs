@@ -36,19 +36,20 @@ fn what_can_not_be_is_refused_with_what_to_do() {
     let held = holds_one.me().addr.to_string();
     let folder = std::env::temp_dir().join(format!("strata-refusals-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    let (short, open) = (folder.join("short"), folder.join("open"));
-    for (path, bytes, mode) in [(&short, 10, 0o600), (&open, 32, 0o644)] {
+    let [short, open, good] = ["short", "open", "good"].map(|name| folder.join(name));
+    for (path, bytes, mode) in [(&short, 10, 0o600), (&open, 32, 0o644), (&good, 32, 0o600)] {
         std::fs::write(path, vec![7; bytes]).unwrap();
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     }
     let pipe = folder.join("pipe");
     assert!(Command::new("mkfifo").arg("-m").arg("600").arg(&pipe).status().unwrap().success());
-    let (short, open, pipe) = (short.display().to_string(), open.display().to_string(), pipe.display().to_string());
-    let cases: [(&[&str], &[&str]); 18] = [
+    let [short, open, good, pipe] = [short, open, good, pipe].map(|path| path.display().to_string());
+    let cases: [(&[&str], &[&str]); 19] = [
         (&["--stack", "TOTAL:FRAG:NAK:COM:udp"], &["TOTAL needs", "add MBRSHIP"]),
         (&["--stack", "FOO:COM:udp"], &["FOO", "layers are COM"]),
         (&["--stack", "NAK:COM:tcp"], &["udp, multicast, shm or sim"]),
-        (&["--stack", "NAK:COM:udp"], &["list its members"]),
+        (&["--stack", "NAK:COM:udp"], &["add MBRSHIP"]),
+        (&["--key", &good], &["neither SIGN nor CRYPT", "leave --key out"]),
         (&["--stack", signed], &["SIGN needs a key"]),
         (&["--stack", signed, "--key", "/nonexistent"], &["/nonexistent", "No such file"]),
         (&["--stack", signed, "--key", &short], &["32 bytes", "has 10 bytes", "head -c 32"]),

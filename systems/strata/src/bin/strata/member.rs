@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use strata::net::{Event, Group, Options};
-use strata::stack::{Carrier, Spec};
+use strata::stack::{Carrier, Kind, Spec, check};
 use strata::{Config, Key, Refused};
 
 /// Bytes of a line of the input at most: lines wait in memory.
@@ -50,6 +50,17 @@ pub fn run(flags: Flags) -> anyhow::Result<()> {
     let config =
         Config { key, group: flags.group, suspect, status: suspect / 10, flush: suspect / 2, ..Config::default() };
     let spec: Spec = flags.stack.parse()?;
+    check(&spec)?;
+    if flags.key.is_some() && !spec.layers.iter().any(|layer| matches!(layer, Kind::Sign | Kind::Crypt)) {
+        bail!(
+            "the key would seal nothing, since the stack has neither SIGN nor CRYPT: add one of them above COM, or leave --key out"
+        );
+    }
+    if !spec.layers.contains(&Kind::Mbrship) {
+        bail!(
+            "a stack without MBRSHIP has a fixed view, whose members a program lists (`Config::fixed`): add MBRSHIP for this command"
+        );
+    }
     if let (Some(at), Carrier::Udp | Carrier::Shm) = (flags.multicast, spec.carrier) {
         bail!(
             "nothing is cast to {at}, since the stack's carrier is {}: leave --multicast out, or end the stack in multicast",
