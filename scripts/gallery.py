@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The page docs/gallery.md from a folder that `make figures` left: each figure and table of the papers that is in it, with the commands that
-make it, the machine and the date. Pictures go to docs/gallery/. It measures nothing, and reads what is in the folder.
+make it, the machine and the date. Pictures and texts go to docs/gallery/, and a long text's beginning is on the page. It measures nothing, and reads what is in the folder.
 
   scripts/gallery.py FOLDER [DOCS]
 
@@ -13,6 +13,9 @@ from datetime import datetime
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# Lines of a text that the page has itself.
+LONGEST = 40
 
 # Paper, and of each figure: what it is of, and the names of its pictures (NAME.svg) and texts (NAME.txt) in the folder.
 PAPERS = [
@@ -86,6 +89,14 @@ def block(text):
     return "```text\n" + text.rstrip("\n") + "\n```\n"
 
 
+def beginning(text, whole):
+    """A text as it stands, or where it is long its beginning and a link to the whole."""
+    lines = text.rstrip("\n").splitlines()
+    if len(lines) <= LONGEST:
+        return block(text)
+    return block("\n".join(lines[:LONGEST])) + f"\n[{len(lines) - LONGEST} more lines]({whole})\n"
+
+
 def shown(name, title, folder, pictures, told):
     """A figure's picture and text as Markdown; empty where the folder has neither."""
     parts = []
@@ -96,7 +107,9 @@ def shown(name, title, folder, pictures, told):
         parts.append(f"![{title}](gallery/{picture.name})\n")
     # A sweep prints the table that its picture is of; a plot prints nothing.
     if text.is_file() and text.stat().st_size and not told.startswith("pipegauge plot "):
-        parts.append(block(text.read_text()))
+        pictures.mkdir(exist_ok=True)
+        (pictures / text.name).write_bytes(text.read_bytes())
+        parts.append(beginning(text.read_text(), f"gallery/{text.name}"))
     return parts
 
 

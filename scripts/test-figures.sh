@@ -118,7 +118,7 @@ ok "the questions of NetPIPE" grep -qE '(costs|saves) over unix' "$there/netpipe
 # The page of the manual that is made of the folder.
 mkdir "$there/docs"
 ok "the gallery is written" python3 scripts/gallery.py "$there" "$there/docs"
-ok "the gallery names no path of this machine" test -z "$(grep -nF -e "$there" -e "$PWD" -e "$(dirname "$1")/" "$there/docs/gallery.md")"
+ok "the gallery names no path of this machine" test -z "$(grep -rnF -e "$there" -e "$PWD" -e "$(dirname "$1")/" "$there/docs")"
 unseen=$(cd "$there" && for picture in *.svg; do [ ! -s "$picture" ] || [ -s "docs/gallery/$picture" ] || echo "$picture"; done)
 ok "the gallery has every picture: $unseen" test -z "$unseen"
 ok "every picture of the gallery has a command" test "$(grep -c '^!\[' "$there/docs/gallery.md")" -le "$(grep -cE '^pipegauge (plot|sweep|hint)|^scripts/sockets' "$there/docs/gallery.md")"
