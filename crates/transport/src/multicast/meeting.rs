@@ -1,6 +1,7 @@
 //! How the members of a group meet: the near one invites each other member at its door, and shows there that it may.
 
 use std::net::SocketAddr;
+use std::os::fd::AsFd;
 
 use super::header::GroupKey;
 use super::interface::{Interface, any};
@@ -76,7 +77,7 @@ impl Accept for Door {
         let (joined, group) = interface.joined(&place, port, rank, &self.made.settings)?;
         let own = interface.own(&place, self.door.at.ip(), &self.made.settings)?;
         // Only now: what is cast after the answer arrives.
-        invite::answer(&own, proof, near)?;
+        self.door.show(Some(own.as_fd()), proof, near, &self.made.patience)?;
         let seat = Seat { group, key, rank, members, met: vec![(0, near)] };
         Ok(AnyLink::new(Multicast::new(joined, own, seat, (&place, &interface), &self.made)?))
     }

@@ -259,7 +259,7 @@ impl Accept for Door {
         // The near member invites from the address that it has in the group.
         let contact = SocketAddr::new(near.ip(), invitation.port);
         let group = Joined::join(invitation.options(&self.made, bind, vec![contact])).map_err(failed)?;
-        self.door.show(proof, near)?;
+        self.door.show(None, proof, near, &self.made.patience)?;
         complete(group, None, invitation.members, &self.made)
     }
 }
