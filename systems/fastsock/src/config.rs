@@ -160,16 +160,20 @@ pub fn read(sources: &[Source], who: &Who, account: &dyn Fn(&str) -> Option<u32>
     config
 }
 
-/// A message with what somebody else wrote in it, as a terminal may get it: of bounded length, and nothing in it that is no plain sign.
+/// A message with what somebody else wrote in it, as a terminal may get it.
 fn shown(text: &str) -> String {
-    const MOST: usize = 240;
+    plain(text, 240)
+}
+
+/// A text of somebody else's, as a terminal may get it: so many of its signs at most, and nothing in it that is no plain one.
+pub fn plain(text: &str, most: usize) -> String {
     let plain = |c: char| c == ' ' || !(c.is_control() || c.is_whitespace() || c.escape_debug().len() > 2);
     let mut out: String = text
         .chars()
-        .take(MOST)
+        .take(most)
         .flat_map(|c| if plain(c) { vec![c] } else { c.escape_default().collect::<Vec<char>>() })
         .collect();
-    if text.chars().nth(MOST).is_some() {
+    if text.chars().nth(most).is_some() {
         out.push_str("...");
     }
     out
