@@ -10,6 +10,16 @@ fn in_words(why: Why) -> Option<&'static str> {
         Why::Unfit => "its two ends have different addresses: those that are fast have one",
         Why::Port => "its port is switched off",
         Why::User => "its user is switched off",
+        Why::Unproven => {
+            "its ends have different addresses, and its process may not look at packets (CAP_NET_RAW) for the proof that they are one connection's"
+        }
+        Why::Room => "no descriptor or memory was left for it",
+        Why::Forked => "its process forked before it was fast, and both hold it",
+        Why::NoPeer => "its peer never answered",
+        Why::Call => "a call that only the kernel serves was made on it",
+        Why::Sets => "it is in sets of epoll in a way that can't be followed",
+        Why::Busy => "another thread was in a call on it when it was to become fast",
+        Why::Memory => "the memory that connections may share is used up",
     })
 }
 
