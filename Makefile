@@ -8,7 +8,7 @@
 # make fuzz-sockets a hundred thousand random scripts of socket calls, with fastsock and without: SEED=1 COUNT=1000 for fewer, or others
 # make mutants whether the tests notice faults that are put in on purpose; FLAGS='--shard 0/100' tries one of a hundred parts
 # make docs    the manual as a site with a search: target/docs/index.html
-# make build   the command (target/release/pipegauge), beside it fastsock with its libfastsock.so, strata, and the C interfaces of strata and am
+# make build   the command (target/release/pipegauge), beside it fastsock with its libfastsock.so, strata, and the C interfaces of strata, am and fast sockets
 # make modules the modules whose libraries are here (MPI, ZeroMQ, NNG, gRPC, UCX, libfabric, Corosync, JGroups): target/modules
 # make install the command, its manual pages and completions, fastsock with its library, strata, and the C interfaces, into PREFIX (/usr/local)
 SHELL := /bin/bash
@@ -98,7 +98,7 @@ docs:
 build:
 	@scripts/setup.sh run
 	cargo build --release --locked --package pipegauge
-	cargo build --release --locked --package fastsock --package strata --package strata-c --package am-c
+	cargo build --release --locked --package fastsock --package strata --package strata-c --package am-c --package fastsock-native
 
 # What is built is installed: root need not have a compiler.
 install:

@@ -133,7 +133,7 @@ def asleep():
 
 def requests():
     """Targets of redis and nginx: name, aim, and measured ratio, none where a program is not installed."""
-    found, rows = [], []
+    found, rows = [], {}
     for at, work in enumerate(programs.WORKS):
         ratio = None
         if lacking := programs.missing(work):
@@ -142,11 +142,12 @@ def requests():
             folder = Path(WORK, f"programs-{at}")
             folder.mkdir()
             ratio, line = programs.row(work, programs.compare(COMMAND, work, folder, PAIRS, 20_000 if QUICK else 100_000))
-            rows.append(line)
-        found.append((f"{work.name}, pinned", work.target, ratio))
-    if rows:
-        table("Requests of unmodified programs, pinned", ["", "kernel TCP", "fast", "fast / kernel [95%]", "CPU time of a request, both sides: kernel", "fast"], rows,
-              "`redis-benchmark -t get`, and `wrk -t 1` with nginx (one worker, `return 200 hello`): server and client on a CPU each, a run of each in turn.")
+            rows.setdefault(work.place, []).append(line)
+        found.append((f"{work.name}, {work.place}", work.target, ratio))
+    for place, lines in rows.items():
+        table(f"Requests of unmodified programs, {place}", ["", "kernel TCP", "fast", "fast / kernel [95%]", "CPU time of a request, both sides: kernel", "fast"], lines,
+              "`redis-benchmark -t get` (*16 at a time*: `-P 16`), and `wrk -t 1` with nginx (one worker, `return 200 hello`): "
+              f"server and client {'on a CPU each' if place == 'pinned' else 'where the system puts them'}, a run of each in turn.")
     return found
 
 

@@ -1,4 +1,5 @@
-"""Requests of unmodified programs over kernel TCP and under fast sockets: redis with redis-benchmark, nginx with wrk, servers and clients on CPUs of their own.
+"""Requests of unmodified programs over kernel TCP and under fast sockets: redis with redis-benchmark, nginx with wrk, servers and clients on CPUs of their own, or
+where the system puts them.
 
 A server of each side runs all the time, the clients come in turns. scripts/test-bench.py tests what has no I/O."""
 import contextlib
@@ -37,8 +38,10 @@ def nginx(port, folder):
     return ["nginx", "-e", str(folder / "error"), "-p", str(folder), "-c", str(folder / "nginx.conf")]
 
 
-def redis_benchmark(clients):
-    return lambda port, requests: ["redis-benchmark", "-h", "127.0.0.1", "-p", str(port), "-t", "get", "-c", str(clients), "-n", str(requests), "-q"]
+def redis_benchmark(clients, pipelined=1):
+    """`pipelined`: requests that a client sends before it reads an answer."""
+    return lambda port, requests: ["redis-benchmark", "-h", "127.0.0.1", "-p", str(port), "-t", "get", "-c", str(clients), "-n", str(requests), "-q",
+                                   *(["-P", str(pipelined)] if pipelined > 1 else [])]
 
 
 def wrk(clients):
@@ -68,18 +71,27 @@ class Work:
     read: Callable
     # How many times as many requests as others: each connection needs some thousand calls to be fast most of the time.
     times: int = 1
+    # Requests of a run at most.
+    most: int = 1 << 40
+    # On a CPU each, or where the system puts them.
+    place: str = "pinned"
+
+    def requests(self, asked):
+        return min(asked * self.times, self.most)
 
 
+PLACED = ("pinned", "unpinned")
 REDIS, NGINX = ("redis-server", "redis-benchmark"), ("nginx", "wrk")
 WORKS = [Work("redis GET, 1 client", 5, REDIS, redis_server, redis_benchmark(1), of_redis),
          Work("redis GET, 50 clients", 1.8, REDIS, redis_server, redis_benchmark(50), of_redis, times=10),
+         *(Work("redis GET, 50 clients, 16 at a time", 0.95, REDIS, redis_server, redis_benchmark(50, 16), of_redis, times=100, most=2_000_000, place=place) for place in PLACED),
          Work("nginx keep-alive, 1 connection", 2.5, NGINX, nginx, wrk(1), of_wrk),
          Work("nginx keep-alive, 16 connections", 2.5, NGINX, nginx, wrk(16), of_wrk)]
 
 
-def under(fastsock, command, cpu):
-    """The command on its CPU; `fastsock`: the command that loads the library, or none."""
-    return ["taskset", "-c", cpu, *([fastsock, "run"] if fastsock else []), *command]
+def under(fastsock, work, command, cpu):
+    """The command, on its CPU if the work is pinned; `fastsock`: the command that loads the library, or none."""
+    return [*(["taskset", "-c", cpu] if work.place == "pinned" else []), *([fastsock, "run"] if fastsock else []), *command]
 
 
 def environment():
@@ -106,7 +118,7 @@ def serving(fastsock, work, folder):
     """The server's port and process."""
     folder.mkdir()
     port = free_port()
-    server = subprocess.Popen(under(fastsock, work.server(port, folder), SERVER_CPU), env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    server = subprocess.Popen(under(fastsock, work, work.server(port, folder), SERVER_CPU), env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         answers(port, server)
         yield port, server.pid
@@ -135,9 +147,9 @@ def cpu_of(pid):
 
 def once(fastsock, work, port, pid, requests):
     """Requests a second, and CPU seconds of both sides for a request."""
-    requests *= work.times
+    requests = work.requests(requests)
     server, before = cpu_of(pid), resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = under(fastsock, work.client(port, requests), CLIENT_CPU)
+    command = under(fastsock, work, work.client(port, requests), CLIENT_CPU)
     ran = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=PATIENCE)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if ran.returncode != 0:

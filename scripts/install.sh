@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # install.sh PROGRAM PREFIX: puts the built command below PREFIX, with manual pages and completions that it prints itself, and what lies beside it:
-# fastsock with its library, the command strata, and the C interfaces of strata and of Active Messages.
+# fastsock with its library, the command strata, and the C interfaces of strata, of Active Messages and of fast sockets.
 set -euo pipefail
 program=$1 prefix=$2
 man=$prefix/share/man/man1
@@ -24,9 +24,9 @@ if [ -e "$beside/strata" ]; then
 else
   echo "note: strata is not installed, as it is not beside $program ('make build' puts it there)"
 fi
-for interface in strata:strata-c/include/strata.h am:am/include/am.h; do
-  name=${interface%%:*} header=$root/systems/${interface#*:}
-  library=lib${name}_c.so
+for interface in strata_c:strata-c/include/strata.h am_c:am/include/am.h fastsock_native:fastsock/include/fastsock.h; do
+  library=lib${interface%%:*}.so header=$root/systems/${interface#*:}
+  name=$(basename "$header" .h)
   if [ -e "$beside/$library" ]; then
     install -D -m 644 "${strip[@]}" "$beside/$library" "$prefix/lib/$library.part"
     mv "$prefix/lib/$library.part" "$prefix/lib/$library"

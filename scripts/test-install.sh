@@ -25,11 +25,11 @@ if [ -e "$beside/strata" ]; then
 else
   echo "skipped: strata, which is not beside $1"
 fi
-for interface in strata:strata.h am:am.h; do
-  name=${interface%%:*}
-  if [ -e "$beside/lib${name}_c.so" ] && command -v cc >/dev/null; then
+for interface in strata_c:strata.h am_c:am.h fastsock_native:fastsock.h; do
+  library=${interface%%:*} name=$(basename "${interface#*:}" .h)
+  if [ -e "$beside/lib$library.so" ] && command -v cc >/dev/null; then
     printf '#include <%s>\nint main(void) { return 0; }\n' "${interface#*:}" >"$there/$name.c"
-    ok "a program in C is built with $name" cc -Wall -Wextra -Werror -I "$there/usr/include" -o "$there/$name" "$there/$name.c" -L "$there/usr/lib" -Wl,--no-as-needed "-l${name}_c"
+    ok "a program in C is built with $name" cc -Wall -Wextra -Werror -I "$there/usr/include" -o "$there/$name" "$there/$name.c" -L "$there/usr/lib" -Wl,--no-as-needed "-l$library"
     ok "and runs with it" env LD_LIBRARY_PATH="$there/usr/lib" "$there/$name"
   else
     echo "skipped: the C interface of $name, which is not beside $1, or there is no compiler"

@@ -34,7 +34,8 @@ pub struct AmCopied {
 }
 
 impl AmPosting {
-    fn new(connection: Posting) -> Self {
+    /// Of a connection, with no buffers yet.
+    pub fn new(connection: Posting) -> Self {
         Self { connection, buffers: Vec::new(), last: Vec::new() }
     }
 

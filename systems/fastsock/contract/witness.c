@@ -1,4 +1,4 @@
-/* A library for LD_PRELOAD before libfastsock.so: of each connection with the port WITNESS_PORT at either end it writes to the file WITNESS, as it is shut down or
+/* A library for LD_PRELOAD before libfastsock.so: of each connection with the port WITNESS_PORT at either end (of all, where there is none) it writes to the file WITNESS, as it is shut down or
  * closed, or the process ends, whether it was fast, in one direction at least: who only receives sends nothing that could be. Programs of other people's do not tell.
  */
 #define _GNU_SOURCE
@@ -17,9 +17,9 @@ static void tell(int fd)
     socklen_t len = sizeof peer, own_len = sizeof own;
     const char *to = getenv("WITNESS"), *port = getenv("WITNESS_PORT");
     int (*fast_ways)(int), file, before = errno;
-    if (to && port && getpeername(fd, &peer.any, &len) == 0 && getsockname(fd, &own.any, &own_len) == 0 && (peer.any.sa_family == AF_INET || peer.any.sa_family == AF_INET6)) {
+    if (to && getpeername(fd, &peer.any, &len) == 0 && getsockname(fd, &own.any, &own_len) == 0 && (peer.any.sa_family == AF_INET || peer.any.sa_family == AF_INET6)) {
         /* In the same place in both. */
-        if ((ntohs(peer.v4.sin_port) == atoi(port) || ntohs(own.v4.sin_port) == atoi(port)) && (file = open(to, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600)) >= 0) {
+        if ((!port || ntohs(peer.v4.sin_port) == atoi(port) || ntohs(own.v4.sin_port) == atoi(port)) && (file = open(to, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600)) >= 0) {
             *(void **)&fast_ways = dlsym(RTLD_DEFAULT, "fastsock_fast_ways");
             (void)!(fast_ways && fast_ways(fd) ? write(file, "fast\n", 5) : write(file, "kernel\n", 7));
             ((int (*)(int))dlsym(RTLD_NEXT, "close"))(file);

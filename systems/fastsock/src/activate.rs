@@ -13,7 +13,7 @@ use crate::section::{Stretch, Uncancelled};
 use crate::slot::{ACCEPTED, ACTIVE, KERNEL, Slot};
 use crate::table::{self, Why};
 use crate::tcp::Ends;
-use crate::{guests, meet, ready, recycle, report, sandbox, settings, tcp, watch};
+use crate::{across, guests, meet, ready, recycle, report, sandbox, settings, tcp, watch};
 
 /// Calls after which the sides stop looking for each other.
 const LAST: u32 = 1 << 16;
@@ -61,6 +61,9 @@ pub fn consider(fd: i32, slot: &Slot) {
 /// Whether the other side is looked for with this call, where it was not found before.
 fn looks(slot: &Slot, ops: u32) -> bool {
     let after = settings::get().after;
+    if slot.raw.load(Ordering::Acquire) >= 0 {
+        return across::looks(ops);
+    }
     if slot.me() == ACCEPTED {
         // After once, twice, four times ... as many calls, a little later than the other side can be found.
         let ops = ops - (after / 4).min(16);
@@ -148,7 +151,9 @@ fn advance(fd: i32, slot: &Slot, ops: u32) {
     if slot.parts().is_none() {
         if ops == after
             && slot.knock.load(Ordering::Relaxed) < 0
-            && let Err(why) = begin(fd, slot)
+            && slot.raw.load(Ordering::Relaxed) < 0
+            && let Err(why) =
+                begin(fd, slot).or_else(|why| if why == Why::Unfit { across::begin(fd, slot) } else { Err(why) })
         {
             return give_up(slot, why);
         }
@@ -158,8 +163,14 @@ fn advance(fd: i32, slot: &Slot, ops: u32) {
         if settings::user_is_off() {
             return give_up(slot, Why::User);
         }
+        let across = slot.raw.load(Ordering::Acquire) >= 0;
+        if across && across::ends(ops) {
+            return give_up(slot, Why::NoPeer);
+        }
         let Some(share) = Share::take() else { return give_up(slot, Why::Memory) };
-        let met = if slot.me() == ACCEPTED {
+        let met = if across {
+            across::step(fd, slot, ops)
+        } else if slot.me() == ACCEPTED {
             tcp::local_ends(fd).and_then(|ends| meet::offer(&ends, None))
         } else {
             meet::take(slot.knock.load(Ordering::Acquire))

@@ -3,6 +3,8 @@
 //!
 //! A preloaded library has nobody to complain to, so a line that is wrong is left out and kept, for `fastsock check` and `fastsock status`.
 
+use std::path::PathBuf;
+
 /// One text and where it comes from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Source {
@@ -71,6 +73,8 @@ pub struct Config {
     pub again: bool,
     /// Connections to one address after which some look for their peer at once.
     pub again_after: u32,
+    /// The folder in which sides in different networks find each other.
+    pub rendezvous: Option<PathBuf>,
     /// Bytes that the connections of a process, and of a user, may share with their peers.
     pub memory: u64,
     pub memory_of_user: u64,
@@ -89,6 +93,7 @@ impl Default for Config {
             wait: Policy::Polite,
             again: true,
             again_after: 32,
+            rendezvous: None,
             memory: 256 << 20,
             memory_of_user: 1 << 30,
             wrong: Vec::new(),
@@ -97,7 +102,7 @@ impl Default for Config {
 }
 
 /// The variables of the environment, and the lines that they stand for.
-pub const VARIABLES: [(&str, &str); 11] = [
+pub const VARIABLES: [(&str, &str); 12] = [
     ("FASTSOCK", ""),
     ("FASTSOCK_OFF_PROGRAMS", "off program"),
     ("FASTSOCK_OFF_PORTS", "off port"),
@@ -106,6 +111,7 @@ pub const VARIABLES: [(&str, &str); 11] = [
     ("FASTSOCK_WAIT", "wait"),
     ("FASTSOCK_RECYCLE", "recycle"),
     ("FASTSOCK_RECYCLE_AFTER", "recycle-after"),
+    ("FASTSOCK_RENDEZVOUS", "rendezvous"),
     ("FASTSOCK_MEMORY", "memory"),
     ("FASTSOCK_MEMORY_USER", "memory-user"),
     ("FASTSOCK_CONFIG", ""),
@@ -160,16 +166,20 @@ pub fn read(sources: &[Source], who: &Who, account: &dyn Fn(&str) -> Option<u32>
     config
 }
 
-/// A message with what somebody else wrote in it, as a terminal may get it: of bounded length, and nothing in it that is no plain sign.
+/// A message with what somebody else wrote in it, as a terminal may get it.
 fn shown(text: &str) -> String {
-    const MOST: usize = 240;
+    plain(text, 240)
+}
+
+/// A text of somebody else's, as a terminal may get it: so many of its signs at most, and nothing in it that is no plain one.
+pub fn plain(text: &str, most: usize) -> String {
     let plain = |c: char| c == ' ' || !(c.is_control() || c.is_whitespace() || c.escape_debug().len() > 2);
     let mut out: String = text
         .chars()
-        .take(MOST)
+        .take(most)
         .flat_map(|c| if plain(c) { vec![c] } else { c.escape_default().collect::<Vec<char>>() })
         .collect();
-    if text.chars().nth(MOST).is_some() {
+    if text.chars().nth(most).is_some() {
         out.push_str("...");
     }
     out
@@ -203,10 +213,14 @@ fn one(config: &mut Config, line: &str, who: &Who, account: Account<'_>) -> Resu
                 _ => return Err("'recycle' is followed by 'on' or 'off'".to_owned()),
             }
         }
+        "rendezvous" => config.rendezvous = folder(rest)?,
         "memory" => config.memory = bytes(rest)?,
         "memory-user" => config.memory_of_user = bytes(rest)?,
         _ => {
-            return Err("a line begins with off, after, wait, recycle, recycle-after, memory or memory-user".to_owned());
+            return Err(
+                "a line begins with off, after, wait, recycle, recycle-after, rendezvous, memory or memory-user"
+                    .to_owned(),
+            );
         }
     }
     Ok(())
@@ -254,6 +268,20 @@ fn count(text: &str) -> Result<u32, String> {
     text.parse().ok().filter(|&count| count != 0).ok_or_else(|| format!("a number from 1 on follows, not '{text}'"))
 }
 
+/// Bytes of a folder's path: the names of sockets in it have 108 at most.
+const PATH: usize = 64;
+
+/// A folder's path, or none.
+fn folder(text: &str) -> Result<Option<PathBuf>, String> {
+    match text {
+        "off" => Ok(None),
+        _ if text.starts_with('/') && text.len() <= PATH => Ok(Some(text.into())),
+        _ => Err(format!(
+            "'rendezvous' is followed by 'off' or by a folder's path that begins with / and has {PATH} bytes at most"
+        )),
+    }
+}
+
 /// Bytes: a number, alone or with KiB, MiB or GiB.
 fn bytes(text: &str) -> Result<u64, String> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -290,13 +318,14 @@ mod tests {
     #[test]
     fn every_setting_is_read_and_comments_are_not() {
         let read = config(
-            "# all\n\nafter 5 # calls\nwait sleep\nrecycle off\nrecycle-after 9\nmemory 3 MiB\nmemory-user 2GiB\noff port 80,443\n",
+            "# all\n\nafter 5 # calls\nwait sleep\nrecycle off\nrecycle-after 9\nrendezvous /run/fast\nmemory 3 MiB\nmemory-user 2GiB\noff port 80,443\n",
         );
         let expected = Config {
             after: 5,
             wait: Policy::Sleep,
             again: false,
             again_after: 9,
+            rendezvous: Some("/run/fast".into()),
             memory: 3 << 20,
             memory_of_user: 2 << 30,
             off_ports: vec![80, 443],
@@ -336,6 +365,10 @@ mod tests {
         assert!(read.wrong[4].starts_with("file:5: 'off port 80,x': a port is a number"), "{}", read.wrong[4]);
         assert!(read.wrong[6].contains("64 MiB"));
         assert_eq!(config("memory 99999999999999999999").wrong.len(), 1);
+        for text in ["rendezvous", "rendezvous here", &format!("rendezvous /{}", "x".repeat(64))] {
+            assert!(config(text).wrong.len() == 1 && config(text).rendezvous.is_none(), "{text}");
+        }
+        assert_eq!(config("rendezvous /a b\nrendezvous off").rendezvous, None);
         assert_eq!(config("memory 18446744073709551615 GiB").wrong.len(), 1);
     }
 

@@ -12,6 +12,7 @@
 //! | `slot` | the connections of this process, and which descriptors mean them |
 //! | `activate` | when a connection becomes fast |
 //! | `meet` | how two sides find each other, without a byte on the connection |
+//! | `across`, `sequence` | the same between two network namespaces, in a folder, and the proof that they are the two ends |
 //! | `receive`, `transmit` | the two directions of an active connection |
 //! | `retire` | back to the kernel |
 //! | `back`, `armed`, `turns`, `sync` | the words by which a direction goes back, of a bell, and of a connection that is used again; pure, and modelled (`tests/model.rs`) |
@@ -47,6 +48,7 @@
 //! asked for what it has not read of the ring (`back`), with that sent once more over TCP before anything else. Only its sender moves it on. So a
 //! sender that finds a call that it can't serve sends over TCP from there on, without asking anybody.
 
+mod across;
 mod activate;
 mod arena;
 mod armed;
@@ -83,6 +85,7 @@ mod retire;
 mod ring;
 mod sandbox;
 mod section;
+mod sequence;
 mod settings;
 mod slot;
 mod solo;

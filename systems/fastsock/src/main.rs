@@ -86,14 +86,18 @@ fn check(files: &[String]) -> Result<ExitCode, String> {
     let on = |on: bool| if on { "on" } else { "off" };
     let mut text = format!(
         "{}\nports that are off: {:?}\nfast after {} calls; recycled: {}, after {} connections\n\
-         memory at most: {} bytes a process, {} bytes a user\n",
+         memory at most: {} bytes a process, {} bytes a user\nfolder for connections between networks: {}\n",
         if config.off.is_some() { "switched off for this user" } else { "on" },
         config.off_ports,
         config.after,
         on(config.again),
         config.again_after,
         config.memory,
-        config.memory_of_user
+        config.memory_of_user,
+        config
+            .rendezvous
+            .as_ref()
+            .map_or("none".to_owned(), |folder| config::plain(&folder.display().to_string(), 100))
     );
     config.wrong.iter().for_each(|wrong| text.push_str(&format!("wrong: {wrong}\n")));
     told(&text)?;

@@ -12,7 +12,7 @@ use am::memory::Memory;
 
 use crate::holders::Holders;
 use crate::page::{self, Page};
-use crate::{budget, guests, own, report, sandbox, solo, table, tcp};
+use crate::{across, budget, guests, own, report, sandbox, solo, table, tcp};
 
 /// Descriptors from this number on stay with the kernel.
 const FDS: usize = 1 << 16;
@@ -89,6 +89,10 @@ pub struct Slot {
     trying: AtomicU32,
     /// The listening socket under which the accepting side may find this one; -1.
     pub knock: AtomicI32,
+    /// Between network namespaces (`across`): the socket that takes copies of its packets, -1; what these told, and how often the same.
+    pub raw: AtomicI32,
+    pub begins: AtomicU64,
+    pub looked: AtomicU32,
     /// Event descriptors of both sides, this process's numbers; -1.
     pub events: [AtomicI32; 2],
     /// Whether calls are not to wait, and whether none has a time limit.
@@ -152,6 +156,9 @@ impl Slot {
             sending: AtomicU32::new(0),
             trying: AtomicU32::new(0),
             knock: AtomicI32::new(-1),
+            raw: AtomicI32::new(-1),
+            begins: AtomicU64::new(0),
+            looked: AtomicU32::new(0),
             events: [const { AtomicI32::new(-1) }; 2],
             nonblocking: Known::new(),
             unlimited: Known::new(),
@@ -252,9 +259,16 @@ impl Slot {
 
     /// Closes the listening socket under which it may be found.
     pub fn stop_knocking(&self) {
-        let knock = self.knock.swap(-1, Ordering::AcqRel);
+        let (knock, raw) = (self.knock.swap(-1, Ordering::AcqRel), self.raw.swap(-1, Ordering::AcqRel));
         if knock >= 0 {
+            if raw >= 0 {
+                across::leave(knock);
+            }
             own::close(knock);
+        }
+        if raw >= 0 {
+            own::close(raw);
+            self.looked.store(0, Ordering::Relaxed);
         }
     }
 
@@ -547,7 +561,7 @@ pub fn revive(held: &Held, fd: i32, nonblocking: bool) {
 /// A descriptor of the library's has another number now. Whether a connection had it.
 pub fn renumber(from: i32, to: i32) -> bool {
     let renumbered = |word: &AtomicI32| word.compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst).is_ok();
-    TABLE[..used()].iter().any(|slot| slot.events.iter().chain([&slot.knock, &slot.door]).any(renumbered))
+    TABLE[..used()].iter().any(|slot| slot.events.iter().chain([&slot.knock, &slot.raw, &slot.door]).any(renumbered))
 }
 
 /// Every connection that descriptors of this process mean, once.

@@ -47,6 +47,8 @@ pub enum Why {
     Port = 9,
     /// Its user is switched off.
     User = 10,
+    /// Its ends are in two networks, and what would prove them one connection may not be looked at.
+    Unproven = 11,
 }
 
 impl Why {
@@ -63,6 +65,7 @@ impl Why {
             Self::Memory,
             Self::Port,
             Self::User,
+            Self::Unproven,
         ]
         .into_iter()
         .find(|why| *why as u32 == word)

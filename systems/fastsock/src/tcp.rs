@@ -156,14 +156,46 @@ pub fn nodelay(fd: c_int) -> Option<bool> {
     (tcp && option(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, &mut bytes)? == 4).then_some(bytes != [0; 4])
 }
 
+/// What the kernel has counted of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moved {
+    /// Bytes of this side's that the other has acknowledged.
+    pub acknowledged: u64,
+    /// Bytes that have arrived.
+    pub arrived: u64,
+}
+
+/// Asks for that.
+pub fn moved(fd: c_int) -> Option<Moved> {
+    for _ in 0..100 {
+        let before = counters(fd)?;
+        let mut under_way: c_int = 0;
+        // SAFETY: asks for one int.
+        if unsafe { real::ioctl(fd, libc::TIOCOUTQ, (&raw mut under_way).addr()) } != 0 {
+            return None;
+        }
+        // The same before and after: nothing arrived between the questions.
+        if before == counters(fd)? {
+            let acknowledged = before.0.checked_sub(u64::try_from(under_way).ok()?)?;
+            return Some(Moved { acknowledged, arrived: before.1 });
+        }
+    }
+    None
+}
+
 /// Both ends of a TCP connection of this host with itself; none of another.
 pub fn local_ends(fd: c_int) -> Option<Ends> {
+    let ends = ends(fd)?;
+    let (ip_here, ip_there) = (ends.here.rsplit_once(':')?.0, ends.there.rsplit_once(':')?.0);
+    (ip_here == ip_there).then_some(ends)
+}
+
+/// Both ends of a TCP connection.
+pub fn ends(fd: c_int) -> Option<Ends> {
     if number(fd, libc::SO_TYPE)? != libc::SOCK_STREAM || number(fd, libc::SO_PROTOCOL)? != libc::IPPROTO_TCP {
         return None;
     }
-    let (here, there) = (address(fd, libc::getsockname)?, address(fd, libc::getpeername)?);
-    let (ip_here, ip_there) = (here.rsplit_once(':')?.0, there.rsplit_once(':')?.0);
-    (ip_here == ip_there).then_some(Ends { here, there })
+    Some(Ends { here: address(fd, libc::getsockname)?, there: address(fd, libc::getpeername)? })
 }
 
 type Name = unsafe extern "C" fn(c_int, *mut libc::sockaddr, *mut socklen_t) -> c_int;

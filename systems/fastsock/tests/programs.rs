@@ -2,12 +2,13 @@
 
 mod common;
 
+use std::io::Read;
 use std::path::Path;
 use std::process::Stdio;
 
 use common::built;
 use common::folder::Folder;
-use common::programs::{WAYS, Witness, command, installed, port, serves};
+use common::programs::{WAYS, Witness, command, installed, serves};
 
 #[test]
 fn a_web_server_in_python_gives_curl_the_whole_file() {
@@ -49,16 +50,18 @@ fn blocking_sockets_in_python_carry_lines_of_every_length() {
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/common/lines.py");
     for (who, server, client) in WAYS {
-        let port = port();
+        let (mut child, port) = serves(|port| {
+            let mut child = command(built, server, "python3");
+            child.arg(&script).args(["server", &port.to_string()]).stdout(Stdio::piped()).spawn().unwrap()
+        });
         let at = port.to_string();
-        let child = command(built, server, "python3").arg(&script).args(["server", &at]).stdout(Stdio::piped()).spawn();
-        let child = child.unwrap();
         let (mut run, witness) = Witness::command(built, client, "python3", port);
         let got = run.arg(&script).args(["client", &at]).output().unwrap();
         assert_eq!(String::from_utf8_lossy(&got.stdout), "2000 lines\n", "library: {who}");
         witness.check(server && client, who);
-        let served = child.wait_with_output().unwrap();
-        assert_eq!(String::from_utf8_lossy(&served.stdout), "2001000 bytes\n", "library: {who}");
+        let mut served = String::new();
+        child.0.stdout.take().unwrap().read_to_string(&mut served).unwrap();
+        assert_eq!(served, "2001000 bytes\n", "library: {who}");
     }
 }
 

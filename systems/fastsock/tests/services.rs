@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use common::folder::Folder;
-use common::programs::{Server, WAYS, Witness, command, installed, port, wait_for};
+use common::programs::{WAYS, Witness, command, installed, serves};
 use common::{Built, built};
 
 fn said(output: &Output) -> String {
@@ -45,24 +45,23 @@ fn vsftpd_gives_and_takes_files_by_lftp_and_ncftp() {
     std::fs::write(shared.join("file"), &bytes).unwrap();
     std::fs::set_permissions(shared.join("in"), std::fs::Permissions::from_mode(0o777)).unwrap();
     for (who, server, client) in WAYS {
-        let port = port();
         let conf = folder.join("conf");
         let here = shared.display();
         let empty = folder.join("empty");
         std::fs::create_dir_all(&empty).unwrap();
-        std::fs::write(
-            &conf,
-            format!(
-                "listen=YES\nlisten_address=127.0.0.1\nlisten_port={port}\nbackground=NO\nanonymous_enable=YES\nno_anon_password=YES\n\
-                 anon_root={here}\nanon_upload_enable=YES\nwrite_enable=YES\nanon_umask=022\nrun_as_launching_user=YES\n\
-                 allow_writeable_chroot=YES\nseccomp_sandbox=NO\nsecure_chroot_dir={}\nconnect_from_port_20=NO\nxferlog_enable=NO\n",
-                empty.display()
-            ),
-        )
-        .unwrap();
-        let child = command(built, server, &vsftpd).arg(&conf).stdout(Stdio::null()).spawn();
-        let _server = Server(child.unwrap());
-        wait_for(port);
+        let (_server, port) = serves(|port| {
+            std::fs::write(
+                &conf,
+                format!(
+                    "listen=YES\nlisten_address=127.0.0.1\nlisten_port={port}\nbackground=NO\nanonymous_enable=YES\nno_anon_password=YES\n\
+                     anon_root={here}\nanon_upload_enable=YES\nwrite_enable=YES\nanon_umask=022\nrun_as_launching_user=YES\n\
+                     allow_writeable_chroot=YES\nseccomp_sandbox=NO\nsecure_chroot_dir={}\nconnect_from_port_20=NO\nxferlog_enable=NO\n",
+                    empty.display()
+                ),
+            )
+            .unwrap();
+            command(built, server, &vsftpd).arg(&conf).stdout(Stdio::null()).spawn().unwrap()
+        });
         let (at, got) = (port.to_string(), folder.join("got"));
         std::fs::create_dir_all(&got).unwrap();
         if lftp {
@@ -148,23 +147,25 @@ fn postgresql_adds_up_what_pgbench_did() {
         .unwrap();
     assert!(made.status.success(), "{}", said(&made));
     for (who, server, client) in WAYS {
-        let (at, both) = (port().to_string(), server && client);
-        let mut start = run(server, &server_is);
-        start.arg("-D").arg(&data).args([
-            "-c",
-            "listen_addresses=127.0.0.1",
-            "-c",
-            &format!("port={at}"),
-            "-c",
-            "fsync=off",
-        ]);
-        start
-            .arg("-c")
-            .arg(format!("unix_socket_directories={}", folder.display()))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        let mut server = Server(start.spawn().unwrap());
-        wait_for(at.parse().unwrap());
+        let both = server && client;
+        let (mut server, port) = serves(|port| {
+            let mut start = run(server, &server_is);
+            start.arg("-D").arg(&data).args([
+                "-c",
+                "listen_addresses=127.0.0.1",
+                "-c",
+                &format!("port={port}"),
+                "-c",
+                "fsync=off",
+            ]);
+            start
+                .arg("-c")
+                .arg(format!("unix_socket_directories={}", folder.display()))
+                .stdout(Stdio::null())
+                .stderr(Stdio::null());
+            start.spawn().unwrap()
+        });
+        let at = port.to_string();
         let to = ["-h", "127.0.0.1", "-p", &at, "-U", "tester"];
         // It listens before it serves.
         let ready = |_: &u32| {
@@ -177,7 +178,7 @@ fn postgresql_adds_up_what_pgbench_did() {
             &["-n", "-c", "4", "-j", "2", "-t", "50"],
             &["-n", "-c", "2", "-t", "100", "-M", "prepared", "-S"],
         ] {
-            let (mut ran, witness) = Witness::command(&built, client, pgbench.to_str().unwrap(), at.parse().unwrap());
+            let (mut ran, witness) = Witness::command(&built, client, pgbench.to_str().unwrap(), port);
             if let Some((uid, gid)) = user {
                 ran.uid(uid).gid(gid);
             }
@@ -218,22 +219,21 @@ fn openssh_copies_a_file_and_runs_a_command() {
     let bytes = pattern(5_000_000);
     std::fs::write(folder.join("file"), &bytes).unwrap();
     for (who, server, client) in WAYS {
-        let port = port();
-        let at = port.to_string();
         let path = |name: &str| folder.join(name).display().to_string();
-        std::fs::write(
-            folder.join("conf"),
-            format!(
-                "Port {at}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\nStrictModes no\nUsePAM no\n\
-                 PasswordAuthentication no\nPermitRootLogin yes\nSubsystem sftp internal-sftp\n",
-                path("host"),
-                path("authorized")
-            ),
-        )
-        .unwrap();
-        let child = command(built, server, &sshd).args(["-D", "-f", &path("conf")]).stdout(Stdio::null()).spawn();
-        let _server = Server(child.unwrap());
-        wait_for(port);
+        let (_server, port) = serves(|port| {
+            std::fs::write(
+                folder.join("conf"),
+                format!(
+                    "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\nStrictModes no\nUsePAM no\n\
+                     PasswordAuthentication no\nPermitRootLogin yes\nSubsystem sftp internal-sftp\n",
+                    path("host"),
+                    path("authorized")
+                ),
+            )
+            .unwrap();
+            command(built, server, &sshd).args(["-D", "-f", &path("conf")]).stdout(Stdio::null()).spawn().unwrap()
+        });
+        let at = port.to_string();
         let options = [
             "-F",
             "none",

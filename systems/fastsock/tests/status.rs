@@ -116,6 +116,37 @@ fn the_table_shows_counters_and_the_connection_to_both_processes() {
 }
 
 #[test]
+fn scripts_of_one_interpreter_are_told_apart() {
+    if !common::programs::installed("python3", "--version") {
+        return;
+    }
+    let connected = "import socket, sys\nl = socket.create_server(('127.0.0.1', 0))\nc = socket.create_connection(l.getsockname())\n\
+                     a, _ = l.accept()\nprint('there', flush=True)\nsys.stdin.read()";
+    let folder = Folder::new("scripts");
+    let mut scripts = ["first.py", "second.py"].map(|name| {
+        std::fs::write(folder.join(name), connected).unwrap();
+        let mut script = Command::new("python3");
+        script.current_dir(&*folder).args([name, "\u{1b}[2J\u{202e}"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut script = script.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(script.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        assert_eq!(line, "there\n");
+        (name, script)
+    });
+    let said = Command::new(env!("CARGO_BIN_EXE_fastsock")).arg("status").output().unwrap();
+    let (said, json) = (String::from_utf8(said.stdout).unwrap(), json());
+    for (name, script) in &mut scripts {
+        let id = script.id().to_string();
+        let line = said.lines().find(|line| line.split_whitespace().next() == Some(&id));
+        let line = line.unwrap_or_else(|| panic!("{said}"));
+        assert!(line.contains(&format!(" python3 {name} \\u{{1b}}[2J\\u{{202e}} ")), "{line}");
+        assert!(json.contains(&format!("\"command\":\"python3 {name} \\u001b[2J")), "{json}");
+        drop(script.stdin.take());
+        script.wait().unwrap();
+    }
+}
+
+#[test]
 fn a_file_switches_off_what_it_names_and_its_wrong_lines_are_told_but_not_to_the_program() {
     let Some(built) = built() else { return };
     let (_folder, path) = file("switches", "off program fastsock-contract\nnonsense here\n");

@@ -1,20 +1,25 @@
 //! Message brokers as paths: `recipes/broker.py` between the command and a broker that a test starts.
 
 use std::fs;
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener};
+use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
 
+use rustix::net;
 use rustix::process::Signal;
 
-use super::processes::{a_trial, command_line};
+use super::processes::{a_trial, command_line, serves};
 use super::support::{LONG, Running, SHORT, Scratch, installed, json, skip, until};
 
 /// The program that connects standard input and output to a broker, as a word of a shell.
 const PROGRAM: &str = concat!("'", env!("CARGO_MANIFEST_DIR"), "/../../recipes/broker.py'");
 
-/// A port that nothing listened at just now.
-fn free_port() -> u16 {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
+/// A port that nobody listens at, for as long as the socket lives that has it.
+fn held_port() -> (OwnedFd, u16) {
+    let socket = net::socket(net::AddressFamily::INET, net::SocketType::STREAM, None).unwrap();
+    net::bind(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = SocketAddrV4::try_from(net::getsockname(&socket).unwrap()).unwrap();
+    (socket, address.port())
 }
 
 /// A broker of a test's own, in the test's folder; ended with it.
@@ -32,16 +37,16 @@ impl Broker {
             skip(&format!("{program} is not installed"));
             return None;
         };
-        let port = free_port();
-        let mut server = Command::new(found);
-        server.current_dir(dir.path(".")).stdin(Stdio::null());
-        match kind {
-            "redis" => server.args(["--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--port"]),
-            _ => server.args(["--addr", "127.0.0.1", "--port"]),
-        };
-        server.arg(port.to_string());
-        let server = Running::start(server);
-        until("the broker", || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok());
+        let (server, port) = serves(|port| {
+            let mut server = Command::new(&found);
+            server.current_dir(dir.path(".")).stdin(Stdio::null());
+            match kind {
+                "redis" => server.args(["--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--port"]),
+                _ => server.args(["--addr", "127.0.0.1", "--port"]),
+            };
+            server.arg(port.to_string());
+            Running::start(server)
+        });
         Some(Self { kind, at: format!("127.0.0.1:{port}"), server })
     }
 
@@ -58,6 +63,28 @@ fn brokers(dir: &Scratch) -> Vec<Broker> {
         return Vec::new();
     }
     ["redis", "nats"].into_iter().filter_map(|kind| Broker::start(dir, kind)).collect()
+}
+
+#[test]
+fn a_server_whose_port_somebody_takes_gets_another() {
+    if installed("python3").is_none() {
+        return skip("python3 is not installed");
+    }
+    let mut taken = None;
+    let (_server, port) = serves(|port| {
+        // Whoever has the first port by now answers there, and the server takes its time to see that.
+        let first = taken.is_none();
+        if first {
+            taken = Some((port, TcpListener::bind((Ipv4Addr::LOCALHOST, port)).ok()));
+        }
+        let listen =
+            "import socket, sys, time\ns = socket.create_server(('127.0.0.1', int(sys.argv[1])))\ntime.sleep(600)";
+        let mut server = Command::new("python3");
+        server.args(["-c", if first { "import time; time.sleep(0.5)" } else { listen }, &port.to_string()]);
+        Running::start(server)
+    });
+    let (other, held) = taken.unwrap();
+    assert!(held.is_none() || port != other);
 }
 
 #[test]
@@ -104,7 +131,8 @@ fn a_broker_that_is_not_there_or_goes_away_fails_its_path_with_the_reason() {
     let dir = Scratch::new();
     for broker in brokers(&dir) {
         let kind = broker.kind;
-        let nowhere = format!("exec:python3 {PROGRAM} {kind} 127.0.0.1:{}", free_port());
+        let (_held, port) = held_port();
+        let nowhere = format!("exec:python3 {PROGRAM} {kind} 127.0.0.1:{port}");
         let file = format!("nowhere-{kind}.run.jsonl");
         let said = dir.run(&[&["run", &nowhere, "-o", &file, "--patience", "30s"][..], &SHORT].concat());
         said.refuses(&["does the broker listen there"]);

@@ -1,5 +1,7 @@
 //! Looking at the processes of a run.
 
+use std::fs;
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::process::ExitStatus;
 
@@ -73,6 +75,32 @@ pub fn children(near: u32, command: &str) -> Vec<Process> {
 pub fn command_line(pid: u32) -> String {
     let bytes = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     String::from_utf8_lossy(&bytes).replace('\0', " ")
+}
+
+/// A server that `start` begins at a port of the loopback address, and the port, once it listens there. Another program may get the port before the server does,
+/// which ends then: it begins anew at another.
+pub fn serves(mut start: impl FnMut(u16) -> Running) -> (Running, u16) {
+    until("a server that gets its port", || {
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+        let mut server = start(port);
+        until("the server listens, or ends", || (listens(server.pid(), port) || !server.runs()).then_some(()));
+        server.runs().then_some((server, port))
+    })
+}
+
+/// Whether it is this process that listens at a port.
+fn listens(pid: u32, port: u16) -> bool {
+    let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    let own: Vec<_> = open.filter_map(|fd| fs::read_link(fd.path()).ok()).collect();
+    let at = format!(":{port:04X}");
+    // The local address is the second word of a line, the state (0A: listening) the fourth, the inode the tenth.
+    let by_it = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let listening = words.get(3) == Some(&"0A") && words.get(1).is_some_and(|here| here.ends_with(&at));
+        let socket = words.get(9).map(|inode| format!("socket:[{inode}]"));
+        listening && own.iter().any(|file| file.to_str() == socket.as_deref())
+    };
+    fs::read_to_string(format!("/proc/{pid}/net/tcp")).unwrap_or_default().lines().any(by_it)
 }
 
 /// Waits until a run's far process runs and the run file at `file` has a trial: measuring is under way.

@@ -1,12 +1,11 @@
 //! `--peer ssh://`: the far side is started over ssh by itself. `--near ssh://`: a process there leads the run.
 //! The tests run an sshd of their own on a free port of the loopback address; three hosts are in `three_hosts`.
 
-use std::net::{TcpListener, TcpStream};
 use std::process::Command;
 
 use rustix::process::Signal;
 
-use super::processes::{all_end, command_line};
+use super::processes::{all_end, command_line, serves};
 use super::sshd::Login;
 use super::support::{LONG, Running, SHORT, Scratch, binary, json, until};
 
@@ -21,9 +20,7 @@ impl Sshd {
     /// None, having said why, where there can be none.
     fn start(dir: &Scratch) -> Option<Self> {
         let login = Login::make(dir)?;
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let running = login.serve(dir, &[], "127.0.0.1", port);
-        until("sshd", || TcpStream::connect(("127.0.0.1", port)).ok());
+        let (running, port) = serves(|port| login.serve(dir, &[], "127.0.0.1", port));
         Some(Self { _running: running, port, path: login.path })
     }
 

@@ -123,12 +123,31 @@ fn process(number: u32, at: &Path, wanted: &HashMap<u64, ()>, status: &mut Statu
         .any(|line| line.ends_with("/libfastsock.so") || line.ends_with("/libfastsock.so (deleted)"));
     let program = fs::read_link(at.join("exe")).ok();
     let program = program.map(|path| config::file_name(&path)).unwrap_or_default();
-    let config = of_process(at, &program);
-    status.processes.push(Process { number, program, library, config, table: head });
+    let line = command_line(at);
+    let config = of_process(at, &program, &line);
+    status.processes.push(Process { number, program, command: command(&line), library, config, table: head });
+}
+
+/// What a process was begun with, each word with a zero behind it, as far as it is shown.
+fn command_line(at: &Path) -> Vec<u8> {
+    let mut line = Vec::new();
+    // What could be read before an error is there all the same.
+    let _ = fs::File::open(at.join("cmdline")).and_then(|file| file.take(4096).read_to_end(&mut line));
+    line
+}
+
+/// The same in one line: the program's file name, and its arguments.
+fn command(line: &[u8]) -> String {
+    let words: Vec<_> = line.split(|&byte| byte == 0).map(String::from_utf8_lossy).collect();
+    let name = config::file_name(Path::new(&*words[0]));
+    // A program that writes something else there may write paths and blanks ("nginx: master process /usr/sbin/nginx").
+    let name = if words[0].contains(' ') || name.is_empty() { words[0].to_string() } else { name };
+    let all: Vec<&str> = std::iter::once(name.as_str()).chain(words[1..].iter().map(|word| &**word)).collect();
+    all.join(" ").trim_end().to_owned()
 }
 
 /// What a process was told to do.
-fn of_process(at: &Path, program: &str) -> Config {
+fn of_process(at: &Path, program: &str, line: &[u8]) -> Config {
     let text = fs::read(at.join("environ")).unwrap_or_default();
     let variables: HashMap<String, String> = text
         .split(|&byte| byte == 0)
@@ -138,7 +157,6 @@ fn of_process(at: &Path, program: &str) -> Config {
         })
         .collect();
     let user = fs::metadata(at).map_or(0, |about| about.uid());
-    let line = fs::read(at.join("cmdline")).unwrap_or_default();
     let first = String::from_utf8_lossy(line.split(|&byte| byte == 0).next().unwrap_or_default()).into_owned();
     let started = config::file_name(first.as_ref());
     of(|name| variables.get(name).cloned(), Who { program: [program.to_owned(), started], user, secure: false })
@@ -207,6 +225,17 @@ mod tests {
         for wrong in ["", ":", "0100007F", "0100007F:G", "01:1", "é00007F:1", "0100007:12"] {
             assert_eq!(address(wrong), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_command_is_a_name_and_its_arguments() {
+        assert_eq!(command(b"/usr/bin/python3\0server.py\x00-p 1\0"), "python3 server.py -p 1");
+        assert_eq!(
+            command(b"nginx: master process /usr/sbin/nginx -c x\0\0\0"),
+            "nginx: master process /usr/sbin/nginx -c x"
+        );
+        assert_eq!(command(b"\xff/\0a"), "\u{fffd} a");
+        assert_eq!((command(b""), command(b"\0\0"), command(b"/\0")), (String::new(), String::new(), "/".to_owned()));
     }
 
     #[test]

@@ -10,6 +10,9 @@ fn in_words(why: Why) -> Option<&'static str> {
         Why::Unfit => "its two ends have different addresses: those that are fast have one",
         Why::Port => "its port is switched off",
         Why::User => "its user is switched off",
+        Why::Unproven => {
+            "its ends have different addresses, and its process may not look at packets (CAP_NET_RAW) for the proof that they are one connection's"
+        }
         Why::Room => "no descriptor or memory was left for it",
         Why::Forked => "its process forked before it was fast, and both hold it",
         Why::NoPeer => "its peer never answered",
@@ -96,7 +99,14 @@ mod tests {
     use crate::table::KERNEL;
 
     fn process(library: bool) -> Process {
-        Process { number: 1, program: "p".into(), library, config: Config::default(), table: Some((3, 0)) }
+        Process {
+            number: 1,
+            program: "p".into(),
+            command: "p".into(),
+            library,
+            config: Config::default(),
+            table: Some((3, 0)),
+        }
     }
 
     fn end(here: &str, there: &str, owner: usize, state: u32, why: Why) -> End {

@@ -18,6 +18,8 @@ pub use show::{json, text};
 pub struct Process {
     pub number: u32,
     pub program: String,
+    /// What it was begun as, with its arguments, or what it calls itself since: scripts of one interpreter are told apart by it.
+    pub command: String,
     /// The library is loaded.
     pub library: bool,
     /// What its environment and files say.

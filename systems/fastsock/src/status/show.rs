@@ -4,7 +4,12 @@ use std::fmt::Write;
 
 use super::judge::judge;
 use super::{End, Status};
+use crate::config::plain;
 use crate::table::COUNTERS;
+
+/// Signs of a name, and of a line of anything else, that the table shows at most.
+const NAME: usize = 32;
+const LINE: usize = 300;
 
 /// Ends that belong to a process of this user's.
 fn own(status: &Status) -> impl Iterator<Item = (&End, usize, i32)> {
@@ -15,14 +20,10 @@ fn own(status: &Status) -> impl Iterator<Item = (&End, usize, i32)> {
         .filter(|(_, at, _)| *at < status.processes.len())
 }
 
-/// A text without characters that a terminal would act on.
-fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
-}
-
 /// A table.
 pub fn text(status: &Status) -> String {
-    let head = ["PROCESS", "PROGRAM", "FD", "HERE", "THERE", "PATH", "SENT", "RECEIVED", "WAITS", "SLEEPS", "WHY"];
+    let head =
+        ["PROCESS", "PROGRAM", "COMMAND", "FD", "HERE", "THERE", "PATH", "SENT", "RECEIVED", "WAITS", "SLEEPS", "WHY"];
     let mut rows = vec![head.map(str::to_owned)];
     for (end, at, fd) in own(status) {
         let process = &status.processes[at];
@@ -34,7 +35,8 @@ pub fn text(status: &Status) -> String {
         let single = |at: usize| counters.map_or("-".to_owned(), |said| said.counters[at].to_string());
         rows.push([
             process.number.to_string(),
-            plain(&process.program),
+            plain(&process.program, NAME),
+            plain(&process.command, NAME),
             fd.to_string(),
             end.here.clone(),
             end.there.clone(),
@@ -59,7 +61,8 @@ pub fn text(status: &Status) -> String {
     }
     for process in status.processes.iter().filter(|process| process.library) {
         for wrong in &process.config.wrong {
-            let _ = writeln!(out, "process {}: a setting is wrong and left out: {}", process.number, plain(wrong));
+            let _ =
+                writeln!(out, "process {}: a setting is wrong and left out: {}", process.number, plain(wrong, LINE));
         }
     }
     out
@@ -88,9 +91,10 @@ pub fn json(status: &Status) -> String {
             let (version, memory) =
                 process.table.map_or(("null".to_owned(), 0), |(version, memory)| (version.to_string(), memory));
             format!(
-                "{{\"process\":{},\"program\":{},\"library\":{},\"version\":{version},\"off\":{},\"memory_bytes\":{memory},\"memory_limit_bytes\":{},\"wrong\":[{}]}}",
+                "{{\"process\":{},\"program\":{},\"command\":{},\"library\":{},\"version\":{version},\"off\":{},\"memory_bytes\":{memory},\"memory_limit_bytes\":{},\"wrong\":[{}]}}",
                 process.number,
                 quoted(&process.program),
+                quoted(&process.command),
                 process.library,
                 process.config.off.is_some(),
                 process.config.memory,
@@ -127,12 +131,14 @@ mod tests {
     fn names_that_would_steer_a_terminal_or_end_a_string_do_not() {
         let program = "a\u{1b}[2J\"\\\n".to_owned();
         let config = Config { wrong: vec!["x\n\"".to_owned()], ..Config::default() };
-        let process = Process { number: 5, program, library: true, config, table: None };
+        let command = format!("python3 \u{202e}{}\u{9b}2J", "x".repeat(99));
+        let process = Process { number: 5, program, command, library: true, config, table: None };
         let end = End { here: "1".into(), there: "2".into(), user: 0, owner: Some((0, 4)), said: None };
         let beyond = End { owner: Some((7, 1)), ..end.clone() };
         let status = Status { processes: vec![process], ends: vec![end, beyond] };
         let shown = text(&status);
-        assert!(!shown.contains('\u{1b}') && shown.lines().count() == 3, "{shown:?}");
+        assert!(!shown.contains(['\u{1b}', '\u{9b}', '\u{202e}']) && shown.lines().count() == 3, "{shown:?}");
+        assert!(shown.contains(" python3 \\u{202e}xxx") && shown.contains("xxx...  4 "), "{shown}");
         assert!(json(&status).contains(r#""program":"a\u001b[2J\"\\\u000a""#), "{}", json(&status));
         assert_eq!(text(&Status::default()).lines().count(), 1);
         assert_eq!(json(&Status::default()), "{\"processes\":[],\"connections\":[]}\n");

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test program uses a part")]
 
 pub mod folder;
+pub mod networks;
 pub mod programs;
 
 use std::path::{Path, PathBuf};

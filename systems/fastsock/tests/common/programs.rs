@@ -1,6 +1,6 @@
 //! Servers and clients of other people's, for tests.
 
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -82,18 +82,9 @@ pub fn installed(program: &str, asked: &str) -> bool {
     there
 }
 
-/// A port that was free a moment ago.
+/// A port that was free a moment ago. Somebody else may have it by now: [`serves`] tells.
 pub fn port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
-/// Waits until somebody listens.
-pub fn wait_for(port: u16) {
-    let until = Instant::now() + Duration::from_secs(60);
-    while TcpStream::connect(("127.0.0.1", port)).is_err() {
-        assert!(Instant::now() < until, "nobody listens on port {port}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 /// A server that `start` begins on a port, and the port, once it listens there. No connection is made, for servers that serve who comes first.
