@@ -86,7 +86,8 @@ struct pipegauge_error {
 struct pipegauge_capabilities {
     size_t size;
     uint64_t bits;
-    /* Largest message, bytes; 0 where only memory limits it. */
+    /* Largest message, bytes; 0 where only memory limits it. At least 32, and 40 in a group: by messages of so many
+       the two sides of a connection show each other that they are meant. */
     uint64_t largest;
 };
 

@@ -245,6 +245,9 @@ impl<'a> PathRun<'a> {
     }
 
     fn connect(&mut self, round: u32) -> Result<(), RunError> {
+        // The processes of each round load a module anew.
+        let unchanged = registry::find(self.kind).map_or(Ok(()), |transport| transport.unchanged());
+        unchanged.map_err(|e| RunError::Session { path: self.name.clone(), source: e.into() })?;
         let party = self.session.open(round).map_err(|source| RunError::Session { path: self.name.clone(), source })?;
         if !self.announced {
             self.announced = true;

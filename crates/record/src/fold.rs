@@ -13,6 +13,8 @@ use crate::{Costs, PathRun, Point, RunFile, soak};
 /// A point with more trials than this is rebuilt at every 64th trial and at the next other event, not at each trial: otherwise a point of n
 /// trials would cost n^2 during the run.
 const EACH_TRIAL_UP_TO: usize = 256;
+/// Most paths of a run: no command line names so many, and what is said of paths compares each with the others.
+const PATHS: usize = 1000;
 const OF_SOAK: usize = 8;
 
 /// Builds a [`RunFile`] event by event.
@@ -97,7 +99,8 @@ impl Fold {
             Event::Run(_) => {}
             Event::Path(opened) => match place(&file.paths, opened.path) {
                 Ok(i) => file.paths[i].opened = opened,
-                Err(i) => file.paths.insert(i, PathRun::new(opened)),
+                Err(i) if file.paths.len() < PATHS => file.paths.insert(i, PathRun::new(opened)),
+                Err(_) => self.impossible += 1,
             },
             Event::Round(mut round) => {
                 // No path has more far processes.
@@ -338,7 +341,7 @@ impl Fold {
             warn(
                 "impossible",
                 format!(
-                    "{} lines say what can't have been measured (counts, times or shares beyond any machine's) and were left out; \
+                    "{} lines say what can't have been measured (counts, times or shares beyond any machine's, paths beyond any run's) and were left out; \
                      the file was damaged or changed",
                     self.impossible
                 ),
@@ -457,6 +460,19 @@ mod tests {
         assert_eq!(file.end.map(|e| (e.taken, e.cpu_interference)), Some((None, None)));
         let word = file.warnings.last().unwrap();
         assert!(word.code == "impossible" && word.text.starts_with("15 lines"), "{word:?}");
+    }
+
+    #[test]
+    fn more_paths_than_any_run_has_are_left_out_with_a_word() {
+        let mut fold = begun();
+        let more = 5;
+        for path in 0..PATHS + more {
+            fold.event(&Event::Path(sample::opened(path as u32, transport::tcp::NAME)));
+        }
+        let file = fold.finish().unwrap();
+        assert_eq!(file.paths.len(), PATHS);
+        let word = file.warnings.last().unwrap();
+        assert!(word.code == "impossible" && word.text.starts_with("5 lines"), "{word:?}");
     }
 
     #[test]

@@ -8,8 +8,10 @@ use serde_json::Value;
 pub const NAME: usize = 400;
 /// Most characters of a sentence or of a word of a command line.
 pub const SENTENCE: usize = 4000;
-/// Names of fields whose texts are sentences, or words that a person typed.
+/// Names of fields whose texts are sentences, which may have several lines, or words that a person typed.
 const SENTENCES: [&str; 3] = ["text", "error", "command"];
+/// Those that keep their line ends: a name that had some could show lines that nobody said.
+const LINES: [&str; 2] = ["text", "error"];
 
 /// Text safe to print on a terminal: control characters (C0 but for line ends and tabs, DEL, C1), of which escapes are made, and those
 /// that are [`unseen`] become U+FFFD.
@@ -36,13 +38,18 @@ pub fn clean(text: &str, most: usize) -> String {
     }
 }
 
-/// Reads JSON that somebody else wrote: every string in it, names of fields too, is [`clean`].
+/// The same in one line.
+pub fn line(text: &str, most: usize) -> String {
+    clean(text, most).replace(['\n', '\t'], " ")
+}
+
+/// Reads JSON that somebody else wrote: every string in it, names of fields too, is [`clean`], and in one line unless it is a sentence.
 pub fn json<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
     if !suspicious(bytes) {
         return serde_json::from_slice(bytes);
     }
     let mut value: Value = serde_json::from_slice(bytes)?;
-    tidy(&mut value, NAME);
+    tidy(&mut value, "");
     T::deserialize(value).map_err(|e| serde_json::Error::custom(e.to_string()))
 }
 
@@ -60,15 +67,18 @@ fn suspicious(bytes: &[u8]) -> bool {
     })
 }
 
-fn tidy(value: &mut Value, most: usize) {
+/// Cleans a value that is the field `of`.
+fn tidy(value: &mut Value, of: &str) {
     match value {
-        Value::String(text) => *text = clean(text, most),
-        Value::Array(all) => all.iter_mut().for_each(|v| tidy(v, most)),
+        Value::String(text) => {
+            let most = if SENTENCES.contains(&of) { SENTENCE } else { NAME };
+            *text = if LINES.contains(&of) { clean(text, most) } else { line(text, most) };
+        }
+        Value::Array(all) => all.iter_mut().for_each(|v| tidy(v, of)),
         Value::Object(fields) => {
             for (name, mut value) in std::mem::take(fields) {
-                let most = if SENTENCES.contains(&name.as_str()) { SENTENCE } else { most };
-                tidy(&mut value, most);
-                fields.insert(clean(&name, NAME), value);
+                tidy(&mut value, &name);
+                fields.insert(line(&name, NAME), value);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
@@ -101,6 +111,10 @@ mod tests {
                 assert!(!word.contains(odd) && word.chars().count() <= NAME + 3, "{word:?}");
             }
         }
+        // A line end in a name would begin a line of its own.
+        let forged: Value = json(br#"{"label":"tcp\nTrust: all is right\tx","text":"a\nb","in":["c\nd"]}"#).unwrap();
+        assert_eq!(forged["label"], "tcp Trust: all is right x");
+        assert_eq!((&forged["text"], &forged["in"][0]), (&Value::from("a\nb"), &Value::from("c d")));
         let sentence: BTreeMap<String, String> = json(format!("{{\"text\":\"{long}\"}}").as_bytes()).unwrap();
         assert_eq!(sentence["text"].chars().count(), SENTENCE + 3);
         // Numbers keep every bit on both ways.

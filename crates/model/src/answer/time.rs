@@ -78,7 +78,14 @@ pub fn arrival(points: &[CurvePoint], size: u64, fits: Option<&Fits>) -> Result<
         if x.low > 0.0 && y.low > 0.0 { between(x.low, y.low) } else { 0.0 },
         if x.high.is_finite() { between(x.high, y.high) } else { f64::INFINITY },
     );
-    let (low, high) = bends(&sorted, at, size).fold((seconds.low, seconds.high), |(l, h), t| (l.min(t), h.max(t)));
+    // Such a time errs as its sizes do: by the ends of the neighbour's interval that lie farther from its time.
+    let part = |pick: fn(f64, f64) -> f64, end: fn(&Estimate) -> f64| {
+        let of = |e: &Estimate| if end(e).is_finite() && end(e) > 0.0 { end(e) / e.value } else { 1.0 };
+        pick(of(&x), of(&y))
+    };
+    let (down, up) = (part(f64::min, |e| e.low), part(f64::max, |e| e.high));
+    let bent = bends(&sorted, at, size);
+    let (low, high) = bent.fold((seconds.low, seconds.high), |(l, h), t| (l.min(t * down), h.max(t * up)));
     let (low, high) = between_two(&sorted, at, size).map_or((low, high), |e| (low.min(e.low), high.max(e.high)));
     let (seconds, bounded) = bounded(&sorted, size, Estimate::new(seconds.value, low, high));
     Ok(Arrival { size, seconds, rests_on: vec![a.size, b.size], outside: None, bounded })
@@ -183,6 +190,31 @@ mod tests {
             );
             assert!(found.high < 1.35 * found.low, "{size}: {found:?}");
         }
+    }
+
+    #[test]
+    fn at_a_bend_the_error_of_the_lines_beside_it_counts() {
+        use rand::{Rng, SeedableRng};
+        // A byte costs four times as much beyond 256 KiB; forty sizes, each 1.4 times the one before.
+        let time = |s: f64| 2e-5 + s * 5e-10 + 1.5e-9 * (s - 262_144.0).max(0.0);
+        let mut held = 0;
+        for seed in 0..100 {
+            let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+            let mut normal = || (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0;
+            let mut points = Vec::new();
+            for i in 0..40 {
+                let size = 1.4f64.powi(i + 10).round() as u64;
+                let rounds: Vec<(u32, f64)> =
+                    (0..30).map(|round| (round, time(size as f64) * (0.03 * normal()).exp())).collect();
+                let middle = stats::median(&rounds.iter().map(|r| r.1).collect::<Vec<_>>());
+                points.push(CurvePoint::of(size, middle, rounds));
+            }
+            for asked in [280_000, 300_000, 320_000] {
+                let (found, truth) = (arrival(&points, asked, None).unwrap().seconds, time(f64::from(asked as u32)));
+                held += u32::from(found.low <= truth && truth <= found.high);
+            }
+        }
+        assert!(held >= 276, "{held} of 300");
     }
 
     #[test]

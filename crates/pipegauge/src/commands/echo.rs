@@ -2,13 +2,13 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result};
 
-use crate::exit::Exit;
+use crate::exit::{Exit, no_json};
 use crate::flags::EchoFlags;
 use crate::out;
 
@@ -18,7 +18,8 @@ const PIECE: usize = 256 << 10;
 const MOST: usize = 256;
 
 /// Echoes standard input, or whoever connects.
-pub fn echo(flags: &EchoFlags) -> Result<Exit> {
+pub fn echo(flags: &EchoFlags, json: bool) -> Result<Exit> {
+    no_json(json, "echo")?;
     let Some(place) = &flags.listen else {
         // Nobody behind standard output is the usual end.
         return match back(
@@ -31,7 +32,7 @@ pub fn echo(flags: &EchoFlags) -> Result<Exit> {
     };
     let failed = || format!("listening at {place}");
     if place.contains('/') {
-        let listener = UnixListener::bind(place).with_context(failed)?;
+        let listener = bound(place).with_context(failed)?;
         out::text(&format!("listening at {place}\n"))?;
         serve(|| listener.accept().map(|(stream, _)| stream), |stream| Ok((stream.try_clone()?, stream)))
     } else {
@@ -43,6 +44,18 @@ pub fn echo(flags: &EchoFlags) -> Result<Exit> {
         };
         serve(|| listener.accept().map(|(stream, _)| stream), both)
     }
+}
+
+/// A listener at this path, also where one that was killed left its socket.
+fn bound(place: &str) -> std::io::Result<UnixListener> {
+    UnixListener::bind(place).or_else(|e| {
+        let left = || UnixStream::connect(place).is_err_and(|e| e.kind() == ErrorKind::ConnectionRefused);
+        if e.kind() != ErrorKind::AddrInUse || !left() {
+            return Err(e);
+        }
+        std::fs::remove_file(place)?;
+        UnixListener::bind(place)
+    })
 }
 
 /// Serves connections, each on a thread of its own, until this process is ended.

@@ -26,9 +26,8 @@ pub fn import(flags: &ImportFlags, json: bool) -> Result<Exit> {
         }
     };
     let mut writer = record::Writer::create(&output)?;
-    for event in &events {
-        writer.write(event)?;
-    }
+    // What is cut off is no run file, and its np.out is still there.
+    events.iter().try_for_each(|event| writer.write(event)).inspect_err(|_| drop(std::fs::remove_file(&output)))?;
     drop(writer);
     let points = events.iter().filter(|e| matches!(e, Event::Point(_))).count() as u64;
     // Reading it back is the proof that it is a run file.

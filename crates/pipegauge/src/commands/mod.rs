@@ -76,7 +76,7 @@ pub fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Export(flags) => export::export(&flags, json),
         Command::Import(flags) => import::import(&flags, json),
         Command::Serve(flags) => serve::serve(&flags, json),
-        Command::Echo(flags) => echo::echo(&flags),
+        Command::Echo(flags) => echo::echo(&flags, json),
         Command::Doctor => doctor::doctor(json),
         Command::Man(flags) => man::man(&flags, json),
         Command::Completions(flags) => completions::completions(&flags, json),

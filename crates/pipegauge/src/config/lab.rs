@@ -4,6 +4,7 @@ use std::net::Ipv4Addr;
 
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
+use units::BitRate;
 
 use super::sysctl::Sysctl;
 use crate::flags::LabFlags;
@@ -23,6 +24,8 @@ const QUEUE: &str = "50ms";
 const TICKS: f64 = 250.0;
 /// Least bytes of a bucket: two segments as large as they come.
 const LEAST_BURST: u64 = 128 << 10;
+/// Most seconds that a bucket may last: the kernel counts its time in 32 bits of 64 ns, and a longer one silently becomes another.
+const LONGEST: f64 = 200.0;
 /// What `--offloads` switches.
 pub const OFFLOADS: [&str; 4] = ["tso", "gso", "gro", "tx"];
 
@@ -43,6 +46,39 @@ pub struct Lab {
     pub sysctls: Vec<(Sysctl, String)>,
 }
 
+/// The bytes of a link's bucket: those that were asked for, or what reaches the rate.
+fn bucket(rate: f64, asked: Option<u64>, least: u64) -> Result<u64> {
+    let most = (rate / 8.0 * LONGEST) as u64;
+    if most < least {
+        bail!(
+            "--rate {}: a packet of {least} bytes takes longer than {LONGEST} s, for which the kernel's shaper can't count; from {}bit/s on it can",
+            BitRate(rate),
+            (least as f64 * 8.0 / LONGEST).ceil()
+        );
+    }
+    if let Some(asked) = asked {
+        if !(least..=u64::from(u32::MAX)).contains(&asked) {
+            bail!("--burst {asked}: a bucket holds a packet ({least} bytes) or more, and less than 4 GiB");
+        }
+        if asked > most {
+            bail!(
+                "--burst {asked}: at {} it lasts longer than {LONGEST} s, and the kernel's shaper counts no longer: at most {most}",
+                BitRate(rate)
+            );
+        }
+        return Ok(asked);
+    }
+    let reaching = (rate / 8.0 / TICKS).ceil();
+    if reaching > f64::from(u32::MAX) {
+        let highest = BitRate(f64::from(u32::MAX) * 8.0 * TICKS);
+        bail!(
+            "--rate {}: the kernel's shaper holds less than 4 GiB, which carry {highest} at most; leave --rate out for as fast as it goes",
+            BitRate(rate)
+        );
+    }
+    Ok((reaching as u64).max(LEAST_BURST).min(most))
+}
+
 /// A command with its words.
 pub type Step = Vec<String>;
 
@@ -58,12 +94,11 @@ impl Lab {
         if flags.burst.is_some() && flags.rate.is_none() {
             bail!("--burst is of a rate; add --rate");
         }
-        let burst =
-            flags.rate.map(|rate| flags.burst.unwrap_or((rate / 8.0 / TICKS).ceil().max(LEAST_BURST as f64) as u64));
         let least = u64::from(flags.mtu.unwrap_or(1500)) + 64;
-        if let Some(burst) = burst.filter(|burst| *burst < least || *burst > u64::from(u32::MAX)) {
-            bail!("--burst {burst}: a bucket holds a packet ({least} bytes) or more, and less than 4 GiB");
-        }
+        let burst = match flags.rate {
+            Some(rate) => Some(bucket(rate, flags.burst, least)?),
+            None => None,
+        };
         let mut offloads: Vec<(String, bool)> =
             flags.offloads.iter().flat_map(|on| OFFLOADS.map(|name| (name.to_owned(), on.0))).collect();
         for text in &flags.offload {
@@ -219,6 +254,14 @@ mod tests {
     }
 
     #[test]
+    fn a_slow_link_has_a_bucket_that_the_kernel_can_count() {
+        let burst = |rate| Lab::resolve(&LabFlags { rate: Some(rate), ..flags() }).unwrap().burst;
+        // 200 s of the rate where 128 KiB last longer, 4 ms of it where these are more.
+        assert_eq!([100.0, 1e3, 1e6, 1e9].map(burst), [2500, 25_000, 128 << 10, 500_000].map(Some));
+        assert!(Lab::resolve(&LabFlags { rate: Some(1e3), burst: Some(64 << 10), ..flags() }).is_err());
+    }
+
+    #[test]
     fn what_no_network_has_is_refused() {
         for wrong in [
             LabFlags { hosts: 1, ..flags() },
@@ -227,6 +270,8 @@ mod tests {
             LabFlags { mtu: Some(100_000), ..flags() },
             LabFlags { burst: Some(1 << 20), ..flags() },
             LabFlags { rate: Some(1e9), burst: Some(10), ..flags() },
+            LabFlags { rate: Some(8.0), ..flags() },
+            LabFlags { rate: Some(1e13), ..flags() },
             LabFlags { offload: vec!["gro".into()], ..flags() },
             LabFlags { offload: vec!["--x=on".into()], ..flags() },
             LabFlags { sysctl: vec!["kernel.panic=1".into()], ..flags() },

@@ -13,7 +13,7 @@ pub struct LabFlags {
     /// Rate of each link, each way (token bucket) [default: as fast as it goes]
     #[arg(long, value_name = "RATE", value_parser = value::wire_rate)]
     pub rate: Option<f64>,
-    /// Bytes that may be sent at once [default: 4 ms of the rate, at least 128 KiB]
+    /// Bytes that may be sent at once [default: 4 ms of the rate, at least 128 KiB or 200 s of it]
     #[arg(long, value_name = "SIZE", value_parser = value::bytes)]
     pub burst: Option<u64>,
     /// Largest packet, bytes [default: 1500]

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::value;
+
 /// A transport in a shared library.
 #[derive(Debug, Clone, Args)]
 pub struct ModuleFlags {
@@ -19,9 +21,9 @@ pub enum ModuleTask {
     Check {
         /// Its file, NAME.so
         file: PathBuf,
-        /// Seconds without progress until a case is wrong, 3 to 600: more for a busy machine
-        #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u16).range(3..=600))]
-        patience: u16,
+        /// Time without progress until a case is wrong, 3s to 600s: more for a busy machine
+        #[arg(long, value_name = "TIME", default_value = "10s", value_parser = value::case_patience)]
+        patience: f64,
     },
     /// Write a module that compiles, passes the check and measures, to be turned into your own
     New {

@@ -43,6 +43,15 @@ pub fn seconds(text: &str) -> Result<f64, String> {
     parse::<Seconds>(text).map(|s| s.0)
 }
 
+/// How long a case of `module check` may take without progress: "30s", or as before a number of seconds.
+pub fn case_patience(text: &str) -> Result<f64, String> {
+    let seconds = text.parse::<u16>().map(f64::from).or_else(|_| seconds(text))?;
+    match seconds {
+        given if (3.0..=600.0).contains(&given) => Ok(given),
+        _ => Err(format!("'{text}' is not between 3s and 600s")),
+    }
+}
+
 /// A share: "1%".
 pub fn share(text: &str) -> Result<f64, String> {
     parse::<Share>(text).map(|s| s.0)

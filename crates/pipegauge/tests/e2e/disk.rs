@@ -138,6 +138,9 @@ fn what_can_not_be_begun_for_want_of_room_leaves_nothing_in_its_own_way() {
     let said = dir.run(&["module", "new", "mine", "--directory", "small"]);
     said.refuses(&["small/mine", "No space left"]);
     assert!(!dir.path("small/mine").exists(), "the next try would meet it");
+    std::fs::write(dir.path("np.out"), "1 0.5 0.00001\n".repeat(200)).unwrap();
+    dir.run(&["import", "np.out", "-o", "small/np.run.jsonl"]).refuses(&["small/np.run.jsonl", "No space left"]);
+    assert!(!dir.path("small/np.run.jsonl").exists(), "it would be taken for a run");
     // Nothing fits any more.
     let _ = std::fs::write(dir.path("small/rest"), vec![0; 64 << 10]);
     let said = dir.run(&["sweep", "theory", "--over", "rate=1Gbit/s,2Gbit/s", "-o", "small/s"]);

@@ -179,6 +179,9 @@ fn the_exit_code_is_the_commands_and_odd_input_is_refused() {
         (&["--hosts", "1"][..], "2 to 200 hosts"),
         (&["--mtu", "10"], "--mtu 10"),
         (&["--rate", "0bit/s"], "carries nothing"),
+        (&["--rate", "8bit/s"], "from 63bit/s on it can"),
+        (&["--rate", "10Tbit/s"], "8.59 Tbit/s at most"),
+        (&["--json"], "leave out --json"),
         (&["--burst", "64KiB"], "add --rate"),
         (&["--offload", "gro"], "NAME=on"),
         (&["--sysctl", "kernel.panic=1"], "net.NAME=VALUE"),
@@ -193,7 +196,8 @@ fn the_exit_code_is_the_commands_and_odd_input_is_refused() {
     assert_eq!(sh(&dir, &[], "exit 7").code(), 7);
     assert_eq!(sh(&dir, &[], "kill -9 $$").code(), 137);
     let said = dir.run(&["lab", "--", "no-such-program"]);
-    assert!(said.code() != 0 && said.err.contains("no-such-program"), "{said}");
+    assert!(said.code() == 127 && said.err.contains("no-such-program"), "{said}");
+    assert_eq!(dir.run(&["lab", "--", "/etc/passwd"]).code(), 126);
     let said = dir.run(&["lab", "--sysctl", "net.no.such=1", "--", "true"]);
     assert!(said.code() == 2 && said.err.contains("net.no.such is no setting that a host"), "{said}");
     let said = dir.run(&["lab", "--sysctl", "net.core.rmem_max=5000", "--", "true"]);

@@ -7,7 +7,7 @@ use std::process::Command;
 use rustix::process::Signal;
 
 use super::processes::{all_end, children};
-use super::support::{HISTORY, Printed, Running, Said, Scratch, binary, json, until};
+use super::support::{HISTORY, LONG, Printed, Running, SHORT, Said, Scratch, binary, json, until};
 
 /// The module in C that a new one begins with.
 const SKELETON: &str = include_str!("../../../../modules/new/c/module.c");
@@ -59,7 +59,7 @@ fn a_new_module_in_c_compiles_passes_the_check_and_is_measured_like_any_other() 
     let made = Command::new("make").arg("-C").arg(dir.path("mine")).output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let said = dir.run(&["module", "check", "mine/mine.so", "--patience", "60"]);
-    assert!(said.code() == 0 && said.out.contains("17 right, 0 wrong, 5 not tried"), "{said}");
+    assert!(said.code() == 0 && said.out.contains("18 right, 0 wrong, 5 not tried"), "{said}");
 
     let folder = dir.path("mine");
     let listed = with(&dir, &folder, &["list", "--json"]);
@@ -100,6 +100,32 @@ fn a_new_module_in_c_compiles_passes_the_check_and_is_measured_like_any_other() 
 }
 
 #[test]
+fn a_run_over_a_module_is_of_one_file_and_tells_its_version() {
+    let dir = Scratch::new();
+    let folder = made(&dir, "repl", str::to_owned);
+    // The one that takes its place is built while nothing measures.
+    let other = made(&dir, "other", |s| changed(&s.replace("other", "repl"), "0.1.0", "0.2.0"));
+    fs::rename(other.join("other.so"), dir.path("next.so")).unwrap();
+    let mut command = Command::new(binary());
+    command.args([&["run", "repl", "-o", "x.run.jsonl"][..], &LONG].concat());
+    command.env("PIPEGAUGE_MODULES", &folder).env(HISTORY.0, HISTORY.1).current_dir(dir.path("."));
+    let run = Running::start(command);
+    let file = dir.path("x.run.jsonl");
+    let begun = || fs::read_to_string(&file).is_ok_and(|run| run.contains(r#""event":"trial""#));
+    until("a trial", || begun().then_some(()));
+    fs::rename(dir.path("next.so"), folder.join("repl.so")).unwrap();
+    let said = run.end();
+    assert!(said.code() == 1 && said.err.contains("was replaced or changed"), "{said}");
+    // Both sides tell which it was, so that a comparison can.
+    let told = fs::read_to_string(&file).unwrap();
+    assert!(told.matches(r#""module":"0.1.0""#).count() >= 2 && !told.contains("0.2.0"), "{told}");
+    let short = [&["run", "repl", "-o", "y.run.jsonl"][..], &SHORT].concat();
+    assert_eq!(with(&dir, &folder, &short).code(), 0);
+    let said = dir.run(&["compare", "x.run.jsonl", "y.run.jsonl"]);
+    assert!(said.out.contains("0.1.0") && said.out.contains("0.2.0"), "{said}");
+}
+
+#[test]
 fn a_new_module_in_rust_compiles_and_passes_the_check() {
     let dir = Scratch::new();
     assert_eq!(dir.run(&["module", "new", "rusty", "--rust"]).code(), 0);
@@ -110,7 +136,7 @@ fn a_new_module_in_rust_compiles_and_passes_the_check() {
     assert!(done.status.success() && !err.contains("warning"), "{err}");
     fs::copy(dir.path("target/release/libmodule.so"), dir.path("rusty/rusty.so")).unwrap();
     let said = dir.run(&["module", "check", "rusty/rusty.so", "--patience", "60"]);
-    assert!(said.code() == 0 && said.out.contains("17 right, 0 wrong"), "{said}");
+    assert!(said.code() == 0 && said.out.contains("18 right, 0 wrong"), "{said}");
 }
 
 #[test]
@@ -142,6 +168,13 @@ fn the_check_finds_what_is_wrong_and_goes_on() {
         changed(s, "    close(link->fd);\n    free(link);", "    shutdown(link->fd, SHUT_RDWR);\n    free(link);")
     });
     wrong("crashing", "ready", "by signal 11", &|s| changed(s, "*is = n > 0;", "*is = n + *(volatile int *)8;"));
+    wrong("speechless", "effective", "by signal 11", &|s| {
+        changed(
+            s,
+            "const char *option, char *out, size_t room, error *e)\n{\n",
+            "const char *option, char *out, size_t room, error *e)\n{\n    if (link->fd >= 0)\n        *(volatile int *)8 = 1;\n",
+        )
+    });
     wrong("boastful", "whole", "returned PIPEGAUGE_OK", &|s| {
         changed(s, "PIPEGAUGE_ORDERED |", "PIPEGAUGE_MESSAGES | PIPEGAUGE_ORDERED |")
     });
@@ -227,7 +260,7 @@ fn memory_of_a_module_is_used_where_it_lies_as_asked_and_given_back() {
     });
     let check = |name: &str| dir.run(&["module", "check", &folder.join(format!("{name}.so")).display().to_string()]);
     let said = check("own");
-    assert!(said.code() == 0 && said.out.contains("17 right, 0 wrong, 5 not tried"), "{said}");
+    assert!(said.code() == 0 && said.out.contains("18 right, 0 wrong, 5 not tried"), "{said}");
     for (name, why) in [("crooked", "does not lie as it was asked for"), ("shared", "taken twice is the same")] {
         let said = check(name);
         let words = said.out.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,7 +1,11 @@
 //! A program as a path: commands and sockets at whose end is an echo.
 
 use std::fs;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixListener;
+use std::path::Path;
 
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use rustix::process::Signal;
 
 use super::processes::command_line;
@@ -101,6 +105,43 @@ fn what_an_echo_cannot_do_is_refused_before_anything_runs() {
     dir.run(&["run", "exec:connect=127.0.0.1:1"]).refuses(&["connecting to 127.0.0.1:1"]);
     dir.run(&["run", "exec:connect=/no/such/socket"]).refuses(&["connecting to /no/such/socket"]);
     dir.run(&["echo", "--listen", "nowhere"]).refuses(&["listening at nowhere"]);
+    dir.run(&["echo", "--json"]).refuses(&["leave out --json"]);
+}
+
+#[test]
+fn an_echo_that_was_killed_leaves_no_socket_in_the_next_ones_way() {
+    let dir = Scratch::new();
+    let listens = || {
+        let echo = Running::start(dir.command(&["echo", "--listen", "./echo.sock"]));
+        assert_eq!(echo.line().trim(), "listening at ./echo.sock");
+        echo
+    };
+    listens().signal(Signal::KILL);
+    let _alive = listens();
+    dir.run(&["echo", "--listen", "./echo.sock"]).refuses(&["Address already in use"]);
+    fs::write(dir.path("file"), "mine").unwrap();
+    dir.run(&["echo", "--listen", "./file"]).refuses(&["Address already in use"]);
+    assert_eq!(fs::read_to_string(dir.path("file")).unwrap(), "mine");
+}
+
+#[test]
+fn a_unix_socket_that_accepts_nobody_is_given_up_by_patience() {
+    let dir = Scratch::new();
+    let at = dir.path("full.sock");
+    let listener = UnixListener::bind(&at).unwrap();
+    // Connections until its queue takes no more, which a connection that waits would show by waiting.
+    let queued: Vec<_> = (0..10_000).map_while(|_| unhurried(&at)).collect();
+    let said = dir.run(&["run", "exec:connect=./full.sock", "--patience", "1s", "--no-html", "--no-history"]);
+    assert!(said.code() == 2 || said.code() == 1, "{said}");
+    assert!(said.err.contains("accepts nobody") || said.out.contains("accepts nobody"), "{said}");
+    drop((queued, listener));
+}
+
+/// A connection where there is a place in the queue.
+fn unhurried(at: &Path) -> Option<OwnedFd> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let fd = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).unwrap();
+    rustix::net::connect(&fd, &SocketAddrUnix::new(at).unwrap()).ok().map(|()| fd)
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use rustix::process::Signal;
 
+use super::processes::{all_end, children};
 use super::support::{Running, Scratch, json, until};
 
 /// A sweep over the modelled link, whose figures are known.
@@ -206,6 +207,21 @@ fn two_sweeps_never_measure_into_one_folder() {
     let said = sweep.end();
     // What was measured is shown; where no run had ended, there is nothing to show.
     assert!([1, 2].contains(&said.code()) && said.err.contains("--resume known"), "{said}");
+}
+
+#[test]
+fn a_killed_sweep_leaves_no_laboratory_that_measures_beside_the_next() {
+    if !super::laboratory::possible() {
+        return;
+    }
+    let dir = Scratch::new();
+    let words = ["sweep", "tcp", "--lab", "--over", "nodelay=on,off", "--budget", "600s", "-q", "-o", "long"];
+    let sweep = Running::start(dir.command(&words));
+    let lab = until("a laboratory", || children(sweep.pid(), "lab").pop());
+    // It has begun to measure.
+    until("a run file", || (dir.path("long").is_dir() && runs(&dir.path("long")) >= 1).then_some(()));
+    sweep.signal(Signal::KILL);
+    all_end(&[lab]);
 }
 
 #[test]

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, kill_process_group};
 use transport::last_words::{LastWords, in_words};
 
 use crate::error::printable;
@@ -310,6 +311,8 @@ impl Launched {
         self.input = None;
         if self.wait(self.grace).is_none() {
             // By its process id, and only while it has not been reaped: nobody else can be hit.
+            // Its group, which is its own: a wrapper's other processes would live on.
+            let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
             let _ = self.child.kill();
             let _ = self.wait(Duration::from_secs(2));
         }

@@ -57,10 +57,8 @@ pub fn summary(runs: &[&Analysis<'_>]) -> Markup {
     let bare = runs.iter().all(|run| !run.run.plan.pattern.facts().sized);
     for (r, run) in runs.iter().enumerate() {
         // Paths at offered rates have a table of their own: there a message's time is set by the rate.
-        let paths = run.paths.iter().enumerate();
-        for (i, path) in
-            paths.filter(|(_, path)| !run.has_rates() || run.run.plan.offered_on(path.opened.path).is_none())
-        {
+        let (paths, rates) = (run.paths.iter().enumerate(), run.has_rates());
+        for (i, path) in paths.filter(|(_, path)| !rates || run.run.plan.offered_on(path.opened.path).is_none()) {
             let name = format!("{}{}", letter("", r, runs.len(), " "), path.opened.name());
             rows.push(figures(run, i, path).map_or_else(
                 || html! { tr { th scope="row" { (name) } td colspan="6" { "too few points for these figures" } } },

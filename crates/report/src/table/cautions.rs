@@ -1,6 +1,6 @@
 //! Warnings of a run grouped by cause over all its paths, the gravest cause first, a line each.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use measure::event::Warning;
 use record::RunFile;
@@ -120,15 +120,22 @@ fn scheduled(run: &RunFile) -> &'static str {
 /// What the warnings of one cause concern, each path once with the sizes of all of them.
 fn subjects(run: &RunFile, warnings: &[&Warning]) -> Vec<String> {
     let mut merged: Vec<Warning> = Vec::new();
+    // Where the first warning of a path is that names sizes.
+    let mut sized: BTreeMap<Option<u32>, usize> = BTreeMap::new();
     for warning in warnings {
-        match merged.iter_mut().find(|w| w.path == warning.path && !w.sizes.is_empty() && !warning.sizes.is_empty()) {
-            Some(known) => {
-                known.sizes.extend(&warning.sizes);
-                known.sizes.sort_unstable();
-                known.sizes.dedup();
+        match sized.get(&warning.path).filter(|_| !warning.sizes.is_empty()) {
+            Some(first) => merged[*first].sizes.extend(&warning.sizes),
+            None => {
+                if !warning.sizes.is_empty() {
+                    sized.insert(warning.path, merged.len());
+                }
+                merged.push((*warning).clone());
             }
-            None => merged.push((*warning).clone()),
         }
+    }
+    for warning in &mut merged {
+        warning.sizes.sort_unstable();
+        warning.sizes.dedup();
     }
     merged.iter().filter_map(|warning| subject(run, warning)).collect()
 }

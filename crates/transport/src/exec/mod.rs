@@ -12,14 +12,19 @@ mod echoed;
 
 use std::net::{TcpStream, ToSocketAddrs};
 use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
 
 pub use echoed::Echoed;
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 use crate::options::Form;
 use crate::port::{Ends, Transport};
 use crate::{AnyLink, Capabilities, LinkError, Name, OptionSpec, Patience, Settings};
 use child::Child;
+
+/// How often a UNIX socket is tried whose queue is full.
+const FULL: Duration = Duration::from_millis(20);
 
 /// What it is called.
 pub const NAME: Name = Name::literal("exec");
@@ -111,7 +116,7 @@ impl Transport for Exec {
 fn connected(place: &str, patience: &Patience) -> Result<(OwnedFd, OwnedFd), LinkError> {
     let failed = |e| LinkError::io(format!("connecting to {place}"), e);
     let to: OwnedFd = if place.contains('/') {
-        UnixStream::connect(place).map_err(failed)?.into()
+        unix(place, patience)?
     } else {
         let all: Vec<_> = place.to_socket_addrs().map_err(failed)?.collect();
         let mut last = std::io::Error::other("the name has no address");
@@ -122,4 +127,26 @@ fn connected(place: &str, patience: &Patience) -> Result<(OwnedFd, OwnedFd), Lin
     };
     let from = to.try_clone().map_err(failed)?;
     Ok((to, from))
+}
+
+/// A connection to a UNIX socket. The system would wait without end for one whose queue is full.
+fn unix(place: &str, patience: &Patience) -> Result<OwnedFd, LinkError> {
+    let doing = || format!("connecting to {place}");
+    let to = SocketAddrUnix::new(place).map_err(|e| LinkError::io(doing(), e))?;
+    let kind = SocketType::STREAM;
+    let fd = rustix::net::socket_with(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)
+        .map_err(|e| LinkError::io(doing(), e))?;
+    let start = Instant::now();
+    loop {
+        match rustix::net::connect(&fd, &to) {
+            Ok(()) => break,
+            Err(Errno::AGAIN | Errno::INTR) => {
+                patience.check(start, "waiting for a place in the queue of a UNIX socket that accepts nobody")?;
+                std::thread::sleep(FULL);
+            }
+            Err(e) => return Err(LinkError::io(doing(), e)),
+        }
+    }
+    rustix::io::ioctl_fionbio(&fd, false).map_err(|e| LinkError::io(doing(), e))?;
+    Ok(fd)
 }

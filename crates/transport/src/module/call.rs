@@ -53,7 +53,7 @@ impl Failure {
     /// What the module wrote, which may be anything, up to its 0.
     fn words(&mut self) -> String {
         let len = self.0.text.iter().position(|b| *b == 0).unwrap_or(self.0.text.len());
-        let words = units::received::clean(&String::from_utf8_lossy(&self.0.text[..len]), 240);
+        let words = units::received::line(&String::from_utf8_lossy(&self.0.text[..len]), 240);
         self.0.text[0] = 0;
         words
     }

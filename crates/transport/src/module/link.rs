@@ -1,5 +1,6 @@
 //! A link of a module: each operation is one call through its table.
 
+use std::collections::BTreeMap;
 use std::ffi::{CString, c_int, c_void};
 use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
@@ -32,6 +33,8 @@ pub struct ModuleLink {
     /// Its place in a group, where it is in one.
     seat: Option<Seat>,
     options: &'static [OptionSpec],
+    /// The module's.
+    version: &'static str,
     can: Capabilities,
     failure: Failure,
     terms: Arc<Terms>,
@@ -66,7 +69,7 @@ impl ModuleLink {
     /// Takes over what `connect` or `accept` gave.
     pub(super) fn new(
         own: Own,
-        library: &Library,
+        library: &'static Library,
         options: &'static [OptionSpec],
         can: Capabilities,
         terms: Arc<Terms>,
@@ -90,6 +93,7 @@ impl ModuleLink {
             group,
             seat: None,
             options,
+            version: &library.version,
             can,
             failure,
             terms,
@@ -219,19 +223,25 @@ impl Link for ModuleLink {
     }
 
     fn effective(&self) -> Effective {
-        let (false, Some(effective)) = (self.at.is_null(), self.table.effective) else { return Effective::default() };
+        if self.at.is_null() {
+            return Effective::default();
+        }
+        let effective = self.table.effective;
         let mut failure = Failure::new();
         let mut told = |option: &OptionSpec| {
-            let name = CString::new(option.name).ok()?;
+            let (effective, name) = (effective?, CString::new(option.name).ok()?);
             let mut room = [0u8; EFFECTIVE + 1];
             // SAFETY: the link is the module's own; it writes no more than the room that it is told of.
             let came =
                 unsafe { effective(self.at, name.as_ptr(), room.as_mut_ptr().cast(), EFFECTIVE, failure.room()) };
             let len = room.iter().position(|b| *b == 0).filter(|len| came == abi::code::OK && *len > 0)?;
-            let text = units::received::clean(&String::from_utf8_lossy(&room[..len]), EFFECTIVE);
+            let text = units::received::line(&String::from_utf8_lossy(&room[..len]), EFFECTIVE);
             Some((option.name.to_owned(), text))
         };
-        Effective { options: self.options.iter().filter_map(&mut told).collect(), ..Effective::default() }
+        let mut options: BTreeMap<_, _> = self.options.iter().filter_map(&mut told).collect();
+        // Two versions of a module are two paths: a comparison has to tell it.
+        options.entry("module".to_owned()).or_insert_with(|| units::received::clean(self.version, EFFECTIVE));
+        Effective { options, ..Effective::default() }
     }
 
     fn one_sided(&mut self) -> Option<&mut dyn OneSided> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_char};
 use std::net::SocketAddr;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -55,7 +56,17 @@ pub struct Module {
     launch: &'static [String],
     options: &'static [OptionSpec],
     file: PathBuf,
+    /// What lay at that place when this was found.
+    found: Option<Identity>,
     known: Known,
+}
+
+/// What tells a file from another that has taken its place: device, inode, bytes, when it was written last, in seconds and nanoseconds.
+type Identity = (u64, u64, u64, i64, i64);
+
+fn identity(file: &Path) -> Option<Identity> {
+    let of = std::fs::metadata(file).ok()?;
+    Some((of.dev(), of.ino(), of.len(), of.mtime(), of.mtime_nsec()))
 }
 
 /// What this process knows of a module.
@@ -88,6 +99,7 @@ impl Module {
             launch: Box::leak(library.launch.clone().into()),
             options,
             file: library.file.clone(),
+            found: identity(&library.file),
             known: Known::Loaded(library),
         };
         Ok(Box::leak(Box::new(module)))
@@ -103,6 +115,7 @@ impl Module {
             launch: Box::leak(told.launch.clone().into()),
             options: specs(&told.options)?,
             file: file.to_owned(),
+            found: identity(file),
             known: Known::Described {
                 describe,
                 unavailable: told.unavailable.as_ref().map(|why| units::received::clean(why, 300)),
@@ -309,6 +322,15 @@ impl Transport for Module {
     fn source(&self) -> Option<&Path> {
         Some(&self.file)
     }
+    fn unchanged(&self) -> Result<(), LinkError> {
+        if identity(&self.file) == self.found {
+            return Ok(());
+        }
+        Err(LinkError::Protocol(format!(
+            "the module's file {} was replaced or changed after this command had found it: its path ends, so that no figure is of two modules; begin the run anew",
+            self.file.display()
+        )))
+    }
 
     fn capabilities(&self, settings: &Settings) -> Capabilities {
         // What it refuses to tell is refused again when a link is made, with its words.
@@ -423,6 +445,14 @@ impl Module {
     }
 }
 
+/// What making a connection ends with: a code that is of messages alone says nothing of it.
+fn not_lost(doing: &str, e: LinkError) -> LinkError {
+    match e {
+        LinkError::Lost => fault(doing, "it returned PIPEGAUGE_LOST, which is of messages, and no connection is one"),
+        e => e,
+    }
+}
+
 /// What waits for connections: the module's own, which ends with it.
 struct Listener {
     own: abi::Own,
@@ -466,7 +496,7 @@ impl Accept for Listener {
             let mut own = null_mut();
             // SAFETY: the listener is the module's own.
             let came = unsafe { accept(self.own, &raw mut own, self.failure.room()) };
-            self.failure.check(came, DOING, &self.terms.patience)?;
+            self.failure.check(came, DOING, &self.terms.patience).map_err(|e| not_lost(DOING, e))?;
             let mut link = ModuleLink::new(own, self.library, self.options, self.can.clone(), Arc::clone(&self.terms))?;
             // Whoever ends early or shows another proof is a stranger.
             if let Some(seat) = link.shown_by_the_near_side(proof) {
@@ -512,7 +542,7 @@ impl Dialler {
         let (address, host, terms) = (self.address.as_ptr(), self.host.as_ptr(), self.terms.raw());
         // SAFETY: what is handed over lives until the call returns, the terms as long as the link.
         let came = unsafe { connect(self.given.raw(), address, host, terms, &raw mut own, failure.room()) };
-        failure.check(came, "connecting", &self.terms.patience)?;
+        failure.check(came, "connecting", &self.terms.patience).map_err(|e| not_lost("connecting", e))?;
         let mut link = ModuleLink::new(own, self.library, self.options, self.can.clone(), Arc::clone(&self.terms))?;
         let told = shown(proof, seat);
         link.send(if Seat::can_be(&self.can) { &told } else { &proof.near })?;

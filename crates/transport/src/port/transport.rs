@@ -36,6 +36,11 @@ pub trait Transport: Sync {
         None
     }
 
+    /// Whether it still is what it was when it was found; the error says what became of it. A built-in one always is.
+    fn unchanged(&self) -> Result<(), LinkError> {
+        Ok(())
+    }
+
     /// What it is, in one line.
     fn summary(&self) -> &'static str;
 

@@ -27,7 +27,8 @@ pub fn inside() -> Result<Exit> {
     lab.steps().iter().try_for_each(|step| made(step))?;
     (1..=lab.hosts).try_for_each(|n| linked(&Lab::host(n)))?;
     let mut line = Command::new("ip");
-    line.args(["netns", "exec", &Lab::host(1)]).args(&command).env_remove(PLAN);
+    // A command that is not there ends env with 127, and one that can't be started with 126, as in any shell.
+    line.args(["netns", "exec", &Lab::host(1), "env", "--"]).args(&command).env_remove(PLAN);
     for n in 1..=lab.hosts {
         line.env(format!("H{n}"), Lab::address(n).to_string()).env(format!("H{n}_IPV6"), Lab::address6(n));
     }

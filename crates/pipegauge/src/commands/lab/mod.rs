@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 
+use super::module::apart;
 use super::programs::{self, code};
 use crate::config::lab::Lab;
 use crate::exit::{Exit, no_json};
@@ -47,9 +48,12 @@ struct Inside {
 
 /// Makes the hosts, runs the command in the first, and ends with its exit code.
 pub fn lab(flags: &LabFlags, json: bool) -> Result<Exit> {
+    if std::env::var_os(apart::WATCHER).is_some() {
+        apart::ends_with_its_watcher();
+    }
     let lab = Lab::resolve(flags)?;
+    no_json(json, if flags.dry_run { "lab --dry-run" } else { "lab" })?;
     if flags.dry_run {
-        no_json(json, "lab --dry-run")?;
         out::text(&lab.steps().iter().map(|step| report::words::command(step) + "\n").collect::<String>())?;
         return Ok(Exit::Ok);
     }
@@ -87,6 +91,7 @@ fn begun(inside: &Inside) -> Result<Child> {
     let mut line = Command::new("unshare");
     line.args(rights::namespaces()?);
     line.arg("--").arg(own).arg("lab-inside").env("PATH", programs::path()).env(PLAN, serde_json::to_string(inside)?);
+    line.env_remove(apart::WATCHER);
     line.spawn().map_err(|e| anyhow!("unshare can't be started: {e}"))
 }
 

@@ -58,7 +58,7 @@ pub fn run(task: &[&str], file: &Path, more: &[&str], limit: Duration) -> Result
 }
 
 /// Tells a process who started it.
-const WATCHER: &str = "PIPEGAUGE_WATCHER";
+pub const WATCHER: &str = "PIPEGAUGE_WATCHER";
 
 /// This program again, as a process that [`ends_with_its_watcher`].
 pub fn watched() -> Command {

@@ -27,7 +27,7 @@ pub struct Case {
 }
 
 /// Every case, in the order in which they are tried.
-pub const CASES: [Case; 22] = [
+pub const CASES: [Case; 23] = [
     Case {
         name: "sizes",
         what: "messages of 1 B to 16 MiB arrive as they were sent, both ways",
@@ -135,6 +135,12 @@ pub const CASES: [Case; 22] = [
         what: "every option works at its bounds, or is refused in words",
         applies: always,
         try_it: meeting::settings,
+    },
+    Case {
+        name: "effective",
+        what: "both ends of a link say what took effect, again and again",
+        applies: always,
+        try_it: meeting::effective,
     },
     Case {
         name: "put",

@@ -16,6 +16,11 @@ const MARK: &str = "pipegauge-module/1 ";
 /// The module of a file, as a process of its own describes it.
 pub fn described(file: &Path) -> Result<&'static Module, String> {
     let told = ask(file, &Settings::default())?;
+    // Any process can print a description: that of another transport would take its place.
+    if file.file_stem().is_none_or(|stem| stem != told.name.as_str()) {
+        let file = units::received::clean(&file.display().to_string(), 200);
+        return Err(format!("{file}: it says that it is {}, so that its file has to be {0}.so", told.name));
+    }
     Module::described(file, &told, ask)
 }
 

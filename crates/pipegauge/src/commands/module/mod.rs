@@ -1,6 +1,6 @@
 //! Modules: transports in shared libraries, found at run time. The command itself loads none: [`describe`] has a process of its own do it.
 
-mod apart;
+pub mod apart;
 mod cases;
 mod check;
 pub mod describe;
@@ -20,7 +20,7 @@ use crate::flags::{ModuleFlags, ModuleTask};
 /// Does what was asked of a module.
 pub fn module(flags: &ModuleFlags, json: bool) -> Result<Exit> {
     match &flags.what {
-        ModuleTask::Check { file, patience } => check::check(file, Duration::from_secs((*patience).into()), json),
+        ModuleTask::Check { file, patience } => check::check(file, Duration::from_secs_f64(*patience), json),
         ModuleTask::New { name, rust, directory } => {
             no_json(json, "module new")?;
             new::new(name, *rust, directory)

@@ -3,13 +3,14 @@
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::commands::module::apart;
 use crate::config::sweep::Cell;
 
 /// How often the process is looked after.
@@ -20,7 +21,8 @@ const MOST_SAID: u64 = 64 << 10;
 /// Measures it into the file. The error is what the process said last.
 pub fn measure(cell: &Cell, lab: &[String], file: &Path, stop: &AtomicBool) -> Result<()> {
     let own = std::env::current_exe().context("finding this program's own file")?;
-    let mut line = Command::new(&own);
+    // Where this process is killed, nobody would wait for its run, and the next start measures beside it.
+    let mut line = apart::watched();
     line.arg("lab").args(lab).arg("--").arg(&own).args(cell.words(file)?.iter().skip(1));
     // Ctrl-C reaches this process, which hands it on once.
     line.process_group(0).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());

@@ -72,7 +72,8 @@ pub fn all(
             std::fs::remove_file(&file)?;
         }
         let measured = match cell.lab() {
-            Some(lab) => elsewhere::measure(cell, &lab, &file, stop),
+            // Another process says why it failed in words: whether it is the disk is for the disk to say.
+            Some(lab) => elsewhere::measure(cell, &lab, &file, stop).map_err(|e| store.takes_more().err().unwrap_or(e)),
             None => here(cell, &file, system.as_deref_mut(), stop),
         };
         if let Err(e) = measured {

@@ -13,6 +13,9 @@ use crate::config::sweep::SweepPlan;
 
 /// The plan's name in the folder.
 const PLAN: &str = "sweep.json";
+/// A file that is written to see whether there is room, and the bytes of it.
+const ROOM: &str = "room";
+const NEEDED: usize = 64 << 10;
 /// Largest plan that is read, bytes.
 const LARGEST: u64 = 16 << 20;
 
@@ -55,6 +58,15 @@ impl Store {
         }
         locked(&lock, &folder)?;
         Ok(Self { folder, lock: Some(lock) })
+    }
+
+    /// Whether the folder takes what a run needs; the error is what the system says.
+    pub fn takes_more(&self) -> Result<()> {
+        let file = self.folder.join(ROOM);
+        let written =
+            File::create(&file).and_then(|mut file| file.write_all(&[0; NEEDED]).and_then(|()| file.sync_all()));
+        let _ = fs::remove_file(&file);
+        written.with_context(|| format!("writing into {}", self.folder.display()))
     }
 
     /// A folder that is not made yet.

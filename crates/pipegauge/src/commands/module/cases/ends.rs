@@ -30,14 +30,14 @@ pub(super) fn death(module: &'static dyn Transport) -> Result<()> {
 pub(super) fn leaving(module: &'static dyn Transport) -> Result<()> {
     let came = after_its_end(module, |link| {
         let message = content((64 << 10).min(most(link)), 1);
-        // More than any buffer between them takes.
-        (0..MANY).try_for_each(|_| link.send(&message).and_then(|()| link.flush()))
+        (0..MANY.max(FILLS / message.len())).try_for_each(|_| link.send(&message).and_then(|()| link.flush()))
     })?;
     said("send() after the peer's process ended", came, |e| matches!(e, LinkError::Closed { .. }), "PIPEGAUGE_CLOSED")
 }
 
-/// Sends of 64 KiB that fill whatever is between two processes.
-const MANY: u32 = 4096;
+/// Sends that fill whatever is between two processes, and the bytes that they are to have together.
+const MANY: usize = 4096;
+const FILLS: usize = 64 << 20;
 
 /// What came of an operation on a link whose peer's process ends without a word.
 fn after_its_end<T>(

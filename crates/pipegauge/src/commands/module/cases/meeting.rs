@@ -26,6 +26,15 @@ pub(super) fn nowhere(module: &'static dyn Transport) -> Result<()> {
     Ok(())
 }
 
+pub(super) fn effective(module: &'static dyn Transport) -> Result<()> {
+    let (near, far) = pair(module, &Settings::default(), long())?;
+    for link in [&near, &far] {
+        let first = link.effective();
+        ensure!(link.effective() == first, "effective() says something else when it is asked again");
+    }
+    Ok(())
+}
+
 pub(super) fn stranger(module: &'static dyn Transport) -> Result<()> {
     let (patience, _) = patience_of(long());
     let plain = Settings::default();

@@ -1,5 +1,7 @@
 //! What a link may have besides: one-sided access, posts.
 
+use std::time::Instant;
+
 use anyhow::{Context, Result, ensure};
 use transport::{Link, Settings, Transport};
 
@@ -53,9 +55,10 @@ pub(super) fn post(module: &'static dyn Transport) -> Result<()> {
             ensure!(link.posted() == 50, "posted() says {} after 50 posts", link.posted());
             let mut done = 0;
             while done < 50 {
+                let since = Instant::now();
                 let now = link.poll(50, long())?;
                 ensure!(now >= done && now <= 50, "poll() says that {now} posts are done after {done}, of 50");
-                ensure!(now > done, "poll() came back after {:?} without a post that is done", long());
+                ensure!(now > done, "poll() came back after {:?} without a post that is done", since.elapsed());
                 done = now;
             }
             Ok(())
