@@ -27,10 +27,11 @@ pub fn held(
     let Some(size) = size.or_else(|| common(a, b).first().copied()) else {
         return no(a, &Unanswered::TooLittle("the two paths have no size in common"), &[]);
     };
-    let of = |p: &Asked<'_>| found(p, thousandths, Some(size), round_trip).map_err(|why| no(p, &why, &[size]));
+    let of = |p: &Asked<'_>| found(p, thousandths, Some(size), round_trip);
     let ((at, rests_on, x, label, stands), (other, _, y, ..)) = match (of(a), of(b)) {
-        (Ok(a), Ok(b)) => (a, b),
-        (Err(answer), _) | (_, Err(answer)) => return answer,
+        (Ok(x), Ok(y)) => (x, y),
+        (Err(why), _) => return no(a, &why, &[size]),
+        (_, Err(why)) => return no(b, &why, &[size]),
     };
     if at != other {
         let [at, other] = [at, other].map(size_words);
