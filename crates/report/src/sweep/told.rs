@@ -118,7 +118,8 @@ mod tests {
     fn what_took_effect_differently_on_the_two_sides_is_told_with_its_cells() {
         let axis = Axis { name: "congestion".into(), levels: vec!["default".into(), "cubic".into()] };
         let mut readings = Readings::new(Design::new(vec![2]), 1);
-        (readings.take(0, 0, 1e-5), readings.take(1, 0, 2e-5));
+        readings.take(0, 0, 1e-5);
+        readings.take(1, 0, 2e-5);
         let mut sweep = Sweep {
             transport: Some("tcp".into()),
             axes: vec![axis],
