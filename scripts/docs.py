@@ -20,6 +20,10 @@ Comments above a block say what is special:
   <!-- test: budget 4s -->        the budget of real paths in --check
   <!-- test: table -->            above a table: every command in it is run, in an own shell
 
+Time must not decide. A page of which a command failed is tried again with the budgets that it shows, and then with four times those. What
+has too little time even then (an exit code 1 with the program's own word that the run fell short) is not stale: it counts as
+skipped, with its reason, and so does what fails behind it on the file of that run.
+
 What is neither sample nor table is held against the program's help: a command or a flag that text names must exist. A fenced
 block that shows no command is a ```text. Closes with "N passed, N failed, N skipped"."""
 
@@ -36,7 +40,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from pages import Block, cleaned, missing, parse, renewed, shortened, wrong_words  # noqa: E402
+from pages import LONGER, Block, cleaned, fell_short, missing, names, parse, renewed, shortened, wrong_words, written  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 LONGEST = 600  # seconds for a block: only what hangs reaches it
@@ -73,7 +77,7 @@ class Modules:
 
 
 def run_block(block, folder, path, budget):
-    """(output lines, exit code) of each of a block's commands, all in one shell."""
+    """(output lines, exit code, what fell short) of each of a block's commands, all in one shell."""
     with tempfile.TemporaryDirectory() as out:
         return run_into(Path(out), block, folder, path, budget)
 
@@ -84,12 +88,13 @@ def run_into(out, block, folder, path, budget):
     env = {**os.environ, "PATH": f"{path}:{os.environ['PATH']}", "PIPEGAUGE_HISTORY": str(folder / ".history"), "NO_COLOR": "1",
            "DOCS_BUDGET": budget}
     env.pop("PIPEGAUGE_KEY", None)
+    longest = LONGEST * (3 if budget == LONGER else 1)
     shell = subprocess.Popen(["bash", "-c", script], cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                              stderr=subprocess.PIPE, text=True, start_new_session=True)
     try:
-        said = shell.communicate(timeout=LONGEST)[1]
+        said = shell.communicate(timeout=longest)[1]
     except subprocess.TimeoutExpired:
-        said = f"not done after {LONGEST} s"
+        said = f"not done after {longest} s"
     finally:
         # A listener that a block started in the background ends with its block.
         try:
@@ -101,9 +106,10 @@ def run_into(out, block, folder, path, budget):
     for n in range(len(block.commands)):
         code = out / f"{n}.code"
         if code.exists():
-            results.append((cleaned((out / str(n)).read_text(errors="replace")), int(code.read_text())))
+            text, ended = (out / str(n)).read_text(errors="replace"), int(code.read_text())
+            results.append((cleaned(text), ended, fell_short(ended, text.split("\n"))))
         else:
-            results.append(([said.strip()], None))
+            results.append(([said.strip()], None, ""))
     return results
 
 
@@ -133,11 +139,29 @@ class Tally:
         self.failed += 1
         self.said.append(f"{where}: {what}")
 
+    def skip(self, where, command, why):
+        self.skipped += 1
+        self.said.append(f"not run: {where}: {command.text.splitlines()[0]} ({why})")
 
-def do_page(page, scratch, known, write, modules, patient=False):
-    """What became of a page's commands. With `patient` its paths get the budgets that the page shows."""
-    tally = Tally()
-    name = str(page.relative_to(ROOT))
+
+class Short:
+    """Runs of a page that had too little time, and the files that are less for it."""
+
+    def __init__(self):
+        self.files = {}  # by name: the line of the run
+
+    def add(self, command):
+        self.files |= dict.fromkeys(written(command.text), command.line)
+
+    def behind(self, command):
+        """The line of the run that a command rests on, if it fell short."""
+        return next((self.files[name] for name in sorted(names(command.text)) if name in self.files), None)
+
+
+def do_page(page, scratch, known, write, modules, budget=None, last=False):
+    """What became of a page's commands. A budget takes the place of each block's own; what has too little time in the `last` try is skipped."""
+    tally, short = Tally(), Short()
+    name = os.path.relpath(page, ROOT)
     folder = Path(tempfile.mkdtemp(prefix=name.replace("/", "-").removesuffix(".md"), dir=scratch))
     text = page.read_text()
     try:
@@ -153,16 +177,22 @@ def do_page(page, scratch, known, write, modules, patient=False):
         block.skip = block.skip or modules.missing(block.needs)
         if block.skip:
             for command in block.commands:
-                tally.skipped += 1
-                tally.said.append(f"not run: {name}:{command.line}: {command.text.splitlines()[0]} ({block.skip})")
+                tally.skip(f"{name}:{command.line}", command, block.skip)
             continue
         shells = [Block([c], "", block.exits, block.budget) for c in block.commands] if block.table else [block]
         for shell in shells:
-            results = run_block(shell, folder, scratch / "bin", "" if write or patient else block.budget)
-            for command, (output, code) in zip(shell.commands, results):
+            results = run_block(shell, folder, scratch / "bin", "" if write else block.budget if budget is None else budget)
+            for command, (output, code, why) in zip(shell.commands, results):
                 where = f"{name}:{command.line}"
                 allowed = shell.exits if command is shell.commands[-1] else (0,)
-                if code not in allowed:
+                wrong = code not in allowed or (not write and missing(command.sample, output) is not None)
+                if last and wrong and why:
+                    short.add(command)
+                    tally.skip(where, command, f"too little time on this machine: {why}")
+                elif last and wrong and code is not None and (line := short.behind(command)):
+                    short.add(command)
+                    tally.skip(where, command, f"the run of line {line} had too little time on this machine")
+                elif code not in allowed:
                     tally.fail(where, f"`{command.text}` ended with {code}:\n    " + "\n    ".join(output[-12:]))
                 elif write:
                     try:
@@ -179,6 +209,18 @@ def do_page(page, scratch, known, write, modules, patient=False):
         for command, new in sorted(replacements, key=lambda r: -r[0].first):
             lines[command.first:command.first + len(command.sample)] = new
         page.write_text("\n".join(lines))
+    return tally
+
+
+def patiently(page, tally, scratch, known, modules):
+    """What became of a page of which a command failed with short budgets, when it gets more time."""
+    for budget, words in (("", "short budgets"), (LONGER, "the budgets that it shows")):
+        if not tally.failed:
+            break
+        before = [line for line in tally.said if not line.startswith(("not run", "with "))]
+        before = [f"with {words}, of which that of {line}" for line in before] + [line for line in tally.said if line.startswith("with ")]
+        tally = do_page(page, scratch, known, False, modules, budget, last=budget == LONGER)
+        tally.said += before
     return tally
 
 
@@ -199,11 +241,8 @@ def main():
         modules = Modules(scratch / "modules")
         tallies = list(pool.map(lambda page: do_page(page, scratch, known, write, modules), chosen))
         # A busy machine may need more than a short budget before each path has a point: timing must not decide.
-        for at, page in enumerate(chosen):
-            if tallies[at].failed and not write:
-                again = do_page(page, scratch, known, write, modules, patient=True)
-                again.said += [f"with short budgets, of which that of {line}" for line in tallies[at].said if not line.startswith("not run")]
-                tallies[at] = again
+        if not write:
+            tallies = [patiently(page, tally, scratch, known, modules) for page, tally in zip(chosen, tallies)]
     for tally in tallies:
         print("".join(f"{line}\n" for line in tally.said), end="")
     passed, failed, skipped = (sum(getattr(t, what) for t in tallies) for what in ("passed", "failed", "skipped"))

@@ -2,9 +2,13 @@
 the head of docs.py tells. No I/O: scripts/test-docs.py tests them."""
 
 import re
+import shlex
 from dataclasses import dataclass, field
 
 BUDGET = "300ms"
+# Of a last try on a busy machine: so many times a page's own budget, the run's default where it names none, and how long a side that
+# does not get a CPU is waited for.
+LONGER, DEFAULT, PATIENCE = "x4", "12s", "60s"
 LEFT_OUT = "..."
 BELOW_A_ROW = 12  # spaces: a line so far in holds intervals of the row above
 
@@ -212,8 +216,58 @@ def renewed(sample, output):
     return lines
 
 
+# The tool's own words for a run that had too little time, and where they stand: a run that is whole, too, may say of a figure that a longer
+# budget would tell it.
+TOO_LITTLE = re.compile(r"no progress for [\d.]+ s|a longer --budget|no trial was completed|datagrams in a row were lost")
+ENDS = ("pipegauge: ", "Not measured:")
+
+
+def fell_short(code, output):
+    """What the tool itself says of a command that had too little time: it measured something (exit code 1), or nothing (2, and says
+    so). Empty where it ended otherwise, or for another reason. `output` has all lines, as they came."""
+    said = ""
+    for line in output:
+        if line.startswith(ENDS):
+            said += f"\n{line}"
+        elif said and line.startswith("  "):
+            said += f" {line.strip()}"
+        elif said:
+            break
+    found = TOO_LITTLE.search(said)
+    nothing = re.search("nothing was measured|can't be compared", said)
+    return found.group() if found and (code == 1 or (code == 2 and nothing)) else ""
+
+
+def names(text):
+    """The words of a command's text: files among them."""
+    try:
+        return set(shlex.split(text, comments=True))
+    except ValueError:
+        return set(text.split())
+
+
+def written(text):
+    """The files that a command's text names to be written: -o FILE, --output FILE, FILE of a redirection."""
+    return set(re.findall(r"(?:^|\s)(?:-o|--output|>)[ =]*([^\s'\"]+)", text))
+
+
+def lengthened(arguments, times):
+    """The arguments with so many times their budget (0 leaves it alone), and with more patience."""
+    def longer(budget):
+        number = re.match(r"[\d.]+", budget)
+        return f"{float(number.group()) * times:g}{budget[number.end():]}" if number else budget
+
+    if times and "--budget" in arguments:
+        at = arguments.index("--budget") + 1
+        arguments[at] = longer(arguments[at])
+    elif times and arguments[0] != "sweep":
+        arguments += ["--budget", longer(DEFAULT)]
+    return arguments if "--patience" in arguments else arguments + ["--patience", PATIENCE]
+
+
 def shortened(arguments, budget):
-    """The arguments of the program without progress and, where a real path is measured, with the budget in place of theirs."""
+    """The arguments of the program without progress and, where a real path is measured, with the budget in place of theirs: none for
+    their own, "x4" for four times theirs."""
     if not arguments or arguments[0] not in ("run", "live", "group", "hint", "explain", "sweep"):
         return arguments
     arguments = list(arguments)
@@ -226,8 +280,12 @@ def shortened(arguments, budget):
         if word.startswith("-"):
             break
         paths.append(word)
-    own_effort = "--trials" in arguments or "netpipe" in arguments
-    if not budget or arguments[0] == "explain" or paths == ["theory"] or (own_effort and "--budget" not in arguments):
+    own_effort = ("--trials" in arguments or "netpipe" in arguments) and "--budget" not in arguments
+    if not budget or arguments[0] == "explain" or paths == ["theory"]:
+        return arguments
+    if budget.startswith("x"):
+        return lengthened(arguments, 0.0 if soak or own_effort else float(budget[1:]))
+    if own_effort:
         return arguments
     time = "--duration" if soak else "--budget"
     if time in arguments:

@@ -1,4 +1,5 @@
-"""Tests of pages.py and links.py without a program: how a page is read, what counts as the same shape, what is renewed.
+"""Tests of pages.py, docs.py and links.py without the program: how a page is read, what counts as the same shape, what is renewed, and
+what has too little time on a busy machine (with a stand-in for the program).
 Closes with "N passed, N failed"."""
 
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import docs  # noqa: E402
 import links  # noqa: E402
 import pages  # noqa: E402
 
@@ -131,6 +133,85 @@ def only_real_paths_get_a_short_budget():
     assert pages.shortened(["run", "theory", "--duration", "9s"], "1s") == ["run", "theory", "--duration", "9s"]
 
 
+def a_last_try_has_more_time_and_patience():
+    assert pages.shortened(["run", "tcp", "--budget", "3s"], "x4") == ["run", "tcp", "--budget", "12s", "-q", "--patience", "60s"]
+    assert pages.shortened(["run", "tcp", "--budget", "500ms"], "x4")[3] == "2000ms"
+    assert pages.shortened(["run", "tcp"], "x4") == ["run", "tcp", "-q", "--budget", "48s", "--patience", "60s"]
+    assert pages.shortened(["run", "theory", "--budget", "3s"], "x4") == ["run", "theory", "--budget", "3s", "-q"]
+    assert pages.shortened(["run", "tcp", "--trials", "3"], "x4") == ["run", "tcp", "--trials", "3", "-q", "--patience", "60s"]
+    assert pages.shortened(["run", "tcp", "--duration", "9s", "--patience", "9s"], "x4") == ["run", "tcp", "--duration", "9s", "--patience", "9s"]
+    assert pages.shortened(["show", "a"], "x4") == ["show", "a"]
+
+
+def too_little_time_is_what_the_program_itself_says():
+    why = "no size was measured on tcp (its warnings say why; a longer --budget, or --sizes, gives it more time)"
+    assert pages.fell_short(1, ["vm", f"pipegauge: {why}; what was measured until then is shown"]) == "a longer --budget"
+    assert pages.fell_short(1, ["pipegauge: udp: 10 datagrams", "  in a row were lost: the peer is gone"]) == "datagrams in a row were lost"
+    assert pages.fell_short(1, ["Not measured:", "  tcp: in 1 of 6 rounds: the far side: no progress", "    for 10.2 s"]) == "no progress for 10.2 s"
+    assert pages.fell_short(2, ["pipegauge: nothing was measured: no trial was completed (run file: a)"]) == "no trial was completed"
+    # A whole run says of a figure that a longer budget tells it, a broken path is broken, and what could not begin had no time to lack.
+    for code, said in [(1, "Trust: no point has an interval; a longer --budget tells"), (1, "pipegauge: tcp: connection refused"),
+                       (0, f"pipegauge: {why}"), (2, f"pipegauge: {why}"), (2, "error: unexpected argument '--walk' found")]:
+        assert pages.fell_short(code, [said]) == "", said
+
+
+# Stands for the program: it measures where --budget is at least $ENOUGH s, and says what --say has where it does not.
+STAND_IN = """#!/usr/bin/env python3
+import os, sys
+words = sys.argv[1:]
+if words[:1] == ["--help"]:
+    print("usage\\n\\nCommands:\\n  run  a\\n  show  b\\n")
+elif "--help" in words:
+    print("-o --budget --wrong")
+elif words[0] == "run":
+    if "--wrong" in words:
+        sys.exit("error: no such thing")
+    budget = words[words.index("--budget") + 1]
+    seconds = float(budget.removesuffix("ms")) / 1e3 if budget.endswith("ms") else float(budget.removesuffix("s"))
+    enough = seconds >= float(os.environ["ENOUGH"])
+    open(words[words.index("-o") + 1], "w").write("x" * enough)
+    if not enough:
+        print("pipegauge: " + os.environ["SAYS"])
+        sys.exit(1)
+elif not os.path.exists(words[1]):
+    sys.exit("no such file")
+elif os.path.getsize(words[1]):
+    print("size  median")
+else:
+    sys.exit("too few rounds")
+"""
+
+
+def checked(page, enough, says="a: no size was measured on a (a longer --budget gives it more time)"):
+    """(passed, failed, skipped) of a page's commands, of a program whose runs need so many seconds."""
+    docs.os.environ |= {"ENOUGH": str(enough), "SAYS": says}
+    with tempfile.TemporaryDirectory() as at:
+        scratch = Path(at)
+        program = scratch / "stand-in"
+        program.write_text(STAND_IN)
+        program.chmod(0o755)
+        (scratch / "a.md").write_text(page)
+        docs.shim(scratch / "bin", program)
+        modules, known = docs.Modules(scratch / "modules"), docs.helps(program)
+        tally = docs.do_page(scratch / "a.md", scratch, known, False, modules)
+        tally = docs.patiently(scratch / "a.md", tally, scratch, known, modules)
+        return tally.passed, tally.failed, tally.skipped
+
+
+def timing_decides_no_command():
+    page = "```console\n$ pipegauge run tcp --budget 3s -o a.run\n$ pipegauge show a.run\nsize  median\n```\n"
+    assert checked(page, 0.1) == checked(page, 2) == checked(page, 10) == (2, 0, 0), "short, as shown, four times that"
+    assert checked(page, 1000) == (0, 0, 2), "no time is enough here: nothing is known of these"
+
+
+def what_lacks_no_time_fails_however_long_it_gets():
+    page = "```console\n$ pipegauge run tcp --budget 3s -o a.run\n$ pipegauge show b.run\n```\n"
+    assert checked(page, 0.1) == (1, 1, 0) and checked(page, 1000) == (0, 1, 1), "the other file is no matter of time"
+    page = "```console\n$ pipegauge run tcp --budget 3s -o a.run\n```\n"
+    assert checked(page, 1000, says="tcp: connection refused") == (0, 1, 0)
+    assert checked(page.replace("-o", "--wrong -o"), 0.1) == (0, 1, 0)
+
+
 def a_word_that_the_program_does_not_have_is_found():
     known = {"": "--version", "run": "--rate <RATE>\n--no-html", "show": "--graph"}
     assert pages.wrong_words("`pipegauge run --rate 1k/s` and `--graph`", known) == []
@@ -151,7 +232,7 @@ def a_link_to_nothing_is_found():
 
 passed = failed = 0
 for name, test in list(globals().items()):
-    if callable(test) and getattr(test, "__module__", "") == "__main__" and name != "refused":
+    if callable(test) and getattr(test, "__module__", "") == "__main__" and name not in ("refused", "checked"):
         try:
             test()
             passed += 1

@@ -751,7 +751,7 @@ impl Figures {
     }
 }
 
-/// Percentiles of single iterations, seconds, of the point's time kind, each round weighing as much as any other: all but the 50% of
+/// Percentiles of single iterations, seconds, of the point's time kind, each round weighing as much as any other (of a soak each iteration): all but the 50% of
 /// the iterations as they were, since a slow state of the machine is part of the tail.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Percentiles {

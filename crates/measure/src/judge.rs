@@ -54,6 +54,18 @@ pub fn crowded(members: usize, cpus: usize, yields: Option<&str>) -> Warning {
     warning("crowded", Vec::new(), text)
 }
 
+/// Near processes run on several hosts, whose speed nothing here looks at before each round as it does on one near host.
+pub fn near_hosts(hosts: &[&str]) -> Warning {
+    let text = format!(
+        "the near processes run on {} ({}), and nothing tells how fast these machines are before each round, as it does of one near host and \
+         of far ones: where runs differ, compare can't tell a machine that became slower from a path that did; measure both sides in one run \
+         (--vs), which takes turns",
+        if hosts.len() == 1 { "another host".to_owned() } else { format!("{} hosts", hosts.len()) },
+        hosts.join(", ")
+    );
+    warning("near-hosts", Vec::new(), text)
+}
+
 /// Why a curve ends below the largest size asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Stop {

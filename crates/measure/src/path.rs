@@ -18,7 +18,7 @@ use crate::pattern::Facts;
 use crate::session::{Calibrations, Party};
 use crate::settled::settled;
 use crate::teller::{RunError, Teller};
-use crate::topology::MemberOpened;
+use crate::topology::{MemberOpened, Role};
 use crate::{Load, Session, SessionError, TrialSpec, bucket, figures, judge, support, sustained};
 
 /// What takes longer than this is long, seconds: such an iteration is a trial of its own, and the first such trial of a size is worked up to.
@@ -67,6 +67,8 @@ pub struct PathRun<'a> {
     pub(crate) leaves: bool,
     /// The one CPU that both sides may run on, of which was not warned yet.
     one_cpu: Option<u32>,
+    /// What is to be said of near processes on several hosts, unless this machine is theirs.
+    near_hosts: Option<Warning>,
     pub(crate) done: bool,
     /// Why it left the run, where it did.
     pub(crate) failed: Option<RunError>,
@@ -147,6 +149,7 @@ impl<'a> PathRun<'a> {
             announced: false,
             leaves: false,
             one_cpu: None,
+            near_hosts: None,
             done: false,
             failed: None,
             gone: false,
@@ -253,6 +256,7 @@ impl<'a> PathRun<'a> {
             self.announced = true;
             self.one_cpu = party.one_cpu();
             self.leaves = bucket::leaves_the_host(party.near_effective.addresses.as_deref());
+            self.near_hosts = near_hosts(&party);
             let crowd = crowd(&party).filter(|_| self.plan.pattern.facts().together);
             self.tell(&Event::Path(PathOpened {
                 path: self.number,
@@ -283,6 +287,10 @@ impl<'a> PathRun<'a> {
         let here = far.is_empty() && can.two_ended && !can.virtual_time;
         if let Some(cpu) = self.one_cpu.take().filter(|_| here) {
             self.warn(judge::one_cpu(cpu))?;
+        }
+        // A wrapper may give a near process a name of its own on this machine, which is looked at.
+        if let Some(warning) = self.near_hosts.take().filter(|_| calibration.is_none()) {
+            self.warn(warning)?;
         }
         let (first, other_far_calibrations): (Vec<_>, Vec<_>) =
             far.into_iter().partition(|of| of.rank == HostCalibration::FIRST);
@@ -623,6 +631,13 @@ fn yields(kind: Name, options: &[OptionSpec], settings: &Settings) -> Option<Str
     (takes && settings.text(wait.name) != Some(YIELDS)).then(|| format!("{kind}:{}={YIELDS}", wait.name))
 }
 
+/// The warning that nobody looks how fast the machines of near processes are, which see a host of their own.
+fn near_hosts(party: &Party) -> Option<Warning> {
+    let near = party.members.iter().filter(|one| one.role == Role::Near && one.environment.is_some());
+    let hosts: BTreeSet<&str> = near.map(|one| one.host.as_str()).collect();
+    (!hosts.is_empty()).then(|| judge::near_hosts(&hosts.into_iter().collect::<Vec<_>>()))
+}
+
 /// Members of a group on one host and the CPUs that they have there, where those are fewer: of the host on which most share one.
 fn crowd(party: &Party) -> Option<(usize, usize)> {
     let mut hosts: BTreeMap<&str, Vec<&MemberOpened>> = BTreeMap::new();
@@ -647,6 +662,22 @@ mod tests {
     use transport::options;
 
     use super::*;
+
+    #[test]
+    fn near_processes_on_other_hosts_are_told_to_be_without_calibration() {
+        let near = |host: &str, elsewhere: bool| MemberOpened {
+            host: host.to_owned(),
+            role: Role::Near,
+            environment: elsewhere.then(Box::default),
+            ..MemberOpened::default()
+        };
+        let of = |members: Vec<MemberOpened>| near_hosts(&Party { members, ..Party::default() }).map(|w| w.text);
+        let text = of(vec![near("a", true), near("b", true), near("a", true)]).unwrap();
+        assert!(text.contains("run on 2 hosts (a, b), and nothing tells how fast") && text.contains("--vs"), "{text}");
+        assert_eq!(of(vec![near("a", false), near("a", false)]), None, "this host, which is looked at");
+        let far = MemberOpened { role: Role::Far, ..near("c", true) };
+        assert_eq!(of(vec![near("a", false), far]), None, "each far host is looked at");
+    }
 
     #[test]
     fn members_of_several_hosts_share_the_cpus_of_their_own_host() {

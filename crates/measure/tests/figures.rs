@@ -1,6 +1,6 @@
 //! Figures and warnings from trials made by hand.
 
-use measure::event::{Calibration, Figures, Plan, TimeKind, Trial, Why};
+use measure::event::{Calibration, Figures, Plan, Schedule, TimeKind, Trial, Why};
 use measure::figures::Common;
 use measure::judge::{Judged, burst, figureless, unsteady, warnings};
 use measure::sustained::Sustained;
@@ -487,6 +487,59 @@ fn intervals_of_percentiles_hold_the_machines_own() {
             let wide = stats::median(&wide);
             assert!(held >= 184, "{rounds} rounds of {iterations}, {q}: {held} of 200");
             assert!(wide < 0.3, "{rounds} rounds of {iterations}, {q}: {wide}");
+        }
+    }
+}
+
+#[test]
+fn of_a_soak_each_iteration_weighs_alike_and_not_each_interval() {
+    let soak = Plan { schedule: Schedule::Soak, every: Some(1.0), ..plan(Pattern::PingPong) };
+    // An interval in which the path stood still has few: 20 of 590,020 took 50 ms.
+    let mut trials: Vec<Trial> = (1..60).map(|round| with_histogram(round, &[(20_000, 10_000)])).collect();
+    trials.push(with_histogram(60, &[(50_000_000, 20)]));
+    let told = of(&soak, transport::tcp::NAME, &trials).unwrap().percentiles.unwrap();
+    assert!([told.p99, told.p999].iter().all(|p| p.is_some_and(|p| (p / 10e-6 - 1.0).abs() < 0.01)), "{told:?}");
+    assert_eq!(told.max, 25e-3);
+    let all: Vec<&Trial> = trials.iter().collect();
+    let singles = figures::Singles::of(&soak, transport::tcp::NAME, &all, &Common::default()).unwrap();
+    assert!((singles.beyond(1e-3) - 20.0 / 590_020.0).abs() < 1e-9, "{}", singles.beyond(1e-3));
+    // Rounds of a run still do.
+    let told = of(&plan(Pattern::PingPong), transport::tcp::NAME, &trials).unwrap().percentiles.unwrap();
+    assert!(told.p99.is_some_and(|p| p > 20e-3), "{told:?}");
+}
+
+/// A closed loop does fewer iterations in an interval in which they take longer, and neighbouring intervals are alike.
+#[test]
+fn intervals_of_a_soaks_percentiles_hold_those_of_its_iterations() {
+    let soak = Plan { schedule: Schedule::Soak, every: Some(1.0), ..plan(Pattern::PingPong) };
+    let mut rng = ChaCha8Rng::seed_from_u64(11);
+    let mut normal = move || (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0;
+    const APART: f64 = 0.3;
+    for (intervals, rho) in [(60, 0.0), (60, 0.5), (240, 0.5)] {
+        for (q, z) in [(0.9, 1.2816), (0.99, 2.3263)] {
+            // Levels weighed by their iterations lie that much lower.
+            let truth = 0.5e-3 * (-APART * APART + z * f64::hypot(APART, 0.1)).exp();
+            let (mut held, mut open) = (0, 0);
+            for _ in 0..100 {
+                let mut level = APART * normal();
+                let trials: Vec<Trial> = (1..=intervals)
+                    .map(|round| {
+                        level = rho * level + f64::sqrt(1.0 - rho * rho) * APART * normal();
+                        let many = (40.0 * (-level).exp()).round().max(1.0) as usize;
+                        let mut times: Vec<(u64, u64)> =
+                            (0..many).map(|_| ((1e6 * (level + 0.1 * normal()).exp()) as u64, 1)).collect();
+                        times.sort_unstable();
+                        with_histogram(round, &times)
+                    })
+                    .collect();
+                let all: Vec<&Trial> = trials.iter().collect();
+                let singles = figures::Singles::of(&soak, transport::tcp::NAME, &all, &Common::default()).unwrap();
+                let told = singles.at(q).unwrap().1;
+                held += u32::from(told.contains(truth));
+                open += u32::from(told.high.is_infinite());
+            }
+            println!("{intervals} intervals, {rho}, {q}: {held} of 100 hold, {open} without an upper end");
+            assert!(held >= 90, "{intervals} intervals, {rho}, {q}: {held} of 100");
         }
     }
 }

@@ -18,13 +18,12 @@ mod flags;
 mod out;
 mod signals;
 
-use clap::Parser;
 use exit::Documents;
 
 fn main() -> std::process::ExitCode {
     // Where this fails, a run that meets the limit of a file's size ends by a signal, without an error message.
     let _ = signals::outlive_file_limits();
-    let cli = match flags::Cli::try_parse() {
+    let cli = match flags::Cli::typed(std::env::args_os()) {
         Ok(cli) => cli,
         Err(e) => return exit::misread(e, documents_asked()).into(),
     };

@@ -88,11 +88,11 @@ pub fn run_line(run: &RunFile) -> String {
     parts.push(pinning(run));
     parts.extend(run.run.plan.under_words());
     if let Some(share) = run.end.as_ref().and_then(|e| e.cpu_interference).filter(|s| s.is_finite()) {
-        parts.push(format!("other processes took {}", units::Share(share)));
+        parts.push(format!("other processes took {} of one CPU", units::Share(share)));
     }
     if let Some(taken) = run.end.as_ref().and_then(|e| e.taken) {
         if taken.steal > 0.0 {
-            parts.push(format!("the hypervisor kept {}", units::Share(taken.steal)));
+            parts.push(format!("the hypervisor kept {} of one CPU", units::Share(taken.steal)));
         }
         if let Some(times) = taken.throttled.filter(|n| *n > 0) {
             parts.push(format!("the CPU quota stopped it {times} times"));
@@ -313,6 +313,18 @@ mod tests {
         run.paths.clear();
         run.run.near.pinned = Some(2);
         assert_eq!(pinning(&run), "pinned to CPU 2");
+    }
+
+    #[test]
+    fn what_others_took_is_told_of_one_cpu() {
+        let mut run = crate::sample::run_of(&crate::sample::MODELS[3..], &[1], 1, 7);
+        let taken = Some(host::Taken { steal: 0.25, ..host::Taken::default() });
+        run.end = Some(measure::event::End { at: 1.0, error: None, cpu_interference: Some(1.061), taken });
+        let line = run_line(&run);
+        assert!(
+            line.contains("other processes took 106.1% of one CPU · the hypervisor kept 25.0% of one CPU"),
+            "{line}"
+        );
     }
 
     #[test]

@@ -10,11 +10,14 @@ use super::{Common, clock, counted, figures, transfers, typical};
 use crate::event::{Percentiles, Plan, Trial};
 
 /// Times of single iterations of a point's counted trials, seconds of the point's kind. Each round weighs as much as any other, as
-/// in the median over rounds, however many iterations it timed.
+/// in the median over rounds, however many iterations it timed. Of a soak all are of one connection, and each iteration weighs alike: an interval
+/// in which the path stood still has few, and the last one may be short.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Singles {
     /// (seconds, iterations) of each round, ascending.
     rounds: Vec<Vec<(f64, u64)>>,
+    /// What each of them weighs, a share of all.
+    weights: Vec<f64>,
     /// (seconds, share of all) over the rounds, ascending.
     all: Vec<(f64, f64)>,
     p50: f64,
@@ -57,10 +60,15 @@ impl Singles {
         }
         let mut rounds: Vec<_> = rounds.into_values().collect();
         rounds.iter_mut().for_each(|r| r.sort_by(|a, b| a.0.total_cmp(&b.0)));
-        let share = |r: &[(f64, u64)]| 1.0 / (many(r) as f64 * rounds.len() as f64);
+        let timed = rounds.iter().fold(0, |all: u64, r| all.saturating_add(many(r))) as f64;
+        let weight = |r: &Vec<(f64, u64)>| match plan.soaks() {
+            true => many(r) as f64 / timed,
+            false => 1.0 / rounds.len() as f64,
+        };
+        let weights: Vec<f64> = rounds.iter().map(weight).collect();
         let mut all = Vec::with_capacity(rounds.iter().map(Vec::len).sum());
-        for round in &rounds {
-            let each = share(round);
+        for (round, weight) in rounds.iter().zip(&weights) {
+            let each = weight / many(round) as f64;
             all.extend(round.iter().map(|(t, n)| (*t, *n as f64 * each)));
         }
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -68,7 +76,7 @@ impl Singles {
         // The median of several flows is the time between two transfers of any of them, not the time of one flow.
         let several = used.iter().any(|t| t.report.flows.is_some());
         let p50 = if plan.pattern.facts().keeps_best || several { quantile(&all, 0.5) } else { median };
-        Some(Self { rounds, all, p50: p50.min(longest), longest, median: None, beside: Beside::default() })
+        Some(Self { rounds, weights, all, p50: p50.min(longest), longest, median: None, beside: Beside::default() })
     }
 
     /// The time that a share `q` (0 to 1) of single iterations stays within, seconds, and its 95% interval. None where so few were timed
@@ -85,12 +93,14 @@ impl Singles {
             return Some((value, Interval { low: 0.0, high: value }));
         }
         let of_row = self.median.filter(|_| q == 0.5);
-        let told = of_row
-            .or_else(|| Tail { rounds: &self.rounds, all: &self.all, beside: &self.beside }.interval(q))
-            .unwrap_or(Interval::UNBOUNDED);
+        let told = of_row.or_else(|| self.tail().interval(q)).unwrap_or(Interval::UNBOUNDED);
         let (low, high) = (told.low.min(value), told.high.max(value));
         let open = low > 0.0 && high > units::WIDEST * low;
         Some((value, Interval { low, high: if open { f64::INFINITY } else { high } }))
+    }
+
+    fn tail(&self) -> Tail<'_> {
+        Tail { rounds: &self.rounds, weights: &self.weights, all: &self.all, beside: &self.beside }
     }
 
     /// [`Singles::at`] without the interval, which takes a pass over every round.

@@ -24,7 +24,9 @@ const HALVINGS: usize = 30;
 pub(super) struct Tail<'a> {
     /// (seconds, iterations) of each round, ascending.
     pub rounds: &'a [Vec<(f64, u64)>],
-    /// (seconds, share of all) over the rounds, ascending; each round weighs alike.
+    /// What each of them weighs, a share of all.
+    pub weights: &'a [f64],
+    /// (seconds, share of all) over the rounds, ascending.
     pub all: &'a [(f64, f64)],
     /// What else it rests on.
     pub beside: &'a Beside,
@@ -59,14 +61,22 @@ impl Tail<'_> {
     /// more than there are, never fewer than their rounds count for.
     fn independent(&self, q: f64) -> Option<f64> {
         let (k, at) = (self.rounds.len() as f64, quantile(self.all, q));
-        let each = self.rounds.iter().map(|r| 1.0 / many(r) as f64).sum::<f64>() / (k * k);
+        let each = self.rounds.iter().zip(self.weights).map(|(r, w)| w * w / many(r) as f64).sum::<f64>();
         // Many may read the same, as where a whole round does: then the shares strictly below count as well.
         let [with, without] = [|t: f64, at: f64| t <= at, |t: f64, at: f64| t < at].map(|inside| {
             let share = |r: &Vec<(f64, u64)>| {
                 let inside = r.iter().take_while(|(t, _)| inside(*t, at));
                 inside.fold(0, |all: u64, (_, n)| all.saturating_add(*n)) as f64 / many(r) as f64
             };
-            self.rounds.iter().map(share).collect::<Vec<f64>>()
+            let shares = || self.rounds.iter().map(share).zip(self.weights);
+            // How far a round moves the share of all: as far as its own lies from it, by what it weighs against a mean one (the linearised ratio of
+            // the sources above).
+            let whole = shares().map(|(share, weight)| share * weight).sum::<f64>();
+            let moves = |(share, weight): (f64, &f64)| match (weight * k - 1.0).abs() < 1e-9 {
+                true => share,
+                false => whole + (share - whole) * weight * k,
+            };
+            shares().map(moves).collect::<Vec<f64>>()
         });
         // Variance of the share beyond; that of one independent iteration is 1.
         let of_one = q * (1.0 - q);
@@ -120,7 +130,8 @@ impl Tail<'_> {
                 let all = many(r) as f64;
                 times.iter().map(|times| beyond(r, t / times) / all).sum::<f64>()
             };
-            self.rounds.iter().map(of).sum::<f64>() / (self.rounds.len() * LEVELS) as f64
+            self.rounds.iter().map(of).zip(self.weights).map(|(beyond, weight)| beyond * weight).sum::<f64>()
+                / LEVELS as f64
         };
         let (mut low, mut high) = (at, at * (8.0 * further + off).exp());
         for _ in 0..HALVINGS {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use model::Estimate;
 use model::sweep::{Choice, Effect, Interaction};
-use report::sweep::{Axis, Dropout, Sweep};
+use report::sweep::{Apart, Axis, Dropout, Sweep};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -53,6 +53,9 @@ struct CellOf {
     /// Settings of this system that it was measured with, by axis, as they were read back.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     settings: BTreeMap<String, String>,
+    /// Of what is swept, what took effect differently on the two sides.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    apart: Vec<Apart>,
     /// Seconds of the smallest size.
     #[serde(skip_serializing_if = "Option::is_none")]
     latency: Option<Estimate>,
@@ -97,6 +100,7 @@ impl SweepDocument {
             levels: design.cell(cell),
             rounds: figure("latency").map_or(0, |figure| figure.readings.count(cell)),
             settings: sweep.settings.get(&cell).cloned().unwrap_or_default(),
+            apart: sweep.apart.get(&cell).cloned().unwrap_or_default(),
             latency: at("latency", cell),
             throughput: at("throughput", cell),
         };

@@ -48,6 +48,7 @@ pub use view::{
     ShowFlags,
 };
 
+use std::ffi::OsString;
 use std::sync::LazyLock;
 
 use clap::{Arg, ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -99,6 +100,13 @@ pub struct Cli {
 }
 
 impl Cli {
+    /// The command line as typed. A switch that is there twice says once more what it said; of a flag with a value two are an error, as they
+    /// may differ.
+    pub fn typed(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+        let matches = switches_again(Self::command()).try_get_matches_from(words)?;
+        Self::from_arg_matches(&matches).map_err(|e| e.format(&mut Self::command()))
+    }
+
     /// A command line to which flags were added: where one comes twice, the later one counts.
     pub fn again(words: &[String]) -> Result<Self, clap::Error> {
         // Of a flag that takes a list clap would join the values of both.
@@ -110,6 +118,18 @@ impl Cli {
         let matches = command.args_override_self(true).try_get_matches_from(words)?;
         Self::from_arg_matches(&matches)
     }
+}
+
+/// A command, and those below it, whose switches may be given more than once.
+fn switches_again(command: clap::Command) -> clap::Command {
+    let again = |flag: Arg| match flag.get_action() {
+        ArgAction::SetTrue => {
+            let own = flag.get_id().clone();
+            flag.overrides_with(own)
+        }
+        _ => flag,
+    };
+    command.mut_args(again).mut_subcommands(switches_again)
 }
 
 impl Command {
@@ -222,6 +242,48 @@ mod tests {
     #[test]
     fn definitions_are_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_switch_that_is_given_twice_says_what_it_said_once() {
+        let typed = |line: &str| Cli::typed(line.split(' ').map(OsString::from));
+        // Every switch of every command, by its long name and its short one.
+        fn all(command: &clap::Command, words: &[String], found: &mut Vec<Vec<String>>) {
+            for flag in command.get_arguments().filter(|a| matches!(a.get_action(), ArgAction::SetTrue)) {
+                let long = flag.get_long().map(|name| format!("--{name}"));
+                for name in long.into_iter().chain(flag.get_short().map(|name| format!("-{name}"))) {
+                    found.push([words, &[name.clone(), name]].concat());
+                }
+            }
+            for below in command.get_subcommands().filter(|c| c.get_name() != "help") {
+                all(below, &[words, &[below.get_name().to_owned()]].concat(), found);
+            }
+        }
+        let mut found = Vec::new();
+        let mut root = Cli::command();
+        root.build();
+        all(&root, &["pipegauge".to_owned()], &mut found);
+        assert!(found.len() > 50, "{found:?}");
+        for words in found {
+            let said = Cli::typed(words.iter().map(OsString::from)).err().map(|e| e.to_string()).unwrap_or_default();
+            assert!(!said.contains("multiple times"), "{words:?}: {said}");
+        }
+        let Command::Run(flags) = typed("pipegauge run tcp --no-html -q --no-html -q --json --json").unwrap().command
+        else {
+            panic!("run")
+        };
+        assert!(flags.no_html && flags.common.quiet);
+        assert!(typed("pipegauge --json run tcp --json").unwrap().json);
+        // The later of two that say the opposite counts, as before.
+        let Command::Run(flags) = typed("pipegauge run tcp --nodelay --nodelay --no-nodelay").unwrap().command else {
+            panic!("run")
+        };
+        assert!(!flags.common.nodelay && flags.common.no_nodelay);
+        // Two values may differ: which one is meant?
+        let said = typed("pipegauge run tcp --budget 1s --budget 2s").unwrap_err().to_string();
+        assert!(said.contains("cannot be used multiple times"), "{said}");
+        let said = typed("pipegauge run tcp --html a --no-html --no-html").unwrap_err().to_string();
+        assert!(said.contains("cannot be used with"), "{said}");
     }
 
     #[test]

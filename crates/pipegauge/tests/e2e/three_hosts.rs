@@ -333,6 +333,9 @@ fn near_processes_are_spread_over_several_hosts() {
         assert!(of("trial")["flows"]["each"][1]["near_cost"]["cpu_ns"].as_u64().is_some());
         let shown = dir.run(&["show", file]);
         assert!(shown.out.contains("pg-near, pg-far to"), "{shown}");
+        let warned = lines.iter().filter(|line| line["event"] == "warning" && line["code"] == "near-hosts");
+        let warned: Vec<&str> = warned.filter_map(|line| line["text"].as_str()).collect();
+        assert!(matches!(warned[..], [text] if text.contains("2 hosts (pg-far, pg-near)")), "{warned:?}");
     }
 }
 

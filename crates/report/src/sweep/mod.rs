@@ -61,6 +61,17 @@ pub struct Dropout {
     pub dip: Dip,
 }
 
+/// A setting that took effect differently on the two sides of a cell's path.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+pub struct Apart {
+    /// The setting: the axis, and which part of it where it has several.
+    pub setting: String,
+    /// What took effect on this side.
+    pub near: String,
+    /// What took effect on the far side.
+    pub far: String,
+}
+
 /// The contents of a sweep's folder.
 #[derive(Debug, Clone)]
 pub struct Sweep {
@@ -80,6 +91,8 @@ pub struct Sweep {
     pub dropouts: Vec<Dropout>,
     /// Settings of the system by cell, as they were read back: axis and value.
     pub settings: BTreeMap<usize, BTreeMap<String, String>>,
+    /// By cell, of what is swept, what took effect differently on the two sides.
+    pub apart: BTreeMap<usize, Vec<Apart>>,
 }
 
 impl Sweep {

@@ -4,7 +4,7 @@ use model::sweep::{Better, Choice};
 use units::{Bytes, resolved};
 
 use super::tables::factor;
-use super::{Figure, Sweep};
+use super::{Apart, Figure, Sweep};
 
 /// Most cells that are named; of more only the number is given.
 const NAMED: usize = 4;
@@ -22,6 +22,7 @@ pub(super) fn text(sweep: &Sweep) -> String {
             factor(dip.factor.value)
         ));
     }
+    text.extend(apart(sweep));
     let (measured, wanted) = (sweep.measured(), sweep.wanted());
     if measured < wanted {
         text.push_str(&format!("{measured} of {wanted} runs are there: what they say is of these alone.\n"));
@@ -32,6 +33,33 @@ pub(super) fn text(sweep: &Sweep) -> String {
         );
     }
     text
+}
+
+/// What took effect differently on the two sides, a sentence each, with the cells that have it.
+fn apart(sweep: &Sweep) -> Vec<String> {
+    let mut found: Vec<(&Apart, Vec<usize>)> = Vec::new();
+    for (cell, apart) in sweep.apart.iter().flat_map(|(cell, all)| all.iter().map(|one| (*cell, one))) {
+        match found.iter_mut().find(|(one, _)| *one == apart) {
+            Some((_, cells)) => cells.push(cell),
+            None => found.push((apart, vec![cell])),
+        }
+    }
+    let all = sweep.figures.first().map_or(0, |figure| figure.readings.read().len());
+    let sentence = |(apart, cells): (&Apart, Vec<usize>)| {
+        let of = match cells.len() {
+            n if n == all && n > 1 => format!("all {n} cells"),
+            _ => named(sweep, &cells),
+        };
+        let Apart { setting, near, far } = apart;
+        format!("The two sides differ in {setting}: {near} here and {far} on the far side, in {of}.\n")
+    };
+    found.into_iter().map(sentence).collect()
+}
+
+/// The first of these cells, and how many more there are.
+fn named(sweep: &Sweep, cells: &[usize]) -> String {
+    let first = cells.iter().take(NAMED).map(|cell| sweep.cell(*cell)).collect::<Vec<_>>().join("; ");
+    if cells.len() > NAMED { format!("{first}; and {} more", cells.len() - NAMED) } else { first }
 }
 
 fn choice(sweep: &Sweep, figure: &Figure, choice: &Choice) -> String {
@@ -52,9 +80,7 @@ fn choice(sweep: &Sweep, figure: &Figure, choice: &Choice) -> String {
                 0 => format!(" None of {m} others was told from it:"),
                 _ => format!(" Of {} others {n} are worse; not told from it:", n + m),
             };
-            let named = choice.alike.iter().take(NAMED).map(|cell| sweep.cell(*cell)).collect::<Vec<_>>().join("; ");
-            let more = if m > NAMED { format!("; and {} more", m - NAMED) } else { String::new() };
-            text.push_str(&format!("{first} {named}{more}."));
+            text.push_str(&format!("{first} {}.", named(sweep, &choice.alike)));
         }
     }
     if let Some(over) = choice.over_first.filter(|_| choice.worse.contains(&0)) {
@@ -76,4 +102,47 @@ fn choice(sweep: &Sweep, figure: &Figure, choice: &Choice) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use model::sweep::{Design, Readings};
+    use units::Kind;
+
+    use super::*;
+    use crate::sweep::Axis;
+
+    #[test]
+    fn what_took_effect_differently_on_the_two_sides_is_told_with_its_cells() {
+        let axis = Axis { name: "congestion".into(), levels: vec!["default".into(), "cubic".into()] };
+        let mut readings = Readings::new(Design::new(vec![2]), 1);
+        readings.take(0, 0, 1e-5);
+        readings.take(1, 0, 2e-5);
+        let mut sweep = Sweep {
+            transport: Some("tcp".into()),
+            axes: vec![axis],
+            rounds: 1,
+            refused: 0,
+            time: None,
+            figures: vec![Figure::new("latency", Kind::Seconds, Better::Lower, readings)],
+            dropouts: Vec::new(),
+            settings: BTreeMap::new(),
+            apart: BTreeMap::new(),
+        };
+        assert!(!text(&sweep).contains("differ in"));
+        let of = |setting: &str, near: &str, far: &str| Apart {
+            setting: setting.into(),
+            near: near.into(),
+            far: far.into(),
+        };
+        sweep.apart.insert(0, vec![of("congestion", "bbr", "cubic"), of("sockbuf (send)", "1", "2")]);
+        sweep.apart.insert(1, vec![of("sockbuf (send)", "1", "2")]);
+        let said = text(&sweep);
+        let one =
+            "The two sides differ in congestion: bbr here and cubic on the far side, in tcp congestion=default.\n";
+        assert!(said.contains(one), "{said}");
+        assert!(said.contains("sockbuf (send): 1 here and 2 on the far side, in all 2 cells.\n"), "{said}");
+    }
 }

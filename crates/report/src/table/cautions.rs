@@ -9,7 +9,7 @@ use crate::text::paragraph;
 
 /// The cause in a few words and what to do about it, by the warning's code; the gravest first: what makes figures wrong, what they don't
 /// show, what widens them, what is missing.
-const CAUSES: [(&str, &str, &str); 24] = [
+const CAUSES: [(&str, &str, &str); 25] = [
     ("cpu-interference", "other programs used the pinned CPUs", "stop them, or pin elsewhere (--pin A,B)"),
     ("steal", "the hypervisor kept the pinned CPUs (steal)", "measure at another time"),
     ("throttled", "a CPU quota stopped the measurement", "allow two CPUs and more"),
@@ -53,6 +53,11 @@ const CAUSES: [(&str, &str, &str); 24] = [
     ("capped", "larger sizes don't fit the path and are left out", "--to up to there"),
     ("thinned", "too little time for all sizes, so some are left out", "a longer --budget"),
     ("stopped-short", "larger sizes take too long and are left out", "a longer --budget"),
+    (
+        "near-hosts",
+        "nothing tells how fast the several near hosts are before each round",
+        "both sides in one run (--vs) before runs are compared",
+    ),
     ("one-round", "one round alone: what differs between runs is not seen", "--schedule adaptive measures it"),
 ];
 

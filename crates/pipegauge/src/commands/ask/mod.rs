@@ -1,7 +1,7 @@
 //! `pipegauge ask`: reads questions (`config::question`), answers them and says how each was read.
 //!
-//! `asked` has the paths that are asked, and `reply` what every answer has. Path by path: `times`, `deadlines`, `rows`, `percentiles`, `costs`, `rates`, `counts`, `streams`, `sizes`, `link`, `means`, `load`, `cpu`, `lost`, `runs`. Path
-//! against path: `two_paths` (by what `compare` says of the two), `paths`, `pairs`, `multiple`, `overtaken`. Size against size: `two_sizes`. Beside them `schedule` for what runs with `--rate` tell,
+//! `asked` has the paths that are asked, and `reply` what every answer has. Path by path: `times`, `deadlines`, `rows`, `percentiles`, `costs`, `rates`, `counts`, `streams`, `sizes`, `link`, `means`, `load`, `cpu`, `lost`, `runs`, `flow_ends`. Path
+//! against path: `two_paths` (by what `compare` says of the two), `paths`, `pairs`, `percentile_pairs`, `multiple`, `overtaken`. Size against size: `two_sizes`. Beside them `schedule` for what runs with `--rate` tell,
 //! `over_rates` for those with several rates, `kept` for what is kept up, `below` and `soaked` for what a soak does, `rounds` for what rounds tell without an interval, `refused` for what is not read, `wanted` for
 //! the unit that is asked for, `beside` for rates beside a row's median, `offering` for commands that offer a rate, and `surest` for the size that answers where the most of all is not resolved.
 
@@ -12,6 +12,7 @@ mod costs;
 mod counts;
 mod cpu;
 mod deadlines;
+mod flow_ends;
 mod kept;
 mod link;
 mod load;
@@ -23,6 +24,7 @@ mod over_rates;
 mod overtaken;
 mod pairs;
 mod paths;
+mod percentile_pairs;
 mod percentiles;
 mod rates;
 mod refused;
@@ -147,6 +149,9 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
                 if let Some(unit) = &reading.in_unit {
                     wanted::tell(&mut answer, unit);
                 }
+                if reading.spacing {
+                    wanted::tell_spacing(&mut answer);
+                }
                 if let Some(unit) = reading.in_time {
                     wanted::tell_time(&mut answer, unit);
                 }
@@ -180,9 +185,10 @@ fn refusal(unread: &[anyhow::Error]) -> String {
 /// That a transport's name means the path that is called so, where others of that transport were measured.
 fn passed_over(reading: &Reading, all: &[Asked<'_>]) -> Option<String> {
     let named = reading.questions.iter().flat_map(|q| match q {
-        Question::Cost { x, y, .. } | Question::Overtaken { x, y } | Question::Nearly { slow: x, fast: y, .. } => {
-            vec![x, y]
-        }
+        Question::Cost { x, y, .. }
+        | Question::Overtaken { x, y }
+        | Question::PercentileHeld { x, y, .. }
+        | Question::Nearly { slow: x, fast: y, .. } => vec![x, y],
         Question::UnderLoad(_) | Question::Lost { .. } | Question::Lossless(_) => Vec::new(),
         _ => reading.over.iter().collect(),
     });
@@ -259,6 +265,10 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
         Question::Control => vec![paths::control(&of)],
         Question::Cost { x, y, size, flow: true, multiple, .. } => pairs::flow(all, (x, y), *size, *multiple),
         Question::Cost { x, y, size, factor, multiple, .. } => pairs::cost(all, x, y, *size, (*factor, *multiple)),
+        Question::PercentileHeld { thousandths, x, y, size, round_trip, longer } => {
+            pairs::of(all, x, y, |a, b| percentile_pairs::held(a, b, (*thousandths, *longer), *size, *round_trip))
+        }
+        Question::OfFlows { slowest, size } => flow_ends::told(&of, *slowest, *size),
         Question::Overtaken { x, y } => overtaken::overtaken(all, x, y),
         Question::Nearly { slow, fast, times } => overtaken::nearly(all, slow, fast, *times),
         Question::Sizes { x, y, flow, multiple } => each(&|p| two_sizes::against(p, (*x, *y), *flow, *multiple)),

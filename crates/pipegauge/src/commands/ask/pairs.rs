@@ -142,7 +142,13 @@ fn moves(a: &Asked<'_>, b: &Asked<'_>, size: Option<u64>, asked: Option<Multiple
     let factor = whole.as_ref().map_or(first.factor(), |w| w.0);
     let lead = asked.map_or(String::new(), |m| match whole {
         Some(_) => {
-            format!("{} (whether {} times as much as {});\n  it ", multiple::word(m, factor, None), m.times, b.name)
+            let less = if m.less { "less than " } else { "" };
+            format!(
+                "{} (whether {less}{} times as much as {});\n  it ",
+                multiple::word(m, factor, None),
+                m.times,
+                b.name
+            )
         }
         None => multiple::told(m, (a, b), &factors),
     });

@@ -16,7 +16,7 @@ use crate::document::Answered;
 type Found = (u64, Vec<u64>, Estimate, &'static str, String);
 
 /// What is known of a percentile.
-fn found(p: &Asked<'_>, thousandths: u32, size: Option<u64>, round_trip: bool) -> Result<Found, Unanswered> {
+pub fn found(p: &Asked<'_>, thousandths: u32, size: Option<u64>, round_trip: bool) -> Result<Found, Unanswered> {
     let factor = if round_trip { p.round_trip() } else { Ok((1.0, p.single().1)) };
     or_smallest(p, size).and_then(|size| {
         let (factor, label) = factor.map_err(Unanswered::NoSum)?;
@@ -185,7 +185,7 @@ fn one_of(p: &Asked<'_>, size: u64, round_trip: bool) -> String {
 }
 
 /// A percentile with its interval, or where nothing bounds it above without one; and what is to be said of that.
-fn told(e: Estimate, thousandths: u32) -> (String, String) {
+pub fn told(e: Estimate, thousandths: u32) -> (String, String) {
     if thousandths == 100_000 {
         return (figure(e, Kind::Seconds), ": longer ones may come, and nothing bounds them".to_owned());
     }

@@ -4,6 +4,7 @@ use model::Estimate;
 use units::format::significant;
 use units::{Kind, Seconds};
 
+use super::asked::{figure, inverse};
 use super::surest::resolved;
 use crate::config::question::InUnit;
 use crate::document::Answered;
@@ -45,6 +46,13 @@ pub fn tell_time(answer: &mut Answered, unit: &str) {
         false => format!("{} {unit} (no interval)", of(e.value)),
     };
     answer.text.push_str(&format!("; that is {told}"));
+}
+
+/// Adds how long it is from one to the next of an answer of so many a second, which says the same.
+pub fn tell_spacing(answer: &mut Answered) {
+    let Some(e) = answer.figure.filter(|e| answer.unit == Some("1/s") && e.value > 0.0) else { return };
+    let time = figure(inverse(e, 1.0), Kind::Seconds);
+    answer.text.push_str(&format!("; from one to the next it is {time}"));
 }
 
 /// "MB/s", "GB in 3,600 s".

@@ -10,6 +10,7 @@ use record::Analysis;
 use report::sweep::{Axis, Dropout, Figure, Sweep};
 use units::Kind;
 
+use super::apart;
 use super::store::Store;
 use crate::config::sweep::SweepPlan;
 
@@ -23,13 +24,19 @@ pub fn read(plan: &SweepPlan, store: &Store) -> Result<Sweep> {
     let empty = || Readings::new(design.clone(), plan.rounds as usize);
     let (mut latency, mut throughput) = (empty(), empty());
     let (mut times, mut carries, mut dropouts) = (Vec::<(TimeKind, u64)>::new(), true, Vec::new());
-    let mut settings = BTreeMap::new();
+    let axes: Vec<Axis> =
+        plan.axes.iter().map(|axis| Axis { name: axis.name.clone(), levels: axis.levels.clone() }).collect();
+    let (mut settings, mut differing) = (BTreeMap::new(), BTreeMap::new());
     for cell in 0..cells {
         let mut curves: BTreeMap<u64, Vec<CurvePoint>> = BTreeMap::new();
         for round in 0..plan.rounds {
             let Some(run) = store.run(cell, round) else { continue };
             if !run.run.near.settings.is_empty() {
                 settings.insert(cell, run.run.near.settings.clone());
+            }
+            let found = apart::of(&run, &axes);
+            if !found.is_empty() {
+                differing.insert(cell, found);
             }
             let analysis = Analysis::of(&run);
             let Some(summary) = analysis.summary(0) else { continue };
@@ -52,7 +59,7 @@ pub fn read(plan: &SweepPlan, store: &Store) -> Result<Sweep> {
     }
     Ok(Sweep {
         transport: plan.transport.clone(),
-        axes: plan.axes.iter().map(|axis| Axis { name: axis.name.clone(), levels: axis.levels.clone() }).collect(),
+        axes,
         rounds: plan.rounds,
         refused,
         time: match times[..] {
@@ -62,6 +69,7 @@ pub fn read(plan: &SweepPlan, store: &Store) -> Result<Sweep> {
         figures,
         dropouts,
         settings,
+        apart: differing,
     })
 }
 

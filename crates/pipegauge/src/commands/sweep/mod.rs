@@ -1,6 +1,7 @@
 //! `pipegauge sweep`: every combination of settings in a run of its own, in random order in rounds; what each setting does, and which
 //! to take.
 
+mod apart;
 mod elsewhere;
 mod figures;
 mod measure;

@@ -160,12 +160,9 @@ impl Amounts<'_> {
             let next = at + 1 + usize::from(w.any(at, &["cache"]));
             return Ok(Found { amount: lines?, next, note: Some("a cache line is taken as 64 B") });
         }
+        // Of its sides nothing is known, and nothing depends on them.
         if w.any(at, &["megapixel", "megapixels", "mp", "mpx"]) {
-            bail!(
-                "'{}': how many bytes a picture of {digits} megapixels has its format says; name them: 'how long for 36 MB?' (24 bit a \
-                 pixel are 3 MB a megapixel)",
-                self.shown()
-            );
+            return found(Amount::Pixels((value * 1e6).round() as u64, 1), at + 1);
         }
         // "the slowest 1%": what all others stay below.
         if w.any(at, &["%", "percent"]) && from > 0 && w.any(from - 1, &SLOWEST) && value < 50.0 {
@@ -174,7 +171,9 @@ impl Amounts<'_> {
         let named = w.any(at, &["th", "st", "nd", "rd", "percentile"]);
         let percentile = named || w.any(at + 1, &["percentile", "percentiles"]);
         if w.any(at, &["%", "percent"]) && !percentile && self.of_the_most(at + 1) {
-            return found(self.share(value)?, at + 1);
+            // "within 10% of the most": at most so much below it.
+            let within = from > 0 && w.any(from - 1, &["within"]);
+            return found(self.share(if within { 100.0 - value } else { value })?, at + 1);
         }
         if w.any(at, &["%", "percent"]) && w.any(at + 1, &["efficiency", "utilization", "utilisation"]) {
             return found(self.share(value)?, at + 2);
@@ -220,7 +219,7 @@ impl Amounts<'_> {
         if w.any(at, &["times", "x"])
             && let Some(slow) = w.low(at + 1 + usize::from(w.any(at + 1, &["as"]))).and_then(is_slow)
         {
-            return found(Amount::Times(Multiple { times: value, slow }), at + 1);
+            return found(Amount::Times(Multiple { times: value, slow, less: false }), at + 1);
         }
         if w.any(at, &NOUNS) {
             return match self.per(at + 1) {

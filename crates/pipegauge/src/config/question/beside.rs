@@ -26,6 +26,11 @@ impl Sentence {
             self.items.push(Item::Topics(vec![Topic::RoundTrip]));
             return Ok(Some(at + 1));
         }
+        // "1 MB's share of a 60 fps frame"
+        if sized && words.any(at, &["share", "part", "fraction"]) && words.any(at + 1, &["of"]) {
+            self.items.push(Item::Topics(vec![Topic::PartOf]));
+            return Ok(Some(at + 1));
+        }
         if let Some(next) = self.in_all(amounts, at)? {
             return Ok(Some(next));
         }

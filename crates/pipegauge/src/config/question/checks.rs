@@ -102,6 +102,8 @@ impl Asked<'_> {
                 | Question::Streams { .. }
                 | Question::Minimum { .. }
                 | Question::Mean { .. }
+                | Question::PercentileHeld { .. }
+                | Question::OfFlows { .. }
                 | Question::Cheapest(_)
                 | Question::RunToRun(_)
                 | Question::Lost { .. }
@@ -159,7 +161,7 @@ impl Asked<'_> {
             {
                 "a rate"
             }
-            () if one(times, timed) => "a time",
+            () if more(times, usize::from(timed) + usize::from(self.between_times().is_some())) => "a time",
             () if one(
                 self.per_second.len(),
                 matches!(
@@ -182,6 +184,7 @@ impl Asked<'_> {
                     first,
                     Question::Percentile { .. }
                         | Question::PercentileWithin { .. }
+                        | Question::PercentileHeld { .. }
                         | Question::Most
                         | Question::Throughput(_)
                         | Question::UnderLoad(_)
@@ -190,7 +193,13 @@ impl Asked<'_> {
             {
                 "a percentile"
             }
-            () if one(self.shares.len(), matches!(first, Question::Share(_) | Question::HalfPower)) => "a share",
+            () if one(
+                self.shares.len(),
+                matches!(first, Question::Share(_) | Question::HalfPower | Question::PartOf(_)),
+            ) =>
+            {
+                "a share"
+            }
             () => return Ok(()),
         };
         let replies = self.sentence.any(&[RoundTrip, Requests]) && !self.sentence.any(&[Or, Versus]);

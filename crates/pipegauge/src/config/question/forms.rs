@@ -7,10 +7,10 @@ use super::amounts::Amount;
 use super::asked::Asked;
 use super::every::Each;
 use super::lexicon::Topic::{self, *};
-use super::lexicon::{FLOWS, JITTER, MATTER, OPTIONS, TRUST};
+use super::lexicon::{FLOWS, JITTER, MATTER, OPTIONS, PACKETS, TRUST};
 use super::sentence::{Item, Sentence};
 use super::suggest::shown;
-use super::{KNOWN, Measured, Question, Reading, at_once, every, offered, several, shares, versus};
+use super::{KNOWN, Measured, Question, Reading, at_once, every, flow_ends, offered, several, shares, versus};
 
 /// Reads a question in words about these paths.
 pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
@@ -73,6 +73,8 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
         }
     }
     flows_needed(&mut sentence, measured);
+    jumbo(&mut sentence);
+    let of_flows = flow_ends::of(text, &mut sentence, measured)?;
     // How much runs vary from one to the next is known of earlier runs.
     let within_a_run = |how: &str| !(sentence.has(RunToRun) && [JITTER, TRUST].contains(&how));
     if let Some(elsewhere) = sentence.items.iter().find_map(|i| match i {
@@ -137,11 +139,21 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
     // "do I lose anything with tcp instead of unix" is of what it costs.
     let lost = sentence.any(&[Loss, Lossless]) && !(sentence.any(&[Cost, Instead]) && sentence.paths().len() == 2);
     let apart = asked.told_apart();
-    let compared = match lost || apart.is_some() || sentence.any(&[Cpu, UnderLoad, RunToRun]) {
+    let own = of_flows.is_some() || asked.between_times().is_some();
+    let compared = match own || lost || apart.is_some() || sentence.any(&[Cpu, UnderLoad, RunToRun]) {
         true => Vec::new(),
         false => versus::of(&asked, measured)?,
     };
-    let questions = if compared.is_empty() { asked.questions()? } else { compared };
+    let held = asked.percentile_held()?;
+    let apart = apart.filter(|_| held.is_none());
+    let between = asked.between_times();
+    let questions = match (of_flows, held, &between) {
+        (Some(slowest), ..) => vec![Question::OfFlows { slowest, size: asked.size() }],
+        (None, Some(held), _) => vec![held],
+        (None, None, Some(both)) => both.to_vec(),
+        (None, None, None) if compared.is_empty() => asked.questions()?,
+        _ => compared,
+    };
     let ranked = |q: &Question| {
         use Question::*;
         matches!(q, Fastest(_) | Strongest | StrongestAt(_) | Control | Cheapest(_) | Safest(_))
@@ -216,8 +228,11 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
     }
     let mut notes = sentence.notes.clone();
     notes.extend(apart.map(str::to_owned));
-    if sentence.has(Spacing) {
-        notes.push("so many a second; from one to the next it is a second over that".to_owned());
+    if between.is_some() {
+        notes.push("told of both ends: what lies between them is asked for".to_owned());
+    }
+    if let ([Question::PartOf(_)], [share]) = (&questions[..], &asked.shares[..]) {
+        notes.push(format!("told as the share that it is, from which {share}% or not is read off"));
     }
     if let ([Question::Frames { size, .. }], true) = (&questions[..], asked.sizes.is_empty()) {
         notes.push(format!("no size is named: told of {}, the smallest measured", super::size_words(*size)));
@@ -274,7 +289,19 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
     let flows = |q: &Question| matches!(q, Question::Most | Question::Throughput(_) | Question::Strongest);
     let in_unit = sentence.in_unit.filter(|_| questions.iter().any(flows));
     let trips = sentence.any(&[RoundTrip, Requests]) && questions.iter().any(without_trips);
-    Ok(Reading { questions, over, but, notes, words: true, sustained, trips, in_unit, in_time: sentence.in_time })
+    let spacing = sentence.has(Spacing);
+    Ok(Reading {
+        questions,
+        over,
+        but,
+        notes,
+        words: true,
+        sustained,
+        trips,
+        in_unit,
+        in_time: sentence.in_time,
+        spacing,
+    })
 }
 
 /// Whether a question has no form of its own for round trips.
@@ -314,6 +341,17 @@ fn flows_needed(sentence: &mut Sentence, measured: &Measured) {
         *item = Item::Topics(vec![Can]);
     }
     sentence.notes.push("told path by path, from which the fewest that carry it are read off".to_owned());
+}
+
+/// "a jumbo frame of 9000 bytes" is a message of that size, whatever packets it goes in.
+fn jumbo(sentence: &mut Sentence) {
+    let is = |item: &Item, topic: Topic| matches!(item, Item::Topics(t) if t.contains(&topic));
+    let Some(at) = sentence.items.iter().position(|i| is(i, Elsewhere(PACKETS))) else { return };
+    let next = sentence.items[at + 1..].iter().find(|i| !is(i, Filler));
+    if matches!(next, Some(Item::Amount(Amount::Size(_)))) && is(&sentence.items[at + 1], Filler) {
+        sentence.items[at] = Item::Topics(vec![Messages]);
+        sentence.notes.push("told of a message of that size, whatever packets it went in".to_owned());
+    }
 }
 
 /// Whether what is asked about lies between two processes, as a copy within one does not.
@@ -429,6 +467,10 @@ impl Asked<'_> {
             let chosen = h.any(&[Which, Fastest, Slowest, Most]) && h.paths().len() != 1;
             return Ok(vec![if chosen { Question::Cheapest(size) } else { Question::Cpu(size) }]);
         }
+        // "does 4 KiB come within 10% of the most"
+        if let ([_], Some(size), true) = (&self.shares[..], size, yes_or_no(self.text)) {
+            return Ok(vec![Question::PartOf(size)]);
+        }
         if let Some(share) = self.shares.first().copied() {
             if self.of_the_most_itself() {
                 bail!(
@@ -469,6 +511,12 @@ impl Asked<'_> {
         let of_rate = joint > 0 && joint < amount && is(&h.items[amount - joint - 1], HowMuch);
         if let Some(rate) = rate.filter(|rate| *rate > 0.0 && (h.has(PartOf) || of_rate) && time.is_none()) {
             return Ok(vec![Question::PartOfRate { rate, size }]);
+        }
+        if h.has(PartOf) && h.has(Frames) && time.is_none() && size.is_some() && !h.any(&[Throughput, Most, Link]) {
+            bail!(
+                "'{}': a share of which frame? Say how many come a second: 'what share of a 60 fps frame does 1 MB take?'",
+                shown(self.text)
+            );
         }
         if h.has(PartOf) && time.is_none() && !(h.has(WhichSize) && size.is_none()) {
             if rate.is_some() || !h.any(&[Throughput, Most, Link, Saturation]) {
@@ -643,6 +691,11 @@ impl Asked<'_> {
                     shown(self.text)
                 ),
             };
+        }
+        // "12 megapixel photo": nothing else is said of it.
+        let named = |i: &Item| matches!(i, Item::Topics(t) if t.iter().any(|t| matches!(t, Filler | Frames | Messages | Video)));
+        if let Some(size) = size.filter(|_| h.frame.is_picture() && h.items.iter().all(named)) {
+            return Ok(vec![Question::Arrival { size, round_trip }]);
         }
         self.without_numbers(size, round_trip)
     }

@@ -203,6 +203,13 @@ pub const OPTIONS: &str = "options are set when a path is measured: pipegauge li
 pub const TRUST: &str = "each answer has its 95% interval in brackets, and pipegauge show RUN closes with Trust: how well its points are known, \
                          and how far a repeat may lie";
 
+/// What tells what larger packets bring.
+pub const PACKETS: &str = "the size of packets is set where a path is measured (ip link set dev NAME mtu 9000): pipegauge compare RUN RUN holds a run before \
+                           against one after; of a message of that size ask 'how long for 9000 bytes?'";
+
+/// What tells how several flows share what they carry.
+pub const SHARED: &str = "pipegauge show RUN tells the slowest and the fastest of several flows, and their fairness";
+
 /// What several numbers of flows carry.
 pub const FLOWS: &str =
     "what several numbers of flows carry tells a run with them (pipegauge run tcp --pattern stream --flows 1,2,4)";
@@ -709,7 +716,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "larger buffer", "larger buffers", "bigger buffer", "bigger buffers", "smaller buffer", "smaller buffers", "small buffer", "small buffers",
         "buffer matter", "buffers matter"
     ]),
-    (Elsewhere("pipegauge show RUN tells the slowest and the fastest of several flows, and their fairness"), &[
+    (Elsewhere(SHARED), &[
         "fair", "fairness", "fairly", "unfair", "slowest flow", "fastest flow", "slowest connection", "fastest connection", "slowest pair", "each flow", "each connection",
         "per flow", "per connection"
     ]),
@@ -741,7 +748,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "how much memory does", "memory usage", "memory use", "memory footprint", "energy", "watts", "dollars", "dollar", "euro", "euros", "money", "temperature", "weather",
         "gpu", "disk", "disks", "ssd", "encryption", "security", "secure", "tomorrow"
     ]),
-    (Elsewhere("the size of packets is set where a path is measured (ip link set dev NAME mtu 9000): pipegauge compare RUN RUN holds a run before against one after; of a message of that size ask 'how long for 9000 bytes?'"), &[
+    (Elsewhere(PACKETS), &[
         "jumbo", "jumbo frame", "jumbo frames", "jumboframes", "mtu"
     ]),
     (Filler, &[

@@ -112,6 +112,34 @@ impl Asked<'_> {
         (alone && compared && h.paths().len() != 1 && !h.any(&[Throughput, UnderLoad, WhichSize])).then_some(APART)
     }
 
+    /// "which sizes arrive between 15 us and 25 us", "is the latency between 15 us and 25 us at 64 B": both ends, each a question of its own.
+    pub fn between_times(&self) -> Option<[Question; 2]> {
+        let h = &self.sentence;
+        let [one, other] = self.times[..] else { return None };
+        let has = |i: &Item, of: &[Topic]| matches!(i, Item::Topics(t) if t.iter().any(|t| of.contains(t)));
+        let timed = |i: &Item| matches!(i, Item::Amount(Amount::Time(_)));
+        let range = |four: &[Item]| {
+            has(&four[0], &[Between, From]) && timed(&four[1]) && has(&four[2], &[And, Filler]) && timed(&four[3])
+        };
+        let others = [&self.rates, &self.per_second, &self.periods, &self.shares].iter().any(|n| !n.is_empty());
+        let counted = !(self.counts.is_empty() && self.percentiles.is_empty() && self.multiples.is_empty());
+        let other_topics = h.any(&[Throughput, HowMany, HowMuch, PartOf, UnderLoad, Cpu, Average, Minimum, Not]);
+        if one == other || !h.items.windows(4).any(range) || others || counted || other_topics || self.sizes.len() > 1 {
+            return None;
+        }
+        let (least, most, round_trip, size) = (one.min(other), one.max(other), h.has(RoundTrip), self.size());
+        let sizes = h.any(&[WhichSize, HowBig, SmallestSize]) || (h.has(Which) && h.has(Messages));
+        Some(match size.is_none() && sizes {
+            true => [Question::Longer { seconds: least, round_trip }, Question::Largest { seconds: most, round_trip }],
+            false => [(least, true), (most, false)].map(|(seconds, longer)| Question::Deadline {
+                size,
+                seconds,
+                round_trip,
+                longer,
+            }),
+        })
+    }
+
     /// Whether a share of the most itself is asked for, and not the size that reaches it: "what is 30% of tcp's bandwidth".
     pub fn of_the_most_itself(&self) -> bool {
         let h = &self.sentence;

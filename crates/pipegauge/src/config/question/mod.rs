@@ -2,8 +2,8 @@
 //!
 //! A text goes through `lexer` (numbers and words), `pieces` (what each means: `amounts`, `measures`, `numbers`, `parts`, `shares`, `more`,
 //! `multiples`, `periods`, `longer` and `video` for figures, `beside` for words that what stands beside them decides, `names` and `spoken` for paths, `nouns` for what is counted, `lexicon` for the rest), which makes a `sentence`,
-//! and `forms` (which question that makes of the sentence's pieces as `asked` sorts them, with `rates`, `offered`, `plain`, `limits`, `several` and
-//! `versus`; `at_once` and `checks` refuse what no run tells and what is left open). Words are never dropped
+//! and `forms` (which question that makes of the sentence's pieces as `asked` sorts them, with `rates`, `offered`, `plain`, `limits`, `several`,
+//! `flow_ends`, `percentile_pairs` and `versus`; `at_once` and `checks` refuse what no run tells and what is left open). Words are never dropped
 //! silently: what was not read is said, what could be meant in two ways is said or asked about, and a number without a place
 //! in the question is an error, for which `suggest` has the nearest known word. [`Reading`] says how a question was read, in the words
 //! of `said`. `phrasings` is the contract: questions as people put them.
@@ -14,6 +14,7 @@ mod at_once;
 mod beside;
 mod checks;
 mod every;
+mod flow_ends;
 mod forms;
 mod lexer;
 mod lexicon;
@@ -27,6 +28,7 @@ mod nouns;
 mod numbers;
 mod offered;
 mod parts;
+mod percentile_pairs;
 mod periods;
 #[cfg(test)]
 mod phrasings;
@@ -259,6 +261,28 @@ pub enum Question {
         /// Whether the one is so many times as fast, or as slow, is asked.
         multiple: Option<Multiple>,
     },
+    /// Whether so many of single messages are there sooner over one path than over another.
+    PercentileHeld {
+        /// Thousandths of a percent.
+        thousandths: u32,
+        /// The path that is judged.
+        x: Named,
+        /// The path that it is held against.
+        y: Named,
+        /// Bytes; none for the smallest message.
+        size: Option<u64>,
+        /// There and back.
+        round_trip: bool,
+        /// Asked is whether it takes longer.
+        longer: bool,
+    },
+    /// What one of several flows moves.
+    OfFlows {
+        /// The slowest, and not the fastest.
+        slowest: bool,
+        /// Bytes of a message; none for the size at which all move the most.
+        size: Option<u64>,
+    },
     /// From which size on one path is faster than another.
     Overtaken {
         /// The path that is named first.
@@ -341,6 +365,7 @@ impl Question {
                 | PerByte(_)
                 | StartUp
                 | Frames { .. }
+                | OfFlows { .. }
                 | Cost { flow: true, .. }
                 | Sizes { .. }
                 | Link { .. }
@@ -360,7 +385,8 @@ impl Question {
 
     /// Whether it names its paths itself.
     pub fn of_two_paths(&self) -> bool {
-        matches!(self, Question::Cost { .. } | Question::Overtaken { .. } | Question::Nearly { .. })
+        use Question::*;
+        matches!(self, Cost { .. } | Overtaken { .. } | Nearly { .. } | PercentileHeld { .. })
     }
 
     /// Whether its answer always tells what is kept up.
@@ -377,6 +403,8 @@ pub struct Multiple {
     pub times: f64,
     /// As slow.
     pub slow: bool,
+    /// Asked is whether it is less than that.
+    pub less: bool,
 }
 
 /// So many a second.
@@ -422,6 +450,8 @@ pub struct Reading {
     pub in_unit: Option<InUnit>,
     /// The unit that a time is asked for in: "us".
     pub in_time: Option<&'static str>,
+    /// Asked is how long it is from one message to the next.
+    pub spacing: bool,
 }
 
 /// A unit of a rate, as a question names it.
@@ -480,6 +510,7 @@ pub fn of_flags(flags: &AskFlags, measured: &Measured) -> Result<Vec<Reading>> {
             trips: false,
             in_unit: None,
             in_time: None,
+            spacing: false,
         })
         .collect())
 }

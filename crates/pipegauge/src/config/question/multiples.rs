@@ -15,7 +15,7 @@ const NAMED: [(&str, f64); 6] =
 pub fn at(words: Words<'_>, at: usize) -> Option<(Multiple, usize)> {
     if let Some((times, next)) = magnitudes(words, at) {
         let slow = is_slow(words.low(next)?)?;
-        return Some((Multiple { times, slow }, next));
+        return Some((Multiple { times, slow, less: false }, next));
     }
     let (times, next) = quantity(words, at)?;
     let of_what =
@@ -32,7 +32,7 @@ pub fn at(words: Words<'_>, at: usize) -> Option<(Multiple, usize)> {
     };
     let (times, slow) = if times < 1.0 { (1.0 / times, more) } else { (times, !more) };
     let next = if of_what { next + 1 } else { next + 2 };
-    Some((Multiple { times, slow }, next))
+    Some((Multiple { times, slow, less: false }, next))
 }
 
 /// "twice", "half", "ten times", "3x".

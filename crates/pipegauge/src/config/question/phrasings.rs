@@ -1,6 +1,7 @@
 //! Questions as people put them, and how each is read: the contract of the grammar.
 
 mod again;
+mod answered;
 mod compared;
 mod judged;
 mod newcomer;
@@ -38,6 +39,7 @@ fn all_read() -> impl Iterator<Item = &'static Pair> {
         work::READ,
         judged::READ,
         sceptics::READ,
+        answered::READ,
     ]
     .into_iter()
     .flatten()
@@ -54,6 +56,7 @@ fn all_refused() -> impl Iterator<Item = &'static Pair> {
         work::REFUSED,
         judged::REFUSED,
         sceptics::REFUSED,
+        answered::REFUSED,
     ]
     .into_iter()
     .flatten()
@@ -140,6 +143,10 @@ fn what_could_be_meant_otherwise_or_was_not_read_is_said() {
         ("what is the latency beyond 64 KiB over tcp", "told of the size itself"),
         ("1000 sensors sending 100 bytes each second", "all of them are taken to send over the one connection"),
         ("which path needs the most cpu at 1 MiB", "the one that costs most is the last"),
+        ("12 megapixel photo", "12,000,000 pixels of 24 bit is 36,000,000 B uncompressed, which is assumed"),
+        ("how long for a jumbo frame of 9000 bytes", "whatever packets it went in"),
+        ("is 64 KiB within 10% of the bandwidth", "from which 90% or not is read off"),
+        ("which sizes arrive between 15 us and 25 us", "told of both ends"),
     ] {
         let notes = of_words(text, &measured()).unwrap_or_else(|e| panic!("{text}: {e}")).notes.join("; ");
         assert!(notes.contains(want), "{text}: {notes}");

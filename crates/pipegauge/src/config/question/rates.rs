@@ -125,7 +125,7 @@ impl Asked<'_> {
             && !(h.any(&[HowMuch, HowBig]) && h.has(PerSecond)))
             || (many && time.is_none())
             || bare
-            || (h.has(Video) && size.is_some() && time.is_none())
+            || (h.has(Video) && size.is_some() && time.is_none() && !h.frame.is_picture())
         {
             let what = self.what();
             if what == Unit::Frames && size.is_none() {

@@ -46,7 +46,8 @@ impl fmt::Display for Unit {
 
 impl fmt::Display for Multiple {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} times as {}", self.times, if self.slow { "slow" } else { "fast" })
+        let less = if self.less { "less than " } else { "" };
+        write!(f, "{less}{} times as {}", self.times, if self.slow { "slow" } else { "fast" })
     }
 }
 
@@ -216,6 +217,18 @@ impl fmt::Display for Question {
                     true => write!(f, "throughput of {x} held against that of {y}{times}{at}"),
                     false => write!(f, "{x} held against {y}{times}{at}"),
                 }
+            }
+            Question::PercentileHeld { thousandths, x, y, size: s, round_trip, longer } => {
+                let (name, trip) = (percentile(*thousandths), trip(*round_trip));
+                let how = if *longer { "longer" } else { "shorter" };
+                write!(
+                    f,
+                    "whether {name} of the times of single messages of {} is {how} over {x} than over {y}{trip}",
+                    of(s)
+                )
+            }
+            Question::OfFlows { slowest, size: s } => {
+                write!(f, "what the {} flow moves{}", if *slowest { "slowest" } else { "fastest" }, with(s))
             }
             Question::Link { rate, size: s } => {
                 let of = s.map_or_else(|| "the largest message measured".to_owned(), size);

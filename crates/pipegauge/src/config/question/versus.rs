@@ -33,7 +33,7 @@ fn of_sizes(asked: &Asked<'_>) -> Option<Question> {
     let h = &asked.sentence;
     let [x, y] = asked.sizes[..] else { return None };
     let multiple = match asked.longer {
-        Some(Longer { times, first_faster, at: false }) => Some(Multiple { times, slow: !first_faster }),
+        Some(Longer { times, first_faster, at: false }) => Some(Multiple { times, slow: !first_faster, less: false }),
         Some(_) => return None,
         None => multiple(asked),
     };
@@ -154,7 +154,7 @@ fn of_two(asked: &Asked<'_>) -> Result<Option<Question>> {
         if at && asked.size().is_none() {
             return Ok(Some(Question::Nearly { slow: slow.clone(), fast: fast.clone(), times }));
         }
-        let multiple = Some(Multiple { times, slow: !first_faster });
+        let multiple = Some(Multiple { times, slow: !first_faster, less: false });
         let (x, y, size) = (x.clone(), y.clone(), asked.size());
         return Ok(Some(Question::Cost { x, y, size, factor: true, flow: of_flow(h), multiple }));
     }
@@ -177,7 +177,7 @@ fn of_two(asked: &Asked<'_>) -> Result<Option<Question>> {
             let (x, y) = if turned(&h.items, path) { (y, x) } else { (x, y) };
             let multiple = multiple(asked);
             // "at what size is shm 3 times faster than tcp"
-            if let Some(Multiple { times, slow }) =
+            if let Some(Multiple { times, slow, .. }) =
                 multiple.filter(|_| h.any(&[WhichSize, When]) && asked.size().is_none())
             {
                 let (slow, fast) = if slow { (x, y) } else { (y, x) };
@@ -241,8 +241,7 @@ fn share_of_another(asked: &Asked<'_>) -> Option<Question> {
     })
 }
 
-/// How many times as fast or slow the one is asked to be: "twice as fast as", "10 times slower than". "Less than 3 times slower" asks for the
-/// contrary of what this is answered with.
+/// How many times as fast or slow the one is asked to be: "twice as fast as", "10 times slower than", "less than 3 times slower".
 fn multiple(asked: &Asked<'_>) -> Option<Multiple> {
     let text = asked.text.to_lowercase();
     let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
@@ -256,11 +255,17 @@ fn multiple(asked: &Asked<'_>) -> Option<Multiple> {
                 ["twice", "as", way] => is_slow(way),
                 _ => None,
             });
-            twice.map(|slow| Multiple { times: 2.0, slow })
+            twice.map(|slow| Multiple { times: 2.0, slow, less: false })
         }
         _ => None,
     };
-    found.filter(|_| !asked.sentence.has(Below))
+    let bound = [Below, Above].map(|topic| asked.sentence.has(topic));
+    // Less than half the time is more than twice as fast.
+    let turned = words.contains(&"half");
+    match bound {
+        [true, true] => None,
+        [less, more] => found.map(|m| Multiple { less: if turned { more } else { less }, ..m }),
+    }
 }
 
 /// "less latency as tcp", "faster as tcp": what many say for "than", between two of what is compared.

@@ -55,6 +55,11 @@ pub fn samples(word: &str) -> Option<f64> {
 }
 
 impl Frame {
+    /// Whether it is one picture of so many megapixels, whose sides are not known, and no frame of a video.
+    pub fn is_picture(&self) -> bool {
+        self.pixels.is_some_and(|(_, height)| height == 1)
+    }
+
     /// Takes a word of how pixels are stored; whether it is one.
     pub fn stored(&mut self, word: &str) -> bool {
         let found = samples(word);
@@ -78,8 +83,12 @@ impl Frame {
         let bytes = (u128::from(width) * u128::from(height)).checked_mul(doubled)?.div_ceil(16);
         let bytes = u64::try_from(bytes).ok().filter(|b| *b > 0)?;
         let taken = if said { "" } else { ", which is assumed: RGBA has 32, YUV 4:2:0 has 12" };
-        let words =
-            format!("a frame of {width} x {height} pixels of {bits} bit is {} B uncompressed{taken}", thousands(bytes));
+        // Of a picture of so many megapixels the sides are not known.
+        let pixels = match height {
+            1 => format!("a picture of {}", thousands(width)),
+            _ => format!("a frame of {width} x {height}"),
+        };
+        let words = format!("{pixels} pixels of {bits} bit is {} B uncompressed{taken}", thousands(bytes));
         Some((bytes, words))
     }
 }

@@ -147,6 +147,41 @@ fn flows_at_once_are_answered_by_the_paths_that_have_them() {
     assert!(!said.out.0.contains("\nunix: "), "{said}");
     dir.run(&["ask", "a.run.jsonl", "throughput at 4 KiB with 8 connections"])
         .refuses(&["run unix --flows 8 measures it"]);
+    let said = dir.run(&["ask", "a.run.jsonl", "how fast is the slowest flow at 4 KiB"]);
+    assert!(
+        said.out.contains("read as: what the slowest flow moves, with messages of 4 KiB, over all paths"),
+        "{said}"
+    );
+    assert!(said.out.contains("\nunix:flows=2: the slowest of 2 flows moves "), "{said}");
+    assert!(!said.out.0.contains("\nunix: "), "{said}");
+}
+
+#[test]
+fn a_percentile_of_two_paths_is_answered_with_yes_no_or_not_told_apart() {
+    let dir = Scratch::new();
+    let flags = ["--to", "4KiB", "--budget", "2s"];
+    for (file, latency) in [("near.run.jsonl", "10us"), ("twin.run.jsonl", "10us"), ("far.run.jsonl", "30us")] {
+        link(&dir, file, &format!("latency={latency},rate=10Gbit/s,header=0B"), &flags);
+    }
+    let files = ["near.run.jsonl", "twin.run.jsonl", "far.run.jsonl"];
+    for (text, words) in [
+        ("is p99 of near better than of far?", "theory (near): yes: p99 of 1 B is 10.0 us"),
+        ("is p99 of far better than of near?", "theory (far): no: p99 of 1 B is 30.0 us"),
+        ("is the p99 of far longer than that of near at 1 KiB?", "theory (far): yes: p99 of 1 KiB is 30.8 us"),
+        ("is p99 of near better than of twin?", "theory (near): not told apart: p99 of 1 B is 10.0 us"),
+    ] {
+        let said = dir.run(&[&["ask"], &files[..], &[text]].concat());
+        assert!(said.out.contains(words), "{text}: {said}");
+    }
+}
+
+#[test]
+fn between_two_messages_a_time_is_told_beside_the_rate() {
+    let dir = Scratch::new();
+    exact(&dir, "a.run.jsonl");
+    let said = dir.run(&["ask", "a.run.jsonl", "time between messages of 1 KB"]);
+    // 10 us and 0.8 ns a byte, there and back.
+    assert!(said.out.contains("; from one to the next it is 21.6 us"), "{said}");
 }
 
 #[test]
@@ -172,6 +207,10 @@ fn so_many_times_as_fast_is_answered_with_yes_or_no() {
         (
             "is near 4 times as fast as far at 1 B",
             "theory (near): no at 1 B (whether 4 times as fast as theory (far));",
+        ),
+        (
+            "is near less than 4 times as fast as far at 1 B",
+            "theory (near): yes at 1 B (whether less than 4 times as fast as theory (far));",
         ),
         ("is far twice as slow as near at 1 B", "theory (far): yes at 1 B (whether 2 times as slow as theory (near));"),
         ("is far twice as fast as near at 1 B", "theory (far): no at 1 B (whether 2 times as fast as theory (near));"),

@@ -95,7 +95,6 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("64 KiB vs 4 KiB vs 1 KiB over tcp", "a size in it has no place there"),
     ("which path is faster for 1 KiB or 64 KiB", "a size in it has no place there"),
     ("latency of 64 B vs bandwidth of 1 MiB over tcp", "a time against a throughput?"),
-    ("is tcp less than 3 times slower than unix at 1 KiB", "a number in it has no place there"),
     ("half the time of 64 KiB over tcp", "so many times of what?"),
     ("fastest path without loss", "the fastest, or the one that loses least?"),
     ("which size loses the least over tcp", "'which path loses least?'"),

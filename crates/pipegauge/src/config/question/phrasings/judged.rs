@@ -86,7 +86,6 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("how much data is 1000 messages per second of 1 KB", "follows from size and number: 8.00 Mbit/s"),
     ("should I use 4 KB messages", "whether a size is a good one depends on what for"),
     ("how much bandwidth do 1000 messages per second of 1 KB need", "follows from size and number: 8.00 Mbit/s"),
-    ("how long for a 12 megapixel photo", "how many bytes a picture of 12 megapixels has"),
     ("does tcp get slower with size", "the time and throughput of each size"),
     ("does it matter how large messages are over tcp", "the time and throughput of each size"),
 ];
