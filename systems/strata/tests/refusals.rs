@@ -126,7 +126,7 @@ fn a_network_without_multicast_is_told() {
 #[test]
 fn a_network_without_multicast_is_told_where_nobody_looks_for_the_others() {
     without_multicast("FC:TOTAL:MBRSHIP:FRAG:NAK:COM:multicast");
-    without_multicast("MBRSHIP:NAK:COM:multicast");
+    without_multicast("MBRSHIP:FRAG:NAK:COM:multicast");
 }
 
 fn without_multicast(stack: &str) {

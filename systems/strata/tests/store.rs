@@ -168,7 +168,7 @@ impl Drop for Process {
     }
 }
 
-/// Of two replicas one is killed: the other is no majority, and says why it does nothing.
+/// Of two replicas the older is killed: the other is no majority, and says why it does nothing.
 #[test]
 fn a_minority_says_why_it_refuses_and_what_others_put_is_shown_escaped() {
     let a = Process::start("ordered", &[]);
@@ -180,10 +180,10 @@ fn a_minority_says_why_it_refuses_and_what_others_put_is_shown_escaped() {
     b.line(|l| l == "q1 ok");
     a.say("q2 get screen");
     assert_eq!(a.line(|l| l.starts_with("q2 ")), "q2 is \\u{1b}[2Jclean");
-    b.kill();
-    a.line(|l| l.starts_with("view minor of 1"));
-    a.say("q3 put screen x");
-    let refused = a.line(|l| l.starts_with("q3 "));
+    a.kill();
+    b.line(|l| l.starts_with("view minor of 1"));
+    b.say("q3 put screen x");
+    let refused = b.line(|l| l.starts_with("q3 "));
     assert!(refused.starts_with("q3 no: ") && refused.contains("no majority"), "{refused}");
 }
 
