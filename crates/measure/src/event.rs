@@ -174,6 +174,9 @@ pub struct Plan {
     /// The same of far processes.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub peer_under: Vec<String>,
+    /// Of several wrappers, which far processes take in turn, those after the first.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub peer_under_more: Vec<Vec<String>>,
 }
 
 impl Plan {
@@ -201,10 +204,26 @@ impl Plan {
 
     /// The wrappers that its processes run under, in words; none where they run under nothing.
     pub fn under_words(&self) -> Option<String> {
-        let sides = [("near side", &self.near_under), ("far side", &self.peer_under)];
-        let said = sides.iter().filter(|(_, under)| !under.is_empty());
-        let words: Vec<String> = said.map(|(side, under)| format!("{side} under '{}'", under.join(" "))).collect();
+        let quoted = |under: &Vec<String>| format!("'{}'", under.join(" "));
+        let near = std::iter::once(&self.near_under).filter(|under| !under.is_empty()).map(quoted);
+        let far = std::iter::once(&self.peer_under).filter(|under| !under.is_empty()).chain(&self.peer_under_more);
+        let sides = [("near side", near.collect::<Vec<_>>()), ("far side", far.map(quoted).collect())];
+        let said = sides.iter().filter(|(_, unders)| !unders.is_empty());
+        let words: Vec<String> = said.map(|(side, unders)| format!("{side} under {}", unders.join(" and "))).collect();
         (!words.is_empty()).then(|| words.join(", "))
+    }
+
+    /// How many wrappers far processes take in turn; none counts as one.
+    pub fn far_wrappers(&self) -> usize {
+        1 + self.peer_under_more.len()
+    }
+
+    /// The words of the wrapper that the far process of this number, from 0, runs under.
+    pub fn far_wrapper(&self, number: usize) -> &[String] {
+        match (number % self.far_wrappers()).checked_sub(1) {
+            None => &self.peer_under,
+            Some(more) => &self.peer_under_more[more],
+        }
     }
 
     /// The rate that is offered, or the least and the most of it.
@@ -386,6 +405,7 @@ impl Default for Plan {
             decorators: Decorators::default(),
             near_under: Vec::new(),
             peer_under: Vec::new(),
+            peer_under_more: Vec::new(),
         }
     }
 }

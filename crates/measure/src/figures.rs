@@ -43,6 +43,16 @@ pub fn transfers(plan: &Plan, trial: &Trial) -> f64 {
     (plan.pattern.facts().transfers)(plan.rate.is_some(), trial.burst)
 }
 
+/// Messages that a member of a group delivers in one of the point's times, where that is of a round: those of all who cast.
+pub fn in_round(plan: &Plan, path: u32, kind: TimeKind) -> Option<f64> {
+    let senders = match kind {
+        TimeKind::Round => f64::from(plan.flows(path)) + 1.0,
+        TimeKind::Delivery => 1.0,
+        _ => return None,
+    };
+    Some(plan.burst.max(1) as f64 * senders)
+}
+
 /// Bits that cross the path in one of the point's times.
 pub(crate) fn bits(plan: &Plan, trial: &Trial) -> f64 {
     (plan.pattern.facts().bytes)(trial, plan.rate.is_some()) as f64 * 8.0

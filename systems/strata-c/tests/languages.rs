@@ -57,13 +57,17 @@ struct Votes {
 
 impl Votes {
     fn start(contacts: &[&str]) -> Self {
+        Self::reading(contacts, Stdio::piped())
+    }
+
+    fn reading(contacts: &[&str], input: Stdio) -> Self {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("python/votes.py");
         let mut child = Command::new("python3")
             .arg("-B")
             .arg(script)
             .arg(library("libstrata_c.so"))
             .args(contacts)
-            .stdin(Stdio::piped())
+            .stdin(input)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -125,4 +129,19 @@ fn the_example_in_python_counts_the_same_everywhere_also_for_who_joins_late() {
     b.line("counted yes");
     assert_eq!(b.end(), r#""no": 1, "yes": 2}"#);
     assert_eq!(a.end(), r#""no": 1, "yes": 2}"#);
+}
+
+/// A file is always readable, and epoll refuses it; its last line may have no end.
+#[test]
+fn the_example_in_python_reads_a_file_and_shows_what_terminals_would_do() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        println!("skipped: python3 is not installed");
+        return;
+    }
+    let file = std::env::temp_dir().join(format!("strata-votes-{}", std::process::id()));
+    std::fs::write(&file, b"yes\nno\x1b[2J\nyes").unwrap();
+    let mut votes = Votes::reading(&[], std::fs::File::open(&file).unwrap().into());
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(votes.line("counted no"), "\\x1b[2J");
+    assert_eq!(votes.end(), r#""no\u001b[2J": 1, "yes": 2}"#);
 }

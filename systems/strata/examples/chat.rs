@@ -1,4 +1,4 @@
-//! A chat in twenty lines: `cargo run -p strata --example chat -- NAME [CONTACT]`. All see all lines in one order.
+//! A chat in twenty lines: `cargo run -p strata --example chat -- NAME [CONTACT]`. All see all lines in one order, control characters escaped.
 
 use std::io::BufRead;
 
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     });
     while let Some(event) = group.next() {
         match event {
-            Event::Message(m) => println!("{}", String::from_utf8_lossy(&m.body)),
+            Event::Message(m) => println!("{}", strata::shown(&m.body)),
             Event::View(view) => println!("-- {} here", view.members.len()),
             Event::Notice(text) => eprintln!("-- {text}"),
             _ => {}

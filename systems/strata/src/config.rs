@@ -19,6 +19,8 @@ pub struct Config {
     pub status: Duration,
     /// Silence after which a member is suspected.
     pub suspect: Duration,
+    /// How long something may wait for what should come at once (a cast to be sent again, a token, a place in the order) and come no further, before this member tells of it and asks for a new view, which begins without it.
+    pub stall: Duration,
     /// How long an attempt at a view waits for answers before it goes on without who gave none.
     pub flush: Duration,
     /// How often unanswered control messages are repeated; sooner at first, after an eighth of it.
@@ -66,6 +68,7 @@ impl Default for Config {
             tail: Duration::from_millis(1),
             status: Duration::from_millis(100),
             suspect: Duration::from_millis(1000),
+            stall: Duration::from_secs(4),
             flush: Duration::from_millis(500),
             retry: Duration::from_millis(20),
             drain: Duration::from_secs(5),

@@ -40,6 +40,8 @@ pub enum Down {
     Merge(Addr),
     /// To MBRSHIP: this member is said to have failed.
     Suspect(Endpoint),
+    /// To MBRSHIP: this view can't go on, though its members live: a new one is to begin.
+    Renew,
     /// To MBRSHIP: leave the group.
     Leave,
     /// To STABLE: the application is done with this many casts of this rank (where it acknowledges by itself).
@@ -104,6 +106,8 @@ pub enum Input {
     Idle,
     /// Somebody knows that this member has failed.
     Suspect(Endpoint),
+    /// Somebody knows that this view can't go on, though its members live: a new one begins, with all who can follow. A member asks for it by itself where something waits in vain (`Config::stall`).
+    Renew,
     /// Ask whoever is there to merge: how one joins.
     Merge(Addr),
     /// Leave cleanly.

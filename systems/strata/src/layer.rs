@@ -6,6 +6,7 @@ use crate::event::{Cast, Down, Output, Up};
 use crate::foretold::{Came, Foretold};
 use crate::message::Msg;
 use crate::shared::{Event, Shared};
+use crate::stalls::Waits;
 use crate::time::Time;
 
 /// One protocol layer: a state machine without I/O or clock. Events between two layers arrive in the order they were sent, and a layer finishes one before it
@@ -42,6 +43,8 @@ pub trait Layer: Send {
     fn held(&self) -> usize {
         0
     }
+    /// What this layer holds back until something else comes, where that comes soon or never: the member tells of what waits in vain, and a new view begins.
+    fn waits(&self, _to: &mut Waits, _shared: &Shared) {}
 }
 
 /// A layer's neighbours, as far as they are free: whoever is in the middle of an event can't be entered. `pile` has the implementations.

@@ -5,7 +5,7 @@
 //! smallest stack for wanted properties.
 //!
 //! The map: `addr`, `view`, `message`, `wire`, `time`, `rng` are plain data; `property` and `stack` say what layers promise; `layer` is their common interface,
-//! `event` what passes through it, `shared` what they have in common, `spread` how far own casts have come and `pile` how they stand on each other; `layers` has each protocol in a file of its own; `member` runs them; `sim` runs many members under a virtual clock and seeded
+//! `event` what passes through it, `shared` what they have in common, `spread` how far own casts have come, `stalls` what waits in vain and `pile` how they stand on each other; `layers` has each protocol in a file of its own; `member` runs them; `sim` runs many members under a virtual clock and seeded
 //! faults and holds every run against its oracles. `state` hands the application's state to who joins. `net` is a member with its clock, over UDP's sockets or over shared memory between processes of one host (`shm`): these two do I/O, and no other. Arrows point that way and never back.
 
 mod addr;
@@ -24,9 +24,11 @@ pub mod property;
 mod rng;
 mod shared;
 mod shm;
+mod shown;
 pub mod sim;
 mod spread;
 pub mod stack;
+mod stalls;
 pub mod state;
 mod time;
 mod untold;
@@ -43,5 +45,7 @@ pub use member::{Member, Refused, Unbuilt};
 pub use message::{HEADROOM, Msg};
 pub use rng::Rng;
 pub use shared::Shared;
+pub use shown::shown;
+pub use stalls::Waits;
 pub use time::Time;
 pub use view::{MEMBERS, View, ViewId};

@@ -11,8 +11,9 @@ use crate::layers::{self, fast::Fast};
 use crate::message::Msg;
 use crate::mutant::Mutant;
 use crate::pile::{Call, Pile};
-use crate::shared::{Event, Shared};
+use crate::shared::{DRAINED, Event, LOOK, NO_LAYER, Shared};
 use crate::stack::{Kind, Spec, Unsound, check};
+use crate::stalls::{IN_VAIN, Stalls, Waits};
 use crate::time::Time;
 use crate::view::{View, ViewId};
 
@@ -23,6 +24,7 @@ pub struct Member {
     fast: Option<Fast>,
     told: Option<Time>,
     leaving: Leaving,
+    stalls: Stalls,
     /// There is no MBRSHIP.
     fixed: bool,
 }
@@ -35,9 +37,6 @@ enum Leaving {
     Drains,
     Leaves,
 }
-
-/// The place of a timer that is no layer's: by when what was cast has gone out before this member leaves.
-const NO_LAYER: u16 = u16::MAX;
 
 /// A stack that no member can be made of.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -96,7 +95,8 @@ impl Member {
         }
         let layers = layers::build(spec, &config)?;
         let fast = spec.layers.iter().position(|&k| k == Kind::Fast).map(|place| Fast::new(place as u16));
-        Ok(Self { layers, shared: Shared::new(config, me, seed), fast, told: None, leaving: Leaving::No, fixed })
+        let shared = Shared::new(config, me, seed);
+        Ok(Self { layers, shared, fast, told: None, leaving: Leaving::No, stalls: Stalls::default(), fixed })
     }
 
     /// Begins: a view of this member alone where there is MBRSHIP, else the fixed view.
@@ -223,12 +223,13 @@ impl Member {
                     self.run();
                 }
             }
+            Input::Renew => self.enter(0, Event::Down(Down::Renew)),
             Input::Suspect(who) => self.enter(0, Event::Down(Down::Suspect(who))),
             Input::Merge(addr) => self.enter(0, Event::Down(Down::Merge(addr))),
             Input::Leave if self.leaving == Leaving::No => {
                 self.leaving = Leaving::Drains;
                 self.shared.leaves = true;
-                self.shared.timers.set(NO_LAYER, 0, now + self.shared.config.drain);
+                self.shared.timers.set(NO_LAYER, DRAINED, now + self.shared.config.drain);
                 if self.shared.mutant(Mutant::LeavesUndrained) {
                     self.shared.undelivered = 0;
                     self.leave();
@@ -280,7 +281,11 @@ impl Member {
         let now = self.shared.now;
         while let Some((at, token)) = self.shared.timers.due(now) {
             if at == NO_LAYER {
-                self.leave();
+                if token == LOOK {
+                    self.look()
+                } else {
+                    self.leave()
+                }
                 continue;
             }
             self.layers.enter(at, Call::Timer(token), &mut self.shared);
@@ -289,6 +294,32 @@ impl Member {
                 break;
             }
         }
+    }
+
+    /// Whether something waits in vain: tells of it, and asks for a new view.
+    fn look(&mut self) {
+        let Some(view) = self.shared.view.clone() else { return };
+        self.shared.look_for_stalls(view.members.len() > 1);
+        let now = self.shared.now;
+        if self.shared.blocked {
+            return self.stalls.ends(now);
+        }
+        let mut waits = Waits::default();
+        self.layers.waits(&mut waits, &self.shared);
+        let stall = self.shared.config.stall;
+        let Some(stalled) = self.stalls.look(now, view.id, &waits, stall) else { return };
+        if let (true, Some(from)) = (stalled.tell, view.members.get(usize::from(stalled.from))) {
+            let then = if self.fixed {
+                "there is no MBRSHIP that could begin a new view, so that all members must be started anew"
+            } else {
+                "a new view begins without what is missing"
+            };
+            self.shared.told.push(Output::Notice(format!(
+                "{IN_VAIN} {stall:?}: {} {}. Datagrams that are forged, or sent again altered, do this: have CHKSUM, SIGN or CRYPT in the stack. So does a network that loses the same ones each time, as those larger than it carries: then lower `datagram`. Now {then}",
+                from.addr, stalled.why
+            )));
+        }
+        self.enter(0, Event::Down(Down::Renew));
     }
 
     /// Layers hold casts for credit or for a token, and what ends a view without this member would lose them.
@@ -300,7 +331,7 @@ impl Member {
 
     fn leave(&mut self) {
         self.leaving = Leaving::Leaves;
-        self.shared.timers.cancel(NO_LAYER, 0);
+        self.shared.timers.cancel(NO_LAYER, DRAINED);
         if self.fixed {
             // No layer would let it go: the view is fixed.
             return self.shared.top(Up::Exit);

@@ -6,6 +6,7 @@ use crate::foretold::{Came, Foretold};
 use crate::layer::{Cx, Layer, Near};
 use crate::message::Msg;
 use crate::shared::{Event, Shared};
+use crate::stalls::Waits;
 
 /// One of a layer's entries.
 pub(crate) enum Call<'a> {
@@ -22,6 +23,8 @@ pub(crate) trait Pile: Send {
     fn enter(&mut self, at: u16, call: Call, shared: &mut Shared);
     fn backlog(&self) -> usize;
     fn held(&self) -> usize;
+    /// What all layers hold back.
+    fn waits(&self, to: &mut Waits, shared: &Shared);
     /// Whether the layers from this place down can say how the next cast of this rank will begin.
     fn foretell(&self, skip: u16, from: u16, to: &mut Foretold, shared: &Shared) -> bool;
 }
@@ -45,6 +48,7 @@ pub(crate) trait Boxed: Send {
     fn passes_up(&self, cast: &mut Cast, shared: &Shared) -> bool;
     fn backlog(&self) -> usize;
     fn held(&self) -> usize;
+    fn waits(&self, to: &mut Waits, shared: &Shared);
     fn foretell(&self, from: u16, to: &mut Foretold, shared: &Shared) -> bool;
 }
 
@@ -69,6 +73,9 @@ impl<L: Layer> Boxed for L {
     }
     fn held(&self) -> usize {
         Layer::held(self)
+    }
+    fn waits(&self, to: &mut Waits, shared: &Shared) {
+        Layer::waits(self, to, shared);
     }
     fn foretell(&self, from: u16, to: &mut Foretold, shared: &Shared) -> bool {
         Layer::foretell(self, from, to, shared)
@@ -183,6 +190,9 @@ impl Pile for Vec<Box<dyn Boxed>> {
     fn held(&self) -> usize {
         self.iter().map(|l| l.held()).sum()
     }
+    fn waits(&self, to: &mut Waits, shared: &Shared) {
+        self.iter().zip(0..).for_each(|(layer, at)| layer.waits(to.of(at), shared));
+    }
     fn foretell(&self, skip: u16, from: u16, to: &mut Foretold, shared: &Shared) -> bool {
         self[usize::from(skip)..].iter().rev().all(|l| l.foretell(from, to, shared))
     }
@@ -204,6 +214,8 @@ pub(crate) trait Below: Send {
     fn enter<A: Above>(&mut self, steps: u16, call: Call, at: u16, above: A, shared: &mut Shared);
     fn backlog(&self) -> usize;
     fn held(&self) -> usize;
+    /// What the layers from here down hold back, the first of which is at this place.
+    fn waits(&self, at: u16, to: &mut Waits, shared: &Shared);
     /// As [`Pile::foretell`].
     fn foretell(&self, skip: u16, from: u16, to: &mut Foretold, shared: &Shared) -> bool;
 }
@@ -269,6 +281,10 @@ impl<L: Layer, B: Below> Below for On<L, B> {
     fn held(&self) -> usize {
         self.0.held() + self.1.held()
     }
+    fn waits(&self, at: u16, to: &mut Waits, shared: &Shared) {
+        self.0.waits(to.of(at), shared);
+        self.1.waits(at + 1, to, shared);
+    }
     fn foretell(&self, skip: u16, from: u16, to: &mut Foretold, shared: &Shared) -> bool {
         self.1.foretell(skip.saturating_sub(1), from, to, shared) && (skip > 0 || self.0.foretell(from, to, shared))
     }
@@ -287,6 +303,7 @@ impl Below for Busy {
     fn held(&self) -> usize {
         0
     }
+    fn waits(&self, _: u16, _: &mut Waits, _: &Shared) {}
     fn foretell(&self, _: u16, _: u16, _: &mut Foretold, _: &Shared) -> bool {
         true
     }
@@ -320,6 +337,9 @@ impl<L: Layer, B: Below> Pile for On<L, B> {
     }
     fn held(&self) -> usize {
         Below::held(self)
+    }
+    fn waits(&self, to: &mut Waits, shared: &Shared) {
+        Below::waits(self, 0, to, shared);
     }
     fn foretell(&self, skip: u16, from: u16, to: &mut Foretold, shared: &Shared) -> bool {
         Below::foretell(self, skip, from, to, shared)

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 
@@ -12,6 +13,7 @@ use crate::layers::fc;
 use crate::message::Msg;
 use crate::rng::Rng;
 use crate::spread::Spread;
+use crate::stalls::Stalls;
 use crate::time::Time;
 use crate::untold::Untold;
 use crate::view::View;
@@ -68,6 +70,14 @@ impl Queue {
         self.events.is_empty() || self.waiting.get(usize::from(to)).is_none_or(|w| w.1 == 0)
     }
 }
+
+const NOTICES: Duration = Duration::from_secs(10);
+/// The place of timers that are no layer's.
+pub(crate) const NO_LAYER: u16 = u16::MAX;
+/// By when what was cast has gone out before this member leaves.
+pub(crate) const DRAINED: u32 = 0;
+/// When what waits is looked at.
+pub(crate) const LOOK: u32 = 1;
 
 /// Moments by layer and token: a handful, so a list.
 #[derive(Default)]
@@ -137,6 +147,8 @@ pub struct Shared {
     pub(crate) waiting: VecDeque<(Option<Endpoint>, Bytes)>,
     pub(crate) waiting_bytes: usize,
     pub(crate) blocked: bool,
+    /// When it was told last that nothing is heard of a member of a fixed view.
+    silence: Option<Time>,
     /// The datagram that is handled was sent to all.
     pub(crate) to_all: bool,
     /// Own casts that the application was not given yet.
@@ -168,6 +180,7 @@ impl Shared {
             waiting: VecDeque::new(),
             waiting_bytes: 0,
             blocked: false,
+            silence: None,
             to_all: false,
             undelivered: 0,
             spread: Spread::default(),
@@ -213,6 +226,7 @@ impl Shared {
                 self.told.push(Output::Deliver(Delivery { from, cast: false, transitional: false, number: 0, body }));
             }
             Up::View(view) => {
+                self.look_for_stalls(view.members.len() > 1);
                 self.view = Some(view.clone());
                 self.told.push(Output::View(view));
                 self.blocked = false;
@@ -242,6 +256,8 @@ impl Shared {
                 }
                 self.told.push(Output::Exit);
             }
+            // Where there is MBRSHIP it is told.
+            Up::Problem(rank) if !self.config.fixed.is_empty() => self.silent(rank),
             Up::Raw(..) | Up::Packet(..) | Up::Frozen(_) | Up::CutReached | Up::Problem(_) => {}
         }
     }
@@ -255,6 +271,29 @@ impl Shared {
     /// Own casts that others may lack, as this member has left.
     pub(crate) fn may_lack(&self) -> u64 {
         self.undelivered + self.lost
+    }
+
+    /// Nothing is heard of a member of a fixed view, which has no other that could begin without it.
+    fn silent(&mut self, rank: u16) {
+        if self.silence.is_some_and(|at| self.now.since(at) < NOTICES) {
+            return;
+        }
+        self.silence = Some(self.now);
+        let by = self.config.multicast.map_or_else(String::new, |to| format!(" (casts go by multicast to {to})"));
+        self.told.push(Output::Notice(format!(
+            "nothing was heard of {} for {:?}: is it there, with the same stack and list of members, and does the network carry what it sends{by}? A fixed view waits for it",
+            self.member(rank).addr, self.config.suspect
+        )));
+    }
+
+    /// Sets the time of the next look at what waits, where there are others to wait for.
+    pub(crate) fn look_for_stalls(&mut self, others: bool) {
+        if others {
+            let at = self.now + Stalls::period(self.config.stall);
+            self.timers.set(NO_LAYER, LOOK, at);
+        } else {
+            self.timers.cancel(NO_LAYER, LOOK);
+        }
     }
 
     /// The view has ended, for NAK: another begins.

@@ -119,6 +119,17 @@ fn a_full_disk_under_the_output_is_told_and_the_member_leaves() {
 /// Where casts by multicast never arrive, that is said, and not only that members come and go.
 #[test]
 fn a_network_without_multicast_is_told() {
+    without_multicast("FC:MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:multicast");
+}
+
+/// Members of stacks without MERGE are in views of one each as soon as they have suspected each other, and say nothing more.
+#[test]
+fn a_network_without_multicast_is_told_where_nobody_looks_for_the_others() {
+    without_multicast("FC:TOTAL:MBRSHIP:FRAG:NAK:COM:multicast");
+    without_multicast("MBRSHIP:FRAG:NAK:COM:multicast");
+}
+
+fn without_multicast(stack: &str) {
     let within = match Namespace::new() {
         Ok(within) => within,
         Err(why) => {
@@ -127,7 +138,6 @@ fn a_network_without_multicast_is_told() {
         }
     };
     within.drop_to("239.0.0.0/8");
-    let stack = "FC:MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:multicast";
     let member = |host: u8| {
         let mut command = within.command(PROGRAM);
         command.args(["member", "--stack", stack, "--multicast", "239.1.1.1:7000"]);

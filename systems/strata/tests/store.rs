@@ -168,6 +168,25 @@ impl Drop for Process {
     }
 }
 
+/// Of two replicas the older is killed: the other is no majority, and says why it does nothing.
+#[test]
+fn a_minority_says_why_it_refuses_and_what_others_put_is_shown_escaped() {
+    let a = Process::start("ordered", &[]);
+    a.in_primary_view_of(1);
+    let b = Process::start("ordered", &[a.addr()]);
+    [&a, &b].iter().for_each(|p| p.in_primary_view_of(2));
+    b.line(|l| l == "counts");
+    b.say("q1 put screen \u{1b}[2Jclean");
+    b.line(|l| l == "q1 ok");
+    a.say("q2 get screen");
+    assert_eq!(a.line(|l| l.starts_with("q2 ")), "q2 is \\u{1b}[2Jclean");
+    a.kill();
+    b.line(|l| l.starts_with("view minor of 1"));
+    b.say("q3 put screen x");
+    let refused = b.line(|l| l.starts_with("q3 "));
+    assert!(refused.starts_with("q3 no: ") && refused.contains("no majority"), "{refused}");
+}
+
 /// What clients did, with moments of one counter: an operation that was answered before another was called has the lower moments.
 #[derive(Default)]
 struct History {
@@ -203,6 +222,8 @@ impl History {
         let answer = of.find(|l| l.strip_prefix(&name).is_some_and(|rest| rest.starts_with(' ')));
         let answered = Some(self.now());
         let answer = answer.as_deref().map(|a| &a[name.len() + 1..]);
+        // Why it did nothing stands behind.
+        let answer = answer.map(|a| if a.starts_with("no: ") { "no" } else { a });
         let op = match (kind, answer) {
             (Kind::Put(value), Some("ok")) => Op { kind: Kind::Put(value), called, answered },
             (Kind::Put(_), Some("no")) => return false,

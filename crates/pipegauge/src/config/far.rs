@@ -20,21 +20,25 @@ const LONGEST_KEY: u64 = 4096;
 
 /// Where the far side runs.
 pub fn resolve(flags: &RunFlags) -> Result<Far> {
-    let (peers, addresses) = (&flags.common.peer, &flags.common.peer_address);
-    if addresses.len() > peers.len().max(1)
-        || (peers.len() > 1 && !addresses.is_empty() && addresses.len() < peers.len())
-    {
+    let (peers, addresses, unders) = (&flags.common.peer, &flags.common.peer_address, flags.common.peer_under.len());
+    if unders > 1 && !peers.is_empty() {
         bail!(
-            "{} --peer-address for {} --peer: each is the address of one far host, in their order; give as many, or none",
-            addresses.len(),
-            peers.len()
+            "{unders} --peer-under: far processes of this host take them in turn, and those of --peer all run under one; leave out --peer, or give one"
+        );
+    }
+    let (takers, what) = if unders > 1 { (unders, "--peer-under") } else { (peers.len(), "--peer") };
+    if addresses.len() > takers.max(1) || (takers > 1 && !addresses.is_empty() && addresses.len() < takers) {
+        let whose = if unders > 1 { "the far processes under one of them" } else { "one far host" };
+        bail!(
+            "{} --peer-address for {takers} {what}: each is the address of {whose}, in their order; give as many, or none",
+            addresses.len()
         );
     }
     if peers.len() > 1 {
         return several(flags);
     }
     let at = addresses.first().cloned();
-    let local = || Far::Local { program: Far::own(), at: at.clone() };
+    let local = || Far::Local { program: Far::own(), at: addresses.clone() };
     let Some(peer) = peers.first().map(String::as_str) else {
         if flags.common.key.is_some() {
             bail!("--key belongs to another host's `pipegauge serve`; name that host with --peer HOST:PORT");
@@ -55,7 +59,7 @@ pub fn resolve(flags: &RunFlags) -> Result<Far> {
     if at.is_some() {
         bail!("--peer-address changes nothing here: data goes to HOST of --peer HOST:PORT; name the address there");
     }
-    if flags.common.peer_under.is_some() {
+    if unders > 0 {
         bail!("--peer-under is for far processes that this command starts; start `pipegauge serve` there under it");
     }
     let (host, port) = host_and_port(peer)?;
@@ -92,23 +96,25 @@ fn several(flags: &RunFlags) -> Result<Far> {
 
 /// Whether the paths of a plan have far processes that can be spread over the hosts that are named.
 pub fn spreads(plan: &Plan, far: &Far) -> Result<()> {
-    let hosts = match far {
-        Far::Ssh { hosts, .. } if hosts.len() > 1 => hosts.len(),
+    let (hosts, what, flag) = match far {
+        Far::Ssh { hosts, .. } if hosts.len() > 1 => (hosts.len(), "hosts", "--peer"),
+        Far::Local { .. } if plan.far_wrappers() > 1 => (plan.far_wrappers(), "commands", "--peer-under"),
         _ => return Ok(()),
     };
     for (number, path) in (0..).zip(&plan.paths) {
         let name = path.name();
         if !path.capabilities().two_ended {
             bail!(
-                "{name}: one process plays both ends, and {hosts} hosts are named for far processes (leave it out, or the --peer)"
+                "{name}: one process plays both ends, and {hosts} {what} are named for far processes (leave it out, or the {flag})"
             );
         }
         let processes = path.topology.far_processes(plan.connections(number)) as usize;
         if processes < hosts {
             bail!(
-                "{name}: {processes} far {} for {hosts} hosts (--peer), which take them in turn: ask for more with --pairs N, or with --topology group and \
-                 --members N; several near hosts of one far process are --near",
-                if processes == 1 { "process" } else { "processes" }
+                "{name}: {processes} far {} for {hosts} {what} ({flag}), which take them in turn: ask for more with --pairs N, or with --topology group and \
+                 --members N{}",
+                if processes == 1 { "process" } else { "processes" },
+                if flag == "--peer" { "; several near hosts of one far process are --near" } else { "" }
             );
         }
     }
@@ -214,6 +220,21 @@ mod tests {
             ("tcp --pairs 2 --peer ssh://a", "is named twice"),
             ("tcp --pairs 3 --peer h:9", "each is started by ssh"),
             ("tcp --pairs 2 --peer-address 10.0.0.1", "1 --peer-address for 2 --peer"),
+        ] {
+            let said = format!("{:#}", typed(&format!("{line} {two}")).expect_err(line));
+            assert!(said.contains(says), "{line}: {said}");
+        }
+        let two = "--peer-under a --peer-under b";
+        let at = "--peer-address 10.0.0.1 --peer-address 10.0.0.2";
+        let config = typed(&format!("tcp --pairs 3 {two} {at}")).unwrap();
+        assert_eq!([0, 1, 2].map(|n| config.plan.far_wrapper(n)[0].as_str()), ["a", "b", "a"]);
+        let Far::Local { at: reached, .. } = config.far else { panic!("{:?}", config.far) };
+        assert_eq!(reached, ["10.0.0.1", "10.0.0.2"]);
+        assert_eq!(config.plan.under_words().as_deref(), Some("far side under 'a' and 'b'"));
+        for (line, says) in [
+            ("tcp", "tcp: 1 far process for 2 commands (--peer-under)"),
+            ("tcp --pairs 2 --peer-address 10.0.0.1", "1 --peer-address for 2 --peer-under"),
+            ("tcp --pairs 2 --peer ssh://a", "leave out --peer, or give one"),
         ] {
             let said = format!("{:#}", typed(&format!("{line} {two}")).expect_err(line));
             assert!(said.contains(says), "{line}: {said}");

@@ -144,6 +144,8 @@ impl RunConfig {
 
 fn plan(flags: &RunFlags, paths: Vec<PathPlan>, far: &Far, elsewhere: bool, notes: &mut Vec<String>) -> Result<Plan> {
     let (from, to) = range(flags, &paths, notes);
+    let peer_unders = flags.common.peer_under.iter().map(|text| near::under("--peer-under", Some(text)));
+    let mut peer_unders = peer_unders.collect::<Result<Vec<_>>>()?.into_iter();
     Ok(Plan {
         pattern: if flags.hint.is_some() { Pattern::Hint } else { flags.pattern().into() },
         reverse: flags.reverses() && !flags.both,
@@ -195,7 +197,8 @@ fn plan(flags: &RunFlags, paths: Vec<PathPlan>, far: &Far, elsewhere: bool, note
             trace: flags.trace.clone(),
         },
         near_under: near::under("--near-under", flags.common.near_under.as_ref())?,
-        peer_under: near::under("--peer-under", flags.common.peer_under.as_ref())?,
+        peer_under: peer_unders.next().unwrap_or_default(),
+        peer_under_more: peer_unders.collect(),
         paths,
     })
 }

@@ -68,7 +68,7 @@ pub fn spreads(plan: &Plan, nears: &Nears, far: &Far) -> Result<()> {
             );
         }
     }
-    if matches!(far, Far::Local { at: None, .. }) {
+    if matches!(far, Far::Local { at, .. } if at.is_empty()) {
         bail!(
             "the near hosts must know how to reach the far side on this host: name its address with --peer-address, or another host with --peer"
         );

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     fn here() -> Far {
-        Far::Local { program: "pipegauge".into(), at: None }
+        Far::Local { program: "pipegauge".into(), at: Vec::new() }
     }
 
     #[test]

@@ -67,7 +67,7 @@ mod tests {
             memory: Some(1 << 30),
             ..Plan::default()
         };
-        let here = Far::Local { program: "pipegauge".into(), at: None };
+        let here = Far::Local { program: "pipegauge".into(), at: Vec::new() };
         let there = Far::Ssh { hosts: Vec::new(), program: "pipegauge".into() };
         let fits = |transports: &[Name], far, gib: u64| fits(&plan(transports), far, Some(gib << 30));
         fits(&[Name::ALONE], &here, 2).unwrap();

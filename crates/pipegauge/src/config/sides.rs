@@ -44,6 +44,11 @@ impl Sides {
         same_run(flags, &second).map_err(said)?;
         let first = far::with_key(&RunFlags { vs: None, ..flags.clone() })?;
         let mut second = RunFlags { vs: None, ..second };
+        // What runs far processes there takes the place of what does here, as of any flag the later one counts.
+        let (here, all) = (first.common.peer_under.len(), &mut second.common.peer_under);
+        if all.len() > here {
+            all.drain(..here);
+        }
         second.common.key.clone_from(&first.common.key);
         let mut a = RunConfig::resolve(&first, command, now)?;
         let mut b = RunConfig::resolve(&second, command, now).with_context(|| format!("--vs '{more}'"))?;

@@ -65,15 +65,15 @@ pub struct CommonFlags {
     #[arg(long, value_name = "NEAR", help_heading = "Two hosts")]
     pub near: Vec<String>,
     /// Address of the far side as the near side reaches it, where that is not the one of --peer: data goes there; with several --peer
-    /// one for each, in their order
+    /// or --peer-under one for each, in their order
     #[arg(long, value_name = "ADDRESS", help_heading = "Two hosts")]
     pub peer_address: Vec<String>,
     /// Run each near process under this command: 'numactl -N0', 'env LD_PRELOAD=/x/lib.so', 'ip netns exec NAME'
     #[arg(long, value_name = "COMMAND", allow_hyphen_values = true, help_heading = "Path")]
     pub near_under: Option<String>,
-    /// Run each far process under this command
+    /// Run each far process under this command; given several times, the far processes of --pairs and --topology group take them in turn
     #[arg(long, value_name = "COMMAND", allow_hyphen_values = true, help_heading = "Path")]
-    pub peer_under: Option<String>,
+    pub peer_under: Vec<String>,
     /// What `serve` printed; - reads it from standard input, @FILE from a file [default: PIPEGAUGE_KEY]
     #[arg(long, value_name = "KEY", allow_hyphen_values = true, help_heading = "Two hosts")]
     pub key: Option<String>,

@@ -121,7 +121,7 @@ impl RunFlags {
                 near: Vec::new(),
                 peer_address: Vec::new(),
                 near_under: None,
-                peer_under: None,
+                peer_under: Vec::new(),
                 key: None,
                 remote_program: None,
                 theory: None,

@@ -66,6 +66,9 @@ fn three_members_measure_several_stacks_in_turns_and_the_reports_tell_them_apart
     for part in [TOTAL, "stack=MBRSHIP:FRAG:NAK:COM:udp", "FRAG*10", "a round of all members", "mean rate"] {
         assert!(shown.out.contains(part), "{part}: {shown}");
     }
+    // The first screen: messages a second, seed 002's figure.
+    let first = dir.run(&["show", "x.run.jsonl"]);
+    assert!(first.out.contains("messages") && first.out.contains("as each member delivers them"), "{first}");
     let layers = dir.run(&["layers", "x.run.jsonl"]);
     assert!(layers.code() == 0 && layers.out.contains("FRAG*10"), "{layers}");
     for form in ["csv", "json"] {
@@ -199,5 +202,54 @@ fn a_killed_member_is_named_and_what_was_measured_is_kept() {
         assert!(children(pid, "").is_empty(), "{path} {flags:?} {command}");
         let shown = dir.run(&["show", "x.run.jsonl", "--points"]);
         assert!(shown.out.contains(" us") || shown.out.contains(" ms"), "{path} {flags:?} {command}: {shown}");
+    }
+}
+
+/// Each member has a host of its own: what they cast goes over the links of a bridge, to all of them.
+#[test]
+fn members_in_hosts_of_their_own_cast_to_each_other_over_the_links_of_a_laboratory() {
+    if !super::laboratory::possible() {
+        return;
+    }
+    let apart = "--peer-under 'ip netns exec h2' --peer-under 'ip netns exec h3' --peer-address h2 --peer-address h3";
+    for path in [
+        format!("--stack {TOTAL}"),
+        "--stack MBRSHIP:FRAG:NAK:COM:multicast".to_owned(),
+        "multicast:address=239.192.80.71,interface=eth0,ttl=1,loss-timeout=5s".to_owned(),
+    ] {
+        let dir = Scratch::new();
+        let script = format!(
+            "'{}' group {path} --members 3 --size 1KiB --messages 5 {apart} {} --no-history; code=$?; \
+             for h in h2 h3; do ip -n $h -j -s link show eth0 > $h.json; done; exit $code",
+            super::support::binary().display(),
+            COUNTED.join(" ")
+        );
+        let said = dir.run(&["lab", "--hosts", "3", "--", "sh", "-c", &script]);
+        assert!(said.measured(), "{path}: {said}");
+        let lines = events(&dir);
+        assert!(trials(&lines).count() >= 2, "{path}: {said}");
+        for trial in trials(&lines) {
+            assert!(trial["repeats"] == 40 && trial.get("lost").is_none(), "{path}: {trial}");
+        }
+        for host in ["h2", "h3"] {
+            let link = std::fs::read_to_string(dir.path(&format!("{host}.json"))).unwrap();
+            let link: Value = serde_json::from_str(&link).unwrap();
+            let stats = &link[0]["stats64"];
+            let [sent, got] = ["tx", "rx"].map(|way| stats[way]["bytes"].as_u64().unwrap());
+            // Two trials of forty rounds: five messages of this member, and ten of the others.
+            assert!(sent > 2 * 40 * 5 * 1024 && got > 2 * 40 * 10 * 1024, "{path}: {host} sent {sent} and got {got}");
+        }
+    }
+}
+
+/// A name leads to IPv6 first, and members have IPv4 addresses.
+#[test]
+fn an_address_of_ipv6_is_refused_with_what_to_give_instead() {
+    let dir = Scratch::new();
+    for (address, says) in [("::1", &["IPv4", "--peer-address"][..]), ("fd77::2", &["IPv4", "--peer-address"])] {
+        let said = group(&dir, &["--peer-address", address]);
+        assert!(said.code() == 2, "{address}: {said}");
+        said.complains(says);
+        assert!(!said.err.contains("-4"), "nobody asked for it: {said}");
     }
 }

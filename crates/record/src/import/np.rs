@@ -182,6 +182,7 @@ fn plan(kind: Name, pattern: Pattern, sizes: &[u64]) -> Plan {
         decorators: Decorators::default(),
         near_under: Vec::new(),
         peer_under: Vec::new(),
+        peer_under_more: Vec::new(),
     }
 }
 

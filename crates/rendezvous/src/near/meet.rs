@@ -31,8 +31,9 @@ pub enum Far {
     Local {
         /// The program ([`Far::here`] is this one, whatever becomes of its file).
         program: PathBuf,
-        /// The address at which the near side reaches it, where that is not the host itself: under a wrapper that has another network.
-        at: Option<String>,
+        /// The address at which the near side reaches it, where that is not the host itself: under a wrapper that has another network. Of several, which
+        /// its processes take in turn as they take the wrappers, each; else none.
+        at: Vec<String>,
     },
     /// On other hosts, started there by ssh: far processes take them in turn.
     Ssh {
@@ -89,7 +90,7 @@ impl Far {
 
     /// On this host, by this program itself.
     pub fn here() -> Self {
-        Far::Local { program: Self::own(), at: None }
+        Far::Local { program: Self::own(), at: Vec::new() }
     }
 
     /// This program, whatever becomes of its file.
@@ -163,8 +164,8 @@ pub(crate) fn meet_all(
     let mut others = Vec::new();
     let (reach, program): (Box<dyn Fn() -> Reach>, &Path) = match far {
         Far::Local { program, at } => {
-            let at = reached(at)?;
-            (Box::new(move || Reach::Fresh(program.clone(), at)), program)
+            let at: Vec<IpAddr> = at.iter().map(|host| address(host, plan)).collect::<Result<_, _>>()?;
+            (Box::new(move || Reach::Fresh(program.clone(), at.clone())), program)
         }
         Far::Ssh { hosts, program } => {
             let met = (0..most.max(1)).map(|rank| {

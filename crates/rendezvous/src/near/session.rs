@@ -26,8 +26,8 @@ use crate::{MeetError, agree, spread};
 
 /// Where the far side of each round comes from.
 pub(crate) enum Reach {
-    /// A fresh process on this host for each round, and where this side reaches it if that is not the host itself.
-    Fresh(PathBuf, Option<IpAddr>),
+    /// A fresh process on this host for each round, and where this side reaches it if that is not the host itself; of several addresses each in turn.
+    Fresh(PathBuf, Vec<IpAddr>),
     /// One far side for all rounds and paths.
     Shared(Rc<RefCell<Meeting>>),
 }
@@ -190,7 +190,7 @@ impl RemoteSession {
                     stop: &self.stop,
                     environment: self.environment.is_none(),
                     rank: 0,
-                    at: *at,
+                    at: at.first().copied(),
                     among: 1,
                 };
                 let meeting = meeting::here(program, &terms)?;

@@ -269,7 +269,7 @@ fn a_near_process_that_does_not_get_ready_is_quoted_with_its_number() {
         &format!("if [ \"$1\" = member ]; then echo 'no such luck' >&2; exit 3; fi; exec '{}'", peer.display()),
     );
     let plan = std::rc::Rc::new(group(transport::tcp::NAME, Topology::Pairs, 2));
-    let reach = crate::near::session::Reach::Fresh(peer, None);
+    let reach = crate::near::session::Reach::Fresh(peer, Vec::new());
     let mut session = GroupSession::new(0, plan, no_stop(), reach, Vec::new(), own);
     let text = session.open(0).unwrap_err().to_string();
     for part in ["pair 1 of 2", "a near process", "status 3", "no such luck"] {
@@ -478,7 +478,7 @@ fn near_processes_are_started_on_other_hosts_once_and_stay_for_all_rounds() {
     let (ssh, went) = noting_ssh(&programs);
     let program = programs.peer().display().to_string();
     let nears = Nears { targets: vec!["user@a".into(), "user@b".into()], program, pin: FarPin::Auto };
-    let far = crate::near::meet::Far::Local { program: programs.peer(), at: Some("127.0.0.1".into()) };
+    let far = crate::near::meet::Far::Local { program: programs.peer(), at: vec!["127.0.0.1".into()] };
     let mut asked = group(transport::tcp::NAME, Topology::FanIn, 3);
     asked.paths.push(PathPlan { flows: 2, topology: Topology::FanOut, ..transport::udp::NAME.into() });
     let met = meet_all((&far, Some(nears)), &[&asked], FarPin::None, no_stop(), &ssh, &programs.peer());
@@ -509,7 +509,7 @@ fn a_near_process_on_another_host_that_can_not_be_started_is_quoted() {
     let programs = Programs::new();
     let ssh = programs.script("ssh", "echo 'user@a: Permission denied (publickey).' >&2; exit 255");
     let nears = Nears { targets: vec!["user@a".into(), "user@b".into()], program: "p".into(), pin: FarPin::None };
-    let far = crate::near::meet::Far::Local { program: programs.peer(), at: Some("127.0.0.1".into()) };
+    let far = crate::near::meet::Far::Local { program: programs.peer(), at: vec!["127.0.0.1".into()] };
     let asked = group(transport::tcp::NAME, Topology::FanIn, 2);
     let met = meet_all((&far, Some(nears)), &[&asked], FarPin::None, no_stop(), &ssh, &programs.peer());
     let e = met.unwrap().remove(0).remove(0).open(0).err().unwrap().to_string();

@@ -71,18 +71,18 @@ impl Programs {
     }
 
     fn local(&self) -> Far {
-        Far::Local { program: self.peer(), at: None }
+        Far::Local { program: self.peer(), at: Vec::new() }
     }
 
     /// The same of a path whose near halves are processes of their own.
     pub(super) fn group(&self, plan: Plan, stop: &Arc<AtomicBool>) -> GroupSession {
-        let reach = Reach::Fresh(self.peer(), None);
+        let reach = Reach::Fresh(self.peer(), Vec::new());
         GroupSession::new(0, Rc::new(plan), Arc::clone(stop), reach, Vec::new(), self.peer())
     }
 
     /// A session of the concrete type, so that a test can get at its far process.
     pub(super) fn session(&self, plan: Plan, stop: &Arc<AtomicBool>) -> RemoteSession {
-        RemoteSession::new(0, Rc::new(plan), Arc::clone(stop), Reach::Fresh(self.peer(), None))
+        RemoteSession::new(0, Rc::new(plan), Arc::clone(stop), Reach::Fresh(self.peer(), Vec::new()))
     }
 }
 
@@ -369,7 +369,7 @@ fn ssh_that_fails_is_quoted() {
 #[test]
 fn a_program_that_is_no_far_side_is_named() {
     let mut sessions = meet(
-        &Far::Local { program: "/bin/false".into(), at: None },
+        &Far::Local { program: "/bin/false".into(), at: Vec::new() },
         &[&plan(&[transport::tcp::NAME], Pattern::PingPong)],
         FarPin::None,
         no_stop(),

@@ -55,14 +55,23 @@ pub fn summary(runs: &[&Analysis<'_>]) -> Markup {
     let mut rows = Vec::new();
     // Of what has no size a time is all there is.
     let bare = runs.iter().all(|run| !run.run.plan.pattern.facts().sized);
+    // A column of groups alone.
+    let in_rounds = |run: &&Analysis<'_>| run.paths.iter().any(|path| table::in_rounds(run, path));
+    let rounds = !bare && runs.iter().any(in_rounds);
     for (r, run) in runs.iter().enumerate() {
         // Paths at offered rates have a table of their own: there a message's time is set by the rate.
         let (paths, rates) = (run.paths.iter().enumerate(), run.has_rates());
         for (i, path) in paths.filter(|(_, path)| !rates || run.run.plan.offered_on(path.opened.path).is_none()) {
             let name = format!("{}{}", letter("", r, runs.len(), " "), path.opened.name());
             rows.push(figures(run, i, path).map_or_else(
-                || html! { tr { th scope="row" { (name) } td colspan="6" { "too few points for these figures" } } },
-                |cells| row(&name, if bare { &cells[..2] } else { &cells }),
+                || html! { tr { th scope="row" { (name) } td colspan=(if rounds { 7 } else { 6 }) { "too few points for these figures" } } },
+                |mut cells| {
+                    if rounds {
+                        let messages = run.summary(i).and_then(|s| table::messages(run, path, s.latency));
+                        cells.insert(2, cell(messages, Kind::PerSecond));
+                    }
+                    row(&name, if bare { &cells[..2] } else { &cells })
+                },
             ));
         }
     }
@@ -73,7 +82,10 @@ pub fn summary(runs: &[&Analysis<'_>]) -> Markup {
         _ => "Latency",
     };
     let most = if runs.iter().all(|run| table::one_size(run)) { "Throughput" } else { "Max throughput" };
-    let heads = ["Path", "Time is", time, "Per byte, below 1 KiB", most, "At size", "Half-power size"];
+    let mut heads = vec!["Path", "Time is", time, "Per byte, below 1 KiB", most, "At size", "Half-power size"];
+    if rounds {
+        heads.insert(3, "Messages a second, of all who cast, as each member delivers them");
+    }
     let (heads, half_power) = if bare { (&heads[..3], "") } else { (&heads[..], HALF_POWER) };
     let body = html! {
         @if rows.is_empty() {
@@ -89,13 +101,13 @@ pub fn summary(runs: &[&Analysis<'_>]) -> Markup {
 }
 
 /// The cells of a path in the summary; none where it has too few points.
-fn figures(run: &Analysis<'_>, index: usize, path: &PathRun) -> Option<[Markup; 6]> {
+fn figures(run: &Analysis<'_>, index: usize, path: &PathRun) -> Option<Vec<Markup>> {
     let s = run.summary(index)?;
     // At an offered rate a message's time is set by the rate.
     let own = run.run.plan.offered_on(path.opened.path).is_none();
     // Throughput of a run on a schedule is not what the path carries.
     let moved = run.carries() && (path.points.len() > 1 || table::one_size(run));
-    Some([
+    Some(vec![
         html! { (path.points.first().map_or("-", |p| words::time_label(p.time))) },
         html! {
             @if own {

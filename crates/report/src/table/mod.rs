@@ -49,7 +49,7 @@ pub(crate) use grid::{Flush, Grid};
 pub(crate) use members::{HEAD as MEMBERS_HEAD, lines as member_lines, rows as member_rows};
 pub(crate) use rates::{grids as rate_grids, notes as rate_notes};
 pub(crate) use state::state_lines;
-pub(crate) use summary::{effective, estimate, one_size, start_time, time_title, together};
+pub(crate) use summary::{effective, estimate, in_rounds, messages, one_size, start_time, time_title, together};
 pub(crate) use tcp::line as tcp_line;
 pub(crate) use warnings::subject;
 

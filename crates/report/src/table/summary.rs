@@ -15,6 +15,7 @@ use crate::words;
 /// What the titles mean, in a line or two.
 const HOW_TO_READ: &str = "In brackets: 95% intervals, in this run.";
 const PER_BYTE: &str = " Per byte: the slope below 1 KiB.";
+const MESSAGES: &str = "Messages: those of all who cast, a second, as each member delivers them.\n";
 const HALF_POWER: &str = "Half power: the size from which on half of the maximum throughput is reached.\n";
 
 /// Explains a figure that is not resolved: printed where there is one.
@@ -63,6 +64,7 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
         ("path", Left),
         ("time", Left),
         (time_title(run), Right),
+        ("messages", Right),
         ("per byte", Right),
         (if one_size(run) { "throughput" } else { "max throughput" }, Right),
         ("at size", Right),
@@ -89,7 +91,7 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
             // There a message's time is set by the rate.
             let topology = run.run.plan.topology(path.opened.path);
             notes.push(arrived(path, &name, offered, topology));
-            grid.row([name, time.to_owned()].into_iter().chain(std::iter::repeat_n("-".to_owned(), 5)));
+            grid.row([name, time.to_owned()].into_iter().chain(["-", "", "-", "-", "-", "-"].map(str::to_owned)));
             continue;
         }
         // For several flows it is the time between two transfers of any of them, in which no message is both sent and received.
@@ -99,6 +101,7 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
             notes.push(format!("{name}: the {what} is that of {}.", units::Bytes(s.latency_size)));
         }
         let latency = if several { "-".to_owned() } else { estimate(s.latency, Kind::Seconds) };
+        let messages = messages(run, path, s.latency).map_or(String::new(), |e| estimate(e, Kind::PerSecond));
         let byte = s.per_byte.map_or("-".into(), per_byte);
         let [most, at, half] = if path.points.len() == 1 && run.carries() && !one_size(run) {
             // Beside paths of many sizes: with one size the maximum is at that size.
@@ -150,10 +153,10 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
             let half = s.half_power.map_or("-".into(), |e| estimate(e, Kind::Bytes));
             [estimate(s.max_throughput, Kind::BitsPerSecond), at, half]
         };
-        grid.row([name, time.to_owned(), latency, byte, most, at, half]);
+        grid.row([name, time.to_owned(), latency, messages, byte, most, at, half]);
     }
-    // The time kind and the throughput are the most important columns.
-    let mut text = grid.fitted(WIDTH, &[3, 6, 5]);
+    // The time kind, the messages and the throughput are the most important columns.
+    let mut text = grid.fitted(WIDTH, &[4, 7, 6]);
     let head = text.lines().next().unwrap_or_default().to_owned();
     let has = |title| head.contains(title);
     let any_per_byte = found.iter().flatten().any(|s| s.per_byte.is_some());
@@ -163,6 +166,9 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
         text.push_str(PER_BYTE);
     }
     text.push('\n');
+    if has("messages") {
+        text.push_str(MESSAGES);
+    }
     if half_power {
         text.push_str(HALF_POWER);
     }
@@ -173,6 +179,19 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
         paragraph("", &note, WIDTH, &mut text);
     }
     text
+}
+
+/// Messages of all who cast that each member delivers a second, at the time of the smallest size, where that is of a group's round.
+pub(crate) fn messages(run: &RunFile, path: &PathRun, time: Estimate) -> Option<Estimate> {
+    let in_round = measure::figures::in_round(&run.run.plan, path.opened.path, path.points.first()?.time)?;
+    let high = if time.low > 0.0 { in_round / time.low } else { f64::INFINITY };
+    Some(Estimate { value: in_round / time.value, low: in_round / time.high, high })
+}
+
+/// Whether the times of a path are those of a group's rounds.
+pub(crate) fn in_rounds(run: &RunFile, path: &PathRun) -> bool {
+    let kind = path.points.first().map(|point| point.time);
+    kind.is_some_and(|kind| measure::figures::in_round(&run.run.plan, path.opened.path, kind).is_some())
 }
 
 /// Title for the time of the smallest size: for messages that nothing answers one by one it is the time from one to the next.
@@ -412,6 +431,25 @@ mod tests {
         assert!(head(&run).contains("latency"), "{}", head(&run));
         run.run.plan.pattern = measure::Pattern::Stream;
         assert!(head(&run).contains("spacing") && !head(&run).contains("latency"), "{}", head(&run));
+    }
+
+    /// Three members of five messages each: fifteen in a round.
+    #[test]
+    fn the_messages_of_a_groups_rounds_are_told_a_second_beside_the_rounds_time() {
+        let mut run = crate::sample::run_of(&crate::sample::MODELS[3..], &[1, 1024], 5, 7);
+        assert!(!summary(&Analysis::of(&run)).contains("messages"), "of a group alone");
+        run.run.plan.pattern = measure::Pattern::Group;
+        (run.run.plan.burst, run.run.plan.paths[0].flows) = (5, 2);
+        run.paths[0].points.iter_mut().for_each(|point| point.time = TimeKind::Round);
+        let analysis = Analysis::of(&run);
+        let time = analysis.summary(0).unwrap().latency;
+        let of = messages(&run, &run.paths[0], time).unwrap();
+        assert!((of.value * time.value - 15.0).abs() < 1e-9 && (of.low * time.high - 15.0).abs() < 1e-9, "{of:?}");
+        let text = summary(&analysis);
+        let written = units::resolved(of.value, of.low, of.high, Kind::PerSecond);
+        assert!(text.lines().next().unwrap().contains("messages") && text.contains(MESSAGES), "{text}");
+        assert!(text.contains(written.split(" [").next().unwrap()), "{written} in {text}");
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
     }
 
     #[test]

@@ -60,9 +60,13 @@ impl Transport for Groups {
             _ => true,
         }
     }
+    fn family(&self, settings: &Settings) -> Option<Family> {
+        // Members of one host meet there, wherever other paths go.
+        (carrier_of(settings) != "shm").then_some(Family::V4)
+    }
     fn listen(&self, settings: &Settings, at: SocketAddr, patience: &Patience) -> Result<Acceptor, LinkError> {
         let made = Made::new(&WAITS, settings, patience)?;
-        Ok(Box::new(Door { door: invite::Door::new(ip::beside(at, &over_v4())?)?, made, last: None }))
+        Ok(Box::new(Door { door: invite::Door::new(ip::beside(over_v4(at)?, &v4())?)?, made, last: None }))
     }
     fn dial(
         &self,
@@ -85,14 +89,26 @@ impl Transport for Groups {
 }
 
 fn host(settings: &Settings, doors: &[(Address, SocketAddr)], patience: &Patience) -> Result<Host, LinkError> {
-    let at = |(address, peer): &(Address, SocketAddr)| ip::door(address, *peer, &over_v4());
+    let at = |(address, peer): &(Address, SocketAddr)| ip::door(address, over_v4(*peer)?, &v4());
     let doors = doors.iter().map(at).collect::<Result<_, _>>()?;
     Ok(Host { doors, made: Made::new(&WAITS, settings, patience)? })
 }
 
 /// Members have IPv4 addresses.
-fn over_v4() -> Settings {
+fn v4() -> Settings {
     Settings::default().with("family", Family::V4)
+}
+
+/// Where a side is, if members can meet there: nobody may have asked for an IP version.
+fn over_v4(at: SocketAddr) -> Result<SocketAddr, LinkError> {
+    let ip = at.ip().to_canonical();
+    if ip.is_ipv4() || ip.is_loopback() || ip.is_unspecified() {
+        return Ok(at);
+    }
+    let why = "members of strata have IPv4 addresses here, and the other side is reached by IPv6: give an IPv4 address with --peer-address or --peer, \
+               and leave out -6";
+    let e = std::io::Error::new(std::io::ErrorKind::AddrNotAvailable, why);
+    Err(LinkError::io(format!("meeting members at {ip}"), e))
 }
 
 /// What a member is told once the near one has shown that it may.
@@ -145,6 +161,8 @@ impl Invitation {
             // Shorter than the wait for a member that leaves: one whose process ends before it has left is taken for crashed.
             drain: LEAVING / 2,
             suspect: made.patience.limit.saturating_mul(4).max(plain.suspect),
+            // A view that changes ends the measurement, which the patience does sooner.
+            stall: made.patience.limit.saturating_mul(4).max(plain.stall),
             ..plain
         };
         Options {
@@ -311,6 +329,19 @@ impl Connect for Host {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn members_meet_over_ipv4_and_an_address_of_ipv6_is_refused_in_words_of_its_own() {
+        let of = |stack: &str| TRANSPORT.family(&Settings::default().with("stack", stack));
+        assert_eq!(of("MBRSHIP:FRAG:NAK:COM:udp"), Some(Family::V4));
+        assert_eq!(of("MBRSHIP:FRAG:NAK:COM:shm"), None);
+        let refused = over_v4("[fd77::2]:4000".parse().unwrap()).unwrap_err().to_string();
+        assert!(refused.contains("fd77::2") && refused.contains("IPv4 address with --peer-address"), "{refused}");
+        assert!(!refused.contains("asked for"), "{refused}");
+        for here in ["[::1]:7", "127.0.0.1:7", "[::ffff:10.0.0.1]:7"] {
+            assert!(over_v4(here.parse().unwrap()).is_ok(), "{here}");
+        }
+    }
 
     #[test]
     fn an_invitation_is_read_where_it_shows_the_proof_and_can_be() {

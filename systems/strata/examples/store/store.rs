@@ -1,7 +1,8 @@
 //! A replica: its data, its requests, and the loop that answers them.
 //!
 //! Every request, reads too, is cast in one order that is safe: whoever is told it knows that all members of the view have it. It is answered where it came in, when it is told there in a
-//! primary view. As the view ends, what is not known to be safe is answered with `unknown`: it may or may not have been done. A replica outside of a primary view answers `no`: nothing was done.
+//! primary view. As the view ends, what is not known to be safe is answered with `unknown`: it may or may not have been done. A replica outside of a primary view answers `no:` and why: nothing was done. Control characters
+//! that others put are shown escaped.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
@@ -11,7 +12,7 @@ use std::time::Duration;
 use strata::net::{Failed, News, Options, Replica};
 use strata::state::Change;
 use strata::wire::{Reader, Short, Writer};
-use strata::{Delivery, Refused};
+use strata::{Delivery, Refused, shown};
 
 pub const STACK: &str = "FC:MERGE:TOTAL:SAFE:STABLE:MBRSHIP:FRAG:NAK:COM:udp";
 
@@ -81,7 +82,7 @@ impl Store {
         let answer = self.apply(&request);
         let certain = self.primary && !message.transitional;
         let name = request.split(' ').next().unwrap_or_default();
-        own.then(|| if certain { answer } else { format!("{name} unknown") })
+        own.then(|| if certain { shown(answer.as_bytes()) } else { format!("{name} unknown") })
     }
 }
 
@@ -130,15 +131,15 @@ fn answer(
             };
             let name = request.split(' ').next().unwrap_or_default();
             if reads == Reads::Stale && request.contains(" get ") {
-                writeln!(output, "{}", store.apply(&request)).map_err(io)?;
-            } else if !(store.primary && replica.is_current()) {
-                writeln!(output, "{name} no").map_err(io)?;
+                writeln!(output, "{}", shown(store.apply(&request).as_bytes())).map_err(io)?;
+            } else if let Some(why) = refusal(store.primary, replica.is_current()) {
+                writeln!(output, "{name} no: {why}").map_err(io)?;
             } else if let Err(refused) = replica.try_cast(request.clone()) {
                 if matches!(refused, Refused::WouldBlock { .. }) {
                     waiting = Some(request);
                     break;
                 }
-                writeln!(output, "{name} no").map_err(io)?;
+                writeln!(output, "{name} no: {refused}").map_err(io)?;
             }
         }
         replica.flush();
@@ -179,6 +180,17 @@ fn answer(
             }
             output.flush().map_err(io)?;
         }
+    }
+}
+
+/// Why a replica does nothing of what it is asked.
+fn refusal(primary: bool, current: bool) -> Option<&'static str> {
+    match (primary, current) {
+        (true, true) => None,
+        (true, false) => Some("this replica has not received the data yet; ask again"),
+        (false, _) => Some(
+            "this replica's view is no majority of the group, and another one may decide otherwise meanwhile; ask again once it says 'view primary', or ask a replica there",
+        ),
     }
 }
 

@@ -8,6 +8,8 @@
 use crate::event::{Cast, Down, Up};
 use crate::layer::{Cx, Layer, Near};
 use crate::mutant::Mutant;
+use crate::shared::Shared;
+use crate::stalls::Waits;
 use crate::wire::Writer;
 
 #[derive(Default)]
@@ -76,5 +78,17 @@ impl Layer for Causal {
 
     fn held(&self) -> usize {
         self.waiting.len()
+    }
+
+    fn waits(&self, to: &mut Waits, _: &Shared) {
+        for (_, cast) in &self.waiting {
+            let from = cast.from;
+            to.add(
+                from.into(),
+                from,
+                self.delivered[usize::from(from)],
+                "has cast something after what does not come here",
+            );
+        }
     }
 }

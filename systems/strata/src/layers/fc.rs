@@ -14,6 +14,8 @@ use crate::event::{Cast, Down, Up};
 use crate::layer::{Cx, Layer, Near};
 use crate::message::Msg;
 use crate::mutant::Mutant;
+use crate::shared::Shared;
+use crate::stalls::Waits;
 use crate::wire::{Reader, Writer};
 
 const ONE: u8 = 1;
@@ -27,6 +29,8 @@ pub(super) struct Fc {
     queue: VecDeque<Msg>,
     bytes: usize,
     under_way: usize,
+    /// Packs that went down so far.
+    sent: u64,
     blocked: bool,
 }
 
@@ -39,6 +43,7 @@ impl Fc {
             && cx.under_way < cx.config.flight
         {
             self.under_way += 1;
+            self.sent += 1;
             let msg = self.pack(cx.config.pack);
             cx.down(Down::Cast(msg));
         }
@@ -151,5 +156,12 @@ impl Layer for Fc {
 
     fn held(&self) -> usize {
         self.queue.len()
+    }
+
+    fn waits(&self, to: &mut Waits, shared: &Shared) {
+        // An application that acknowledges by itself may take its time.
+        if !(self.queue.is_empty() || self.blocked || shared.config.app_acks) {
+            to.add(0, self.rank, self.sent, "casts, and the others do not confirm what it cast before");
+        }
     }
 }

@@ -15,6 +15,7 @@ use crate::layer::{Cx, Layer, Near};
 use crate::message::Msg;
 use crate::mutant::Mutant;
 use crate::shared::Shared;
+use crate::stalls::Waits;
 
 const LAST: u8 = 1;
 const MORE: u8 = 0;
@@ -145,5 +146,13 @@ impl Layer for Frag {
 
     fn held(&self) -> usize {
         self.parts.len()
+    }
+
+    fn waits(&self, to: &mut Waits, _: &Shared) {
+        // A sender gives all pieces of a message at once to what is below.
+        for (&(from, cast), parts) in &self.parts {
+            let stream = u32::from(from) << 1 | u32::from(cast);
+            to.add(stream, from, parts.bytes as u64, "sent a part of a message, of which the rest does not come");
+        }
     }
 }

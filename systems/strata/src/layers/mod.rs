@@ -24,6 +24,8 @@ mod sign;
 mod stable;
 mod total;
 mod trace;
+#[cfg(test)]
+mod vain;
 
 use crate::config::Config;
 use crate::layer::Layer;

@@ -1,11 +1,13 @@
-//! For tests: a few members over a perfect network whose datagrams the test sees.
+//! For tests: a few members over a network whose datagrams the test sees, and which is perfect unless the test says otherwise.
+
+use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
 use super::nak::RAW;
 use crate::addr::Addr;
 use crate::stack::Kind;
-use crate::{Config, Endpoint, Input, Key, Member, Output, Time, To};
+use crate::{Config, Endpoint, Input, Key, Member, Output, Rng, Time, To};
 
 pub(crate) struct Pair {
     pub members: Vec<Member>,
@@ -13,6 +15,11 @@ pub(crate) struct Pair {
     pub said: Vec<(Addr, Addr, Bytes)>,
     pub delivered: Vec<usize>,
     pub notices: Vec<Vec<String>>,
+    /// At each member, the last message of each.
+    pub last: Vec<BTreeMap<Endpoint, Bytes>>,
+    /// This share of datagrams is lost.
+    pub loss: f64,
+    rng: Rng,
     pub now: u64,
 }
 
@@ -28,10 +35,11 @@ impl Pair {
     pub(crate) fn new(members: Vec<Member>) -> Self {
         let delivered = vec![0; members.len()];
         let notices = vec![Vec::new(); members.len()];
-        Self { members, said: Vec::new(), delivered, notices, now: 0 }
+        let last = vec![BTreeMap::new(); members.len()];
+        Self { members, said: Vec::new(), delivered, notices, last, loss: 0.0, rng: Rng::new(5), now: 0 }
     }
 
-    /// A perfect network for so many milliseconds.
+    /// A network that is perfect but for `loss`, for so many milliseconds.
     pub(crate) fn run(&mut self, ms: u64) {
         for _ in 0..ms {
             self.now += 1_000_000;
@@ -42,6 +50,9 @@ impl Pair {
             }
             while let Some((to, from, bytes)) = under_way.pop() {
                 self.said.push((to, from, bytes.clone()));
+                if self.rng.chance(self.loss) {
+                    continue;
+                }
                 if let Some(at) = self.members.iter().position(|m| m.me().addr == to) {
                     self.members[at].handle(Time(self.now), Input::Datagram(from, bytes));
                     self.take(at, &mut under_way);
@@ -56,7 +67,10 @@ impl Pair {
         while let Some(output) = self.members[at].next() {
             match output {
                 Output::Transmit(To::One(to), msg) => under_way.insert(0, (to, me, msg.joined())),
-                Output::Deliver(_) => self.delivered[at] += 1,
+                Output::Deliver(d) => {
+                    self.delivered[at] += 1;
+                    self.last[at].insert(d.from, d.body);
+                }
                 Output::Notice(text) => self.notices[at].push(text),
                 _ => {}
             }

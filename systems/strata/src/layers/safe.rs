@@ -11,10 +11,14 @@ use std::sync::Arc;
 use crate::event::{Cast, Down, Up};
 use crate::layer::{Cx, Layer, Near};
 use crate::mutant::Mutant;
+use crate::shared::Shared;
+use crate::stalls::Waits;
 
 #[derive(Default)]
 pub(super) struct Safe {
     waiting: VecDeque<Cast>,
+    /// How many were delivered as safe so far.
+    released: u64,
     stable: Arc<Vec<u64>>,
 }
 
@@ -26,6 +30,7 @@ impl Safe {
                 return;
             }
             if let Some(cast) = self.waiting.pop_front() {
+                self.released += 1;
                 cx.up(Up::Cast(cast));
             }
         }
@@ -61,5 +66,12 @@ impl Layer for Safe {
 
     fn held(&self) -> usize {
         self.waiting.len()
+    }
+
+    fn waits(&self, to: &mut Waits, shared: &Shared) {
+        // An application that acknowledges by itself may take its time.
+        if let (Some(cast), false) = (self.waiting.front(), shared.config.app_acks) {
+            to.add(0, cast.from, self.released, "has cast something of which not all members say that they have it");
+        }
     }
 }

@@ -14,6 +14,8 @@ use crate::event::{Cast, Down, Up};
 use crate::layer::{Cx, Layer, Near};
 use crate::message::Msg;
 use crate::mutant::Mutant;
+use crate::shared::Shared;
+use crate::stalls::Waits;
 use crate::wire::{Reader, Writer};
 
 const DATA: u8 = 1;
@@ -24,6 +26,8 @@ pub(super) struct Seq {
     rank: u16,
     /// What came of each member and is not yet delivered.
     queues: Vec<VecDeque<Cast>>,
+    /// How many of each were.
+    delivered: Vec<u64>,
     /// Whose next cast comes next; whether the list came as the view ended.
     order: VecDeque<(u16, bool)>,
     /// At rank 0: what came since the last list.
@@ -39,6 +43,7 @@ impl Seq {
             let Some(queue) = self.queues.get_mut(usize::from(rank)) else { return };
             let Some(cast) = queue.pop_front() else { return };
             self.order.pop_front();
+            self.delivered[usize::from(rank)] += 1;
             cx.up(Up::Cast(Cast { number: 0, transitional: cast.transitional || late, ..cast }));
         }
     }
@@ -96,6 +101,7 @@ impl Layer for Seq {
                 self.leftovers(cx);
                 self.rank = view.rank(&cx.me).unwrap_or(0);
                 self.queues = view.members.iter().map(|_| VecDeque::new()).collect();
+                self.delivered = vec![0; self.queues.len()];
                 self.order.clear();
                 self.fresh.clear();
                 self.arrived.clear();
@@ -115,6 +121,17 @@ impl Layer for Seq {
         to.counts(&self.fresh);
         self.fresh.clear();
         cx.down(Down::Cast(Msg::new(to.0)));
+    }
+
+    fn waits(&self, to: &mut Waits, _: &Shared) {
+        for (rank, _) in self.queues.iter().enumerate().filter(|(_, queue)| !queue.is_empty()) {
+            to.add(
+                rank as u32,
+                rank as u16,
+                self.delivered[rank],
+                "has cast something whose turn in the order does not come",
+            );
+        }
     }
 
     fn held(&self) -> usize {

@@ -17,6 +17,7 @@ use crate::layer::{Cx, Layer, Near};
 use crate::message::Msg;
 use crate::mutant::Mutant;
 use crate::shared::Shared;
+use crate::stalls::Waits;
 use crate::wire::Short;
 
 /// Bytes of the header.
@@ -264,5 +265,23 @@ impl Layer for Total {
 
     fn held(&self) -> usize {
         self.pending.len() + self.early.len()
+    }
+
+    fn waits(&self, to: &mut Waits, _: &Shared) {
+        if let Some(cast) = self.early.values().next() {
+            to.add(
+                0,
+                cast.from,
+                self.delivered,
+                "has cast what comes later in the total order than what is here, and nothing comes in between",
+            );
+        } else if !self.pending.is_empty() && !self.blocked {
+            to.add(
+                0,
+                self.rank,
+                self.delivered,
+                "has something to cast, and the token of the total order does not come",
+            );
+        }
     }
 }

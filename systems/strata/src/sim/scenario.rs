@@ -72,6 +72,8 @@ pub enum FaultKind {
     Leave(usize),
     /// The first is told that the second has failed, which it has not.
     Slander(usize, usize),
+    /// A node takes what it waits for as lost, and asks for a new view.
+    Doubt(usize),
 }
 
 /// What is left out of a scenario to find what matters.
@@ -156,6 +158,7 @@ const MS: u64 = 1_000_000;
 /// Of the sizes of large groups: 30, 64 and 44 members among the first 500 seeds.
 const LARGE: u64 = 0x1_4000;
 const DEAF: u64 = 0xdeaf_0000;
+const DOUBT: u64 = 0xd0b7_0000;
 /// How much longer a run takes in which a fault lasts.
 const DRAWN_OUT: u64 = 6;
 
@@ -198,6 +201,7 @@ impl Scenario {
         let mut casts = Self::casts(&mut rng, members, heal, spec.layers.contains(&Kind::Frag));
         let mut faults = Self::faults(&mut rng, members, heal, spec.layers.contains(&Kind::Mbrship));
         Self::deaf(seed, members, &mut heal, &mut casts, &mut faults);
+        Self::doubt(seed, members, heal, &mut faults);
         if let Some(most) = limits.casts {
             casts.truncate(most);
         }
@@ -217,6 +221,8 @@ impl Scenario {
         let config = Config {
             status: Duration::from_millis(50),
             suspect: Duration::from_millis(300),
+            // Longer than any fault of a short run may last, and shorter than what must settle may take.
+            stall: Duration::from_secs(10),
             flush: Duration::from_millis(200),
             probe: Duration::from_millis(200),
             // Shorter than some faults last.
@@ -318,6 +324,19 @@ impl Scenario {
             let at = rng.between(100, *heal / MS - 1) * MS;
             let long = rng.between(200, 2 * *heal / MS) * MS;
             faults.push(Fault { at, kind: FaultKind::Deaf(from, to, long) });
+        }
+        faults.sort_by_key(|f| f.at);
+    }
+
+    /// Nodes ask for new views. From a generator of its own, as [`Self::deaf`].
+    fn doubt(seed: u64, n: usize, heal: u64, faults: &mut Vec<Fault>) {
+        let rng = &mut Rng::new(seed ^ DOUBT);
+        if !rng.chance(0.2) {
+            return;
+        }
+        for _ in 0..rng.between(1, 4) {
+            let at = rng.between(100 * MS, heal - 1);
+            faults.push(Fault { at, kind: FaultKind::Doubt(rng.below(n as u64) as usize) });
         }
         faults.sort_by_key(|f| f.at);
     }

@@ -15,6 +15,7 @@ use crate::event::{Input, Output, To};
 use crate::member::Member;
 use crate::property::Property;
 use crate::stack::Kind;
+use crate::stalls::IN_VAIN;
 use crate::state::{Say, Transfer};
 use crate::time::Time;
 use crate::view::{View, ViewId};
@@ -23,6 +24,8 @@ use crate::view::{View, ViewId};
 const BUFFER: usize = 300;
 /// Virtual time in which a healed group must settle.
 const SETTLE: u64 = 30_000_000_000;
+/// In which each stream comes further.
+const HEALED: u64 = 1_000_000_000;
 /// How often is looked whether it has.
 const LOOK: u64 = 100_000_000;
 
@@ -90,6 +93,8 @@ pub(super) struct World<'a> {
     /// Views as they were told first: thousands of members keep one list of members.
     views: BTreeMap<ViewId, Arc<View>>,
     delivered: usize,
+    /// The first notice of something that waited in vain, long after all was healed.
+    stalled: Option<String>,
     fixed: bool,
 }
 
@@ -135,6 +140,7 @@ impl<'a> World<'a> {
             journal: Journal::default(),
             views: BTreeMap::new(),
             delivered: 0,
+            stalled: None,
             fixed: !scenario.spec.layers.contains(&Kind::Mbrship),
         };
         for at in 0..scenario.members {
@@ -255,6 +261,10 @@ impl<'a> World<'a> {
                     for to in (0..self.nodes.len()).filter(|to| *to != at) {
                         self.carry(at, to, &bytes);
                     }
+                }
+                // Every datagram is what its sender sent, so that what waits comes once all is healed.
+                Output::Notice(text) if text.starts_with(IN_VAIN) && self.now > self.scenario.heal + HEALED => {
+                    self.stalled.get_or_insert(text);
                 }
                 Output::Multicasts(..) | Output::Stable(_) | Output::Trace(_) | Output::Notice(_) => {}
                 Output::Deliver(mut d) => {
@@ -410,6 +420,11 @@ impl<'a> World<'a> {
                     self.leave(at);
                 }
             }
+            FaultKind::Doubt(at) => {
+                if self.nodes[at].paused <= self.now {
+                    self.handle(at, Input::Renew);
+                }
+            }
             FaultKind::Slander(at, whom) => {
                 let whom = self.journal.lives[self.nodes[whom].life].me;
                 if self.nodes[at].paused <= self.now {
@@ -499,6 +514,7 @@ impl<'a> World<'a> {
                 self.happen(event);
             }
         }
+        let stuck = stuck.or(self.stalled.map(|text| format!("liveness: a member said: {text}")));
         let settled = (self.now - self.scenario.heal.min(self.now)) as f64 / 1e9;
         let foretold = self.nodes.iter().filter_map(|n| n.member.as_ref()).map(Member::foretold).sum();
         Played { foretold, journal: self.journal, stuck, datagrams: self.network.sent, settled }

@@ -306,13 +306,7 @@ impl Asked<'_> {
 
     /// Messages that a member delivers in one of the times, where that is of a round of a group.
     pub fn in_round(&self) -> Option<f64> {
-        let plan = &self.run.run.plan;
-        let senders = match self.kind? {
-            TimeKind::Round => self.run.paths[self.index].opened.path,
-            TimeKind::Delivery => return Some(plan.burst.max(1) as f64),
-            _ => return None,
-        };
-        Some(plan.burst.max(1) as f64 * (f64::from(plan.flows(senders)) + 1.0))
+        measure::figures::in_round(&self.run.run.plan, self.run.paths[self.index].opened.path, self.kind?)
     }
 
     /// What the time of a size is of, where that is no message on its way: an operation of all members, or a round of their casts.

@@ -25,8 +25,8 @@ pub struct Task {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Place {
-    /// On the near host, reached at this address where that is not the host itself.
-    Here { at: Option<String> },
+    /// On the near host, reached at these addresses in turn where they are not the host itself.
+    Here { at: Vec<String> },
     /// Processes that the command started in turn on so many hosts, and which wait: of each its host as the near host knows it, its port and its key.
     Waiting { hosts: usize, processes: Vec<(String, u16, String)> },
     /// `pipegauge serve`.

@@ -77,22 +77,22 @@ impl GroupSession {
             }
         };
         let mut starting: Vec<Starting> = Vec::new();
-        let mut listens_at = None;
-        let terms = |i: usize, listens_at, environment| Terms {
+        let listen_at = if let Reach::Fresh(_, at) = &self.reach { &at[..] } else { &[] };
+        let terms = |i: usize, environment| Terms {
             pin: far_pin(i),
             far_pin: FarPin::None,
             plan: &self.plan,
             stop: &self.stop,
             environment,
             rank: i as u32,
-            at: listens_at,
+            at: i.checked_rem(listen_at.len()).map(|at| listen_at[at]),
             among,
         };
-        if let Reach::Fresh(program, at) = &self.reach {
-            listens_at = *at;
+        if let Reach::Fresh(program, _) = &self.reach {
             for i in 0..far_processes {
-                let how = terms(i, listens_at, false).here();
-                let begun = meeting::begin_here(FAR, &under(&seats, i, &self.plan.peer_under), program, "peer", how);
+                let how = terms(i, false).here();
+                let words = under(&seats, i, self.plan.far_wrapper(i));
+                let begun = meeting::begin_here(FAR, &words, program, "peer", how);
                 starting.push(begun.map_err(|e| named(Who::Far(i), e))?);
             }
         }
@@ -108,7 +108,7 @@ impl GroupSession {
         let mut fars = Vec::new();
         for (i, starting) in starting.into_iter().enumerate() {
             let environment = self.reported.far.len() <= i;
-            let met = meeting::met_here(starting, &terms(i, listens_at, environment));
+            let met = meeting::met_here(starting, &terms(i, environment));
             let met = met.map_err(|e| named(Who::Far(i), launched(&mut seats, e)))?;
             // What a wrapper or a launcher left it, only the process itself sees.
             let apart = seats.is_some() || !self.plan.peer_under.is_empty();

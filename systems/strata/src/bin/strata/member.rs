@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use strata::net::{Event, Group, Options};
 use strata::stack::{Carrier, Kind, Spec, check};
-use strata::{Config, Key, Refused};
+use strata::{Config, Key, Refused, shown};
 
 /// Bytes of a line of the input at most: lines wait in memory.
 const LINE: usize = 1 << 20;
@@ -205,20 +205,6 @@ fn key(path: &Path) -> anyhow::Result<Key> {
     let mut bytes = Vec::new();
     file.take(4096).read_to_end(&mut bytes).with_context(open)?;
     Key::read(&bytes).with_context(open)
-}
-
-/// What somebody cast, for a terminal, which would do what control characters say, and on one line, so that none looks like a line of this command. A tab is one.
-fn shown(body: &[u8]) -> String {
-    let text = String::from_utf8_lossy(body);
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_control() && c != '\t' {
-            shown.extend(c.escape_default());
-        } else {
-            shown.push(c);
-        }
-    }
-    shown
 }
 
 /// Lines of the input, whatever bytes they have, read by a thread: reading blocks, and the group must be answered. An error ends them.

@@ -7,11 +7,13 @@ use super::lead::{Lead, Report};
 use super::wire::Control;
 use super::{DEADLINE, Follow, JOINS, Mbrship, RETRY, Step};
 use crate::addr::Endpoint;
-use crate::event::{Down, Up};
+use crate::event::{Down, Output, Up};
 use crate::layer::{Cx, Near};
 use crate::mutant::Mutant;
 use crate::view::{MEMBERS, View, ViewId};
 
+/// Cuts in a row that all but the leader reach, after which it lets the others go: at the first it may wait for who has died since.
+const LACKING: u32 = 2;
 /// Views kept for who missed INSTALL.
 const KEPT: usize = 4;
 
@@ -222,9 +224,26 @@ impl Mbrship {
         self.install(view, cx);
     }
 
+    /// What this member lacks of the cut nobody has any more, and the others wait: they go on with the next oldest once this one asks them nothing more.
+    fn go_alone(&mut self, cx: &mut Cx<impl Near>) {
+        self.lacking = 0;
+        let others: Vec<_> = self.members().iter().filter(|m| **m != cx.me).copied().collect();
+        let brought = self.lead.as_ref().map_or(Vec::new(), |lead| lead.participants.clone());
+        cx.output(Output::Notice(
+            "this member lacks casts that others have delivered and that nobody can send again: it goes on in a view without them".to_owned(),
+        ));
+        self.suspects.extend(others);
+        self.begin(&brought, cx);
+    }
+
     /// No progress for too long.
     pub(super) fn too_late(&mut self, cx: &mut Cx<impl Near>) {
         if let Some(lead) = &self.lead {
+            let alone = lead.cutting() && lead.waits_for() == [cx.me];
+            self.lacking = if alone { self.lacking + 1 } else { 0 };
+            if self.lacking == LACKING {
+                return self.go_alone(cx);
+            }
             let silent: Vec<_> = lead.waits_for().into_iter().filter(|m| *m != cx.me).collect();
             let known: Vec<_> = silent.iter().filter(|m| self.members().contains(m)).copied().collect();
             // Who cuts has answered; what it waits for may lie with somebody else.

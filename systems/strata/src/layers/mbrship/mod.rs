@@ -13,10 +13,12 @@
 //! Joining is merging: a member begins alone, and asks a leader to merge its view with theirs (as in Horus, where `join` makes a view of one, and views merge). The asked leader's
 //! attempt has the members of both views; each flushes its own. Who asks during an attempt comes in with the next, so that many who ask at one moment do not make a view each. Views of both sides of a partition merge likewise, when MERGE finds them.
 //! Who asked and then answered no FLUSH hears nothing, and each such attempt is a view change for nothing: from the second time in a row on it is not heard for a while, which doubles each time, from twice `flush` to 32 times.
+//! Where something waits in vain in a view whose members live ([`Down::Renew`]), the leader makes an attempt with all of them: the next view begins without what is missing, and who can't reach the cut is left out, since it lacks what
+//! others delivered and nobody has any more. A leader that alone can't reach it twice in a row lets the others go on without itself.
 //! Membership is partitionable: each side goes on with a view of its own. What only a majority may do, the application decides by the view's size.
 //!
 //! Header: none on casts: NAK's tag says the view. Control messages (`wire`) go at best effort and are repeated; each begins with how many datagrams its sender has multicast (8 bytes), so that
-//! a member to which none of them come can tell. Timers: RETRY, DEADLINE, EXIT. Requires P3, P4, P10, P11, P12; provides P8,
+//! a member to which none of them come can tell; one that is suspected is told so, too. Timers: RETRY, DEADLINE, EXIT. Requires P3, P4, P10, P11, P12; provides P8,
 //! P9, P15. Failure detection is NAK's silence, and whoever says [`Down::Suspect`].
 
 mod attempt;
@@ -96,6 +98,10 @@ pub(super) struct Mbrship {
     made: VecDeque<View>,
     /// Repetitions since there was progress.
     tries: u32,
+    /// Something waits in vain in this view.
+    renew: bool,
+    /// Cuts in a row that this member, leading, could not reach, and all others could.
+    lacking: u32,
     leave: bool,
     exiting: bool,
 }
@@ -124,6 +130,11 @@ impl Mbrship {
         self.follow.is_none() && self.lead.is_none()
     }
 
+    /// Whether a view should follow this one.
+    fn reason(&self) -> bool {
+        self.renew || !(self.suspects.is_empty() && self.leaving.is_empty() && self.joiners.is_empty())
+    }
+
     /// Something changed: begin an attempt if that is for this member to do and there is reason to.
     fn consider(&mut self, cx: &mut Cx<impl Near>) {
         if self.exiting {
@@ -137,7 +148,7 @@ impl Mbrship {
             // What was begun with members that have failed since ends in nothing.
             (Some(lead), _) => lead.participants.iter().any(|m| self.suspects.contains(m)),
             (None, Some(follow)) => self.suspects.contains(&follow.attempt.leader),
-            (None, None) => !(self.suspects.is_empty() && self.leaving.is_empty() && self.joiners.is_empty()),
+            (None, None) => self.reason(),
         };
         if begin {
             self.begin(&[], cx);
@@ -159,6 +170,7 @@ impl Mbrship {
         self.highest = self.highest.max(view.id.number);
         self.suspects.clear();
         self.leaving.clear();
+        (self.renew, self.lacking) = (false, 0);
         // Of many that ask at one moment all but the first asked during the attempt for that one: they come in with the next.
         let (leads, now, late) = (view.id.leader == cx.me, cx.now, cx.config.retry * JOINS);
         self.joiners.retain(|who, (_, asked)| leads && now.since(*asked) <= late && !view.members.contains(who));
@@ -184,12 +196,19 @@ impl Mbrship {
     }
 
     fn suspect(&mut self, who: impl IntoIterator<Item = Endpoint>, cx: &mut Cx<impl Near>) {
-        let known = who.into_iter().filter(|w| *w != cx.me && self.members().contains(w)).collect::<Vec<_>>();
-        let before = self.suspects.len();
-        self.suspects.extend(known);
-        if self.suspects.len() > before {
-            self.consider(cx);
+        let new = |w: &Endpoint| *w != cx.me && self.members().contains(w) && !self.suspects.contains(w);
+        let new: Vec<_> = who.into_iter().filter(new).collect();
+        if new.is_empty() {
+            return;
         }
+        // Who suspects this member likewise may be one that no multicast reaches, and hears nothing more of it in its own view. Twice: the first word counts once another follows.
+        if let (true, Some(view)) = (cx.multicasts > 0, self.view.clone()) {
+            for who in new.iter().flat_map(|who| [who; 2]) {
+                self.to(*who, &Control::Suspect(view.id, vec![*who]), cx);
+            }
+        }
+        self.suspects.extend(new);
+        self.consider(cx);
     }
 
     fn control(&mut self, from: Endpoint, control: Control, cx: &mut Cx<impl Near>) {
@@ -244,6 +263,19 @@ impl Mbrship {
                     self.consider(cx);
                 }
             }
+            Control::Renew(view) => {
+                if self.view.as_ref().is_some_and(|v| v.id == view && v.members.contains(&from)) {
+                    self.renewal(cx);
+                }
+            }
+        }
+    }
+
+    /// Something waits in vain in this view.
+    fn renewal(&mut self, cx: &mut Cx<impl Near>) {
+        if self.members().len() > 1 {
+            self.renew = true;
+            self.consider(cx);
         }
     }
 
@@ -273,6 +305,9 @@ impl Mbrship {
                         let who = self.suspects.iter().copied().collect();
                         self.to(acting, &Control::Suspect(view.id, who), cx);
                     }
+                    if self.renew {
+                        self.to(acting, &Control::Renew(view.id), cx);
+                    }
                     if self.leave {
                         self.to(acting, &Control::Leave(view.id), cx);
                     }
@@ -284,7 +319,7 @@ impl Mbrship {
                 }
             }
         }
-        let idle = self.steady() && self.suspects.is_empty() && self.asks.is_empty() && !self.leave;
+        let idle = self.steady() && self.suspects.is_empty() && self.asks.is_empty() && !self.leave && !self.renew;
         if !idle {
             self.again(cx);
         }
@@ -308,6 +343,7 @@ impl Layer for Mbrship {
                 }
             }
             Down::Suspect(who) => self.suspect([who], cx),
+            Down::Renew => self.renewal(cx),
             Down::Merge(addr) => self.want_merge(addr, cx),
             Down::Leave => {
                 self.leave = true;
@@ -355,8 +391,7 @@ impl Layer for Mbrship {
         match token {
             RETRY => {
                 self.retry(cx);
-                let reason = !(self.suspects.is_empty() && self.leaving.is_empty() && self.joiners.is_empty());
-                if self.steady() && !self.exiting && self.acting(cx.me) == cx.me && reason {
+                if self.steady() && !self.exiting && self.acting(cx.me) == cx.me && self.reason() {
                     self.begin(&[], cx);
                 }
             }

@@ -27,6 +27,8 @@ pub(super) enum Control {
     Suspect(ViewId, Vec<Endpoint>),
     /// In this view, the sender wants to leave.
     Leave(ViewId),
+    /// In this view, the sender waits in vain: a new one is to begin.
+    Renew(ViewId),
 }
 
 impl Control {
@@ -84,6 +86,10 @@ impl Control {
                 to.u8(10);
                 view.write(&mut to);
             }
+            Self::Renew(view) => {
+                to.u8(11);
+                view.write(&mut to);
+            }
         }
         Msg::new(to.0)
     }
@@ -114,6 +120,7 @@ impl Control {
             8 => Self::Redirect(Endpoint::read(from)?),
             9 => Self::Suspect(ViewId::read(from)?, read_endpoints(from)?),
             10 => Self::Leave(ViewId::read(from)?),
+            11 => Self::Renew(ViewId::read(from)?),
             _ => return Err(Short),
         })
     }
@@ -140,6 +147,7 @@ mod tests {
             Control::Redirect(a),
             Control::Suspect(id, vec![b]),
             Control::Leave(id),
+            Control::Renew(id),
         ] {
             let bytes = control.message().joined();
             assert_eq!(Control::read(&bytes), Ok(control));

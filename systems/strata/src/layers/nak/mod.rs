@@ -30,6 +30,7 @@ use crate::layer::{Cx, Layer, Near};
 use crate::message::Msg;
 use crate::mutant::Mutant;
 use crate::shared::Shared;
+use crate::stalls::Waits;
 use crate::time::Time;
 use crate::view::View;
 
@@ -58,6 +59,8 @@ pub(super) struct Nak {
     sends_out: Vec<Outbox>,
     matrix: Matrix,
     heard: Vec<Time>,
+    /// Statuses of each member that may be true, and whether its last was not.
+    fair: Vec<(u64, bool)>,
     problems: Vec<bool>,
     ticked: Time,
     period: Duration,
@@ -81,6 +84,7 @@ impl Nak {
         self.sends_out = (0..n).map(|_| Outbox::default()).collect();
         self.matrix = Matrix::new(n);
         self.heard = vec![cx.now; n];
+        self.fair = vec![(0, false); n];
         self.problems = vec![false; n];
         self.listen = vec![true; n];
         self.frozen = false;
@@ -248,8 +252,21 @@ impl Nak {
 
     fn got_status(&mut self, source: usize, msg: Msg, cx: &mut Cx<impl Near>) -> Result<(), crate::wire::Short> {
         let status = Status::read(&msg.joined(), self.casts.len())?;
+        let me = usize::from(self.rank);
+        // How much there is of this member's own streams it knows best. Who says to have more was altered on the way, or has taken what was; believed, it would free what others lack.
+        let beyond = |list: &[u64], own: u64| list.get(me).is_some_and(|&count| count > own);
+        let unfair =
+            beyond(&status.casts, self.casts[me].next()) || beyond(&status.sends_in, self.sends_out[source].next());
+        let (fair, last) = &mut self.fair[source];
+        *last = unfair;
+        if unfair {
+            return Ok(());
+        }
+        *fair += 1;
         for (rank, &count) in status.casts.iter().enumerate() {
-            self.casts[rank].exists(count);
+            if rank != me {
+                self.casts[rank].exists(count);
+            }
             if self.matrix.tell(source, rank, count, cx.mutant(Mutant::NakForgetsEarly)) {
                 self.free(rank, cx);
             }
@@ -405,5 +422,29 @@ impl Layer for Nak {
     fn held(&self) -> usize {
         self.casts.iter().chain(&self.sends_in).map(Stream::held).sum::<usize>()
             + self.sends_out.iter().map(Outbox::held).sum::<usize>()
+    }
+
+    fn waits(&self, to: &mut Waits, _: &Shared) {
+        // What ends a view has bounds of its own.
+        if self.frozen {
+            return;
+        }
+        for rank in (0..self.rank).chain(self.rank + 1..self.casts.len() as u16) {
+            let (at, stream) = (usize::from(rank), u32::from(rank) * 3);
+            let gap = "has cast or sent something that was asked for again and again and does not come";
+            for (flow, of) in [(0, &self.casts[at]), (1, &self.sends_in[at])] {
+                if of.lacks() {
+                    to.add(stream + flow, rank, of.next(), gap);
+                }
+            }
+            if let (fair, true) = self.fair[at] {
+                to.add(
+                    stream + 2,
+                    rank,
+                    fair,
+                    "says again and again to have more of this member's messages than there are",
+                );
+            }
+        }
     }
 }
