@@ -169,6 +169,12 @@ impl Curve {
         &self.alone[point].0
     }
 
+    /// The rounds of a point at the typical level: number among all rounds, and seconds.
+    pub fn at_level(&self, point: usize) -> impl Iterator<Item = (u32, f64)> {
+        let (times, rounds) = &self.sorted[point];
+        rounds.iter().copied().zip(times.iter().copied())
+    }
+
     /// Draws rounds whole, with replacement, and gives every point's median over the drawn ones at the typical level. Rounds and not trials
     /// are drawn, because what differs between connections is common to many sizes measured on one. A point that none of the drawn rounds
     /// visited is resampled among its own.

@@ -276,6 +276,40 @@ fn a_step_and_a_dip_among_such_sizes_and_beyond_them_are_still_found() {
 }
 
 #[test]
+fn a_level_that_a_few_neighbouring_sizes_had_for_some_rounds_is_no_dip() {
+    const RUNS: u64 = 60;
+    // Bands of four sizes, each with a level of 10% that follows that of the round before.
+    let banded = |seed: u64, time: &dyn Fn(f64) -> f64| -> Vec<CurvePoint> {
+        let mut noisy = Noisy::new(seed);
+        let all = sizes(8e6, 155);
+        let mut bands = vec![Vec::new(); all.len().div_ceil(4)];
+        for band in &mut bands {
+            let mut state = noisy.normal();
+            for _ in 0..30 {
+                band.push(0.1 * state);
+                state = 0.8 * state + 0.6 * noisy.normal();
+            }
+        }
+        let common: Vec<f64> = (0..30).map(|_| 0.03 * noisy.normal()).collect();
+        let point = |(i, size): (usize, &u64)| {
+            let mut at =
+                |round: usize| time(*size as f64) * (common[round] + bands[i / 4][round] + 0.03 * noisy.normal()).exp();
+            let rounds: Vec<(u32, f64)> = (0..30).map(|round| (round as u32, at(round))).collect();
+            CurvePoint::of(*size, stats::median(&rounds.iter().map(|r| r.1).collect::<Vec<_>>()), rounds)
+        };
+        all.iter().enumerate().map(point).collect()
+    };
+    let line = |x: f64| 10e-6 + 2e-10 * x;
+    let found = (0..RUNS).filter(|seed| !Breaks::of(&banded(*seed, &line)).dips.is_empty()).count();
+    // A dip that is there in every round, across the borders of bands, is one.
+    let chasm = |x: f64| line(x) * if (60_000.0..80_000.0).contains(&x) { 2.0 } else { 1.0 };
+    let there = |d: &model::Dip| d.from.below < 60_000 && 60_000 <= d.from.above;
+    let of_chasm = (0..RUNS).filter(|seed| Breaks::of(&banded(*seed, &chasm)).dips.iter().any(there)).count();
+    println!("{found} false, {of_chasm} right of {RUNS}");
+    assert!(found <= 5 && of_chasm >= 50, "{found} false, {of_chasm} right of {RUNS}");
+}
+
+#[test]
 fn a_size_whose_rounds_lie_at_two_levels_is_no_dip_and_one_that_is_slow_in_all_is() {
     let (mut of_two, mut of_all) = (0, 0);
     for seed in 0..100u64 {

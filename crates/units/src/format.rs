@@ -153,7 +153,8 @@ pub fn with_interval(value: f64, low: f64, high: f64, kind: Kind) -> String {
     if !low.is_finite() || !high.is_finite() || (low > 0.0 && high / low > WIDEST) {
         return significant(value, kind) + " (no interval)";
     }
-    let (unit, factor) = kind.unit_for(value);
+    // Ends about 0 are in the unit in which they read best.
+    let (unit, factor) = kind.unit_for(if value == 0.0 { low.abs().max(high.abs()) } else { value });
     if extreme(value / factor) || (low.abs().max(high.abs()) / factor) >= MOST {
         let end = |end: f64, up: bool| exponent(outward_digits(end / factor, up));
         return join(&exponent(value / factor), unit) + &format!(" [{}, {}]", end(low, false), end(high, true));
@@ -170,6 +171,20 @@ pub fn with_interval(value: f64, low: f64, high: f64, kind: Kind) -> String {
     };
     let end = |end: f64, up: bool| not_finite(end).unwrap_or_else(|| end_text(end / factor, ends, up));
     join(&grouped(rounded, decimals), unit) + &format!(" [{}, {}]", end(low, false), end(high, true))
+}
+
+/// How many times one figure is another, with three digits: "1.43", "12.4", "1,000,000".
+pub fn times(ratio: f64) -> String {
+    if let Some(word) = not_finite(ratio) {
+        return word;
+    }
+    if extreme(ratio) {
+        return exponent(ratio);
+    }
+    let (rounded, decimals) = round_to_digits(ratio);
+    // From 1,000 on the digits behind the third are zeros.
+    let ten = 10f64.powf(rounded.abs().max(1.0).log10().floor() - 2.0);
+    grouped(if ten > 1.0 { (rounded / ten).round() * ten } else { rounded }, decimals)
 }
 
 /// An integer with a comma in front of every three digits: "98,307".
@@ -415,6 +430,23 @@ mod tests {
             assert_eq!(significant(value, kind), text);
             assert_eq!(short(value, kind), label);
         }
+    }
+
+    #[test]
+    fn ratios_have_three_digits_and_ends_about_0_their_own_unit() {
+        for (ratio, text) in [
+            (1.234, "1.23"),
+            (12.34, "12.3"),
+            (999.6, "1,000"),
+            (1_004_560.7, "1,000,000"),
+            (9.5e4, "95,000"),
+            (1e12, "1.00e12"),
+        ] {
+            assert_eq!(times(ratio), text);
+        }
+        assert_eq!(with_interval(0.0, -6e-6, 6e-6, Kind::Seconds), "0 us [-6, 6]");
+        assert_eq!(with_interval(0.0, -7.08e-9, 7.08e-9, Kind::Seconds), "0 ns [-8, 8]");
+        assert_eq!(with_interval(0.0, 0.0, 0.0, Kind::Seconds), "0 s [0, 0]");
     }
 
     #[test]

@@ -40,6 +40,9 @@ pub(super) fn pair(rough: &Rough, jumps: &[Jump]) -> (Vec<Dip>, Vec<Step>) {
             continue;
         }
         open.pop();
+        if shared::fills(rough, &jumps[up], jump) {
+            continue;
+        }
         dips.push(Dip { from: jumps[up].edge(rough), to: jump.edge(rough), factor: depth(heights[up], heights[i]) });
     }
     alone.extend(open);

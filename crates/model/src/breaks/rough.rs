@@ -1,5 +1,7 @@
 //! A curve on logarithmic axes, with how fast it grows about each gap and how rough it is there.
 
+use std::collections::BTreeMap;
+
 use stats::{Local, StandardError, median, median_log_error, pooled_log_sigma};
 
 use crate::curve::Curve;
@@ -39,6 +41,8 @@ pub(super) struct Place {
     pub rounding: f64,
     /// Natural logarithms of its rounds, freed likewise.
     pub rounds: Vec<f64>,
+    /// The same by their numbers, about their median.
+    pub numbered: BTreeMap<u32, f64>,
     /// What it shares with its neighbours in each round; none where that may be chance.
     pub local: Option<Local>,
 }
@@ -75,6 +79,7 @@ impl Rough {
                     error,
                     rounding: (curve.points[i].rounding / seconds).ln_1p(),
                     rounds: times.iter().map(|t| t.ln()).collect(),
+                    numbered: curve.at_level(i).map(|(round, t)| (round, (t / seconds).ln())).collect(),
                     local: curve.local[i].clone(),
                 }
             })

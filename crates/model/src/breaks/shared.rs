@@ -1,4 +1,4 @@
-//! Whether a step is not the path's, but a level that the sizes on one of its sides had in this run.
+//! Whether a step or a dip is not the path's, but a level that the sizes on one of its sides, or within it, had in this run.
 //!
 //! A state of the machine may touch a part of the sizes only (what each message costs, another user of the memory's bandwidth): these are
 //! then slower or faster than the others, in each round by another amount. Where such states last, their mean over a run's rounds lies
@@ -51,6 +51,32 @@ pub(super) fn explains(rough: &Rough, jump: &Jump) -> bool {
     let Some(moves) = moves(rough, jump.between) else { return false };
     let reach = moves.error.reach(SURE);
     jump.height.abs() <= reach.max(APART * moves.spread)
+}
+
+/// A level counts for so few of its rounds, as a share, that it lasts: of independent rounds the share is larger.
+const LASTS: f64 = 0.6;
+
+/// Confidence with which a dip must exceed the error of its level: of the many narrow ranges of a curve the one farthest off is looked at.
+const OF_MANY: f64 = 0.999;
+
+/// Most places on either side of a dip that tell what it is compared with.
+const BESIDE: usize = 4;
+
+/// Whether the sizes within a dip had a level of their own that lasted for some rounds, and may account for it. Their mean in each round less
+/// that of the sizes on either side is a series over rounds: what a dip is made of that is there in every round does not move in it.
+pub(super) fn fills(rough: &Rough, up: &Jump, down: &Jump) -> bool {
+    let within: Vec<usize> = (up.between.1..=down.between.0).collect();
+    let beside = within.len().clamp(1, BESIDE);
+    let before = (0..=up.between.0).rev().take(beside);
+    let outside: Vec<usize> = before.chain((down.between.1..rough.places.len()).take(beside)).collect();
+    let mean = |places: &[usize], round: u32| {
+        let levels: Vec<f64> = places.iter().filter_map(|p| rough.places[*p].numbered.get(&round).copied()).collect();
+        (!levels.is_empty()).then(|| stats::mean(&levels))
+    };
+    let level = |round: u32| Some(mean(&within, round)? - mean(&outside, round)?);
+    let moves = Moves::of(&(0..rough.rounds as u32).filter_map(level).collect::<Vec<_>>());
+    let height = (up.height - down.height) / 2.0;
+    moves.effective < LASTS * f64::from(moves.rounds) && height <= moves.error.reach(OF_MANY)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use measure::sustained::Sustained;
 use record::{PathRun, RunFile};
 use stats::{FEWEST_ROUNDS, Local, Saw};
 use transport::Ends;
-use units::{Bytes, Seconds, Share};
+use units::{Bytes, Seconds, Share, times};
 
 use super::WIDTH;
 use crate::text::paragraph;
@@ -73,8 +73,9 @@ pub fn rounds(run: &RunFile, path: &PathRun) -> Option<String> {
             let ends = |pick: fn(f64, f64) -> f64, from: f64| path.common.levels().map(|(_, l)| l).fold(from, pick);
             let apart = (ends(f64::max, f64::NEG_INFINITY) - ends(f64::min, f64::INFINITY)).exp();
             format!(
-                "{rounds} saw a state of {of} or two that last too long to average over (rounds lie up to {apart:.2} times apart): no \
-                 interval beyond what was seen"
+                "{rounds} saw a state of {of} or two that last too long to average over (rounds lie up to {} times apart): no \
+                 interval beyond what was seen",
+                times(apart)
             )
         }
         Saw::Lasting => format!(
@@ -83,9 +84,14 @@ pub fn rounds(run: &RunFile, path: &PathRun) -> Option<String> {
             moves.effective,
             Share(moves.spread)
         ),
-        Saw::OneFar(times) => format!(
-            "{rounds}: one of them took {times:.2} times as long as the typical one, the others lie near each other; intervals \
-             hold for this run"
+        Saw::OneFar(far) => format!(
+            "{rounds}: one of them took {} times as long as the typical one, the others lie near each other; intervals \
+             hold for this run",
+            times(far)
+        ),
+        // How far they lie apart was not told from noise.
+        Saw::Changing | Saw::One if few_sizes(path) && moves.spread < RESOLVED => format!(
+            "{rounds}: too few sizes to tell the states of {of} from each size's own noise; intervals hold for this run"
         ),
         Saw::Changing | Saw::One if few_sizes(path) => format!(
             "{rounds}, {} apart: too few sizes to tell the states of {of} from each size's own noise; intervals hold for this run",

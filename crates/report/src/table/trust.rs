@@ -2,7 +2,7 @@
 
 use record::{PathRun, RunFile};
 use stats::Saw;
-use units::Share;
+use units::{Share, times};
 
 use super::WIDTH;
 use crate::text::paragraph;
@@ -25,7 +25,7 @@ pub fn trust(run: &RunFile) -> String {
     let none = format!("{open} of {} points {} no interval", points.len(), if open == 1 { "has" } else { "have" });
     let within = || match stats::median(&reaches) {
         // A share above 100% is given as a factor.
-        reach if reach > 1.0 => format!("a factor of {:.1}", 1.0 + reach),
+        reach if reach > 1.0 => format!("a factor of {}", times(1.0 + reach)),
         reach => Share(reach).to_string(),
     };
     let known = match (reaches.len(), open) {
@@ -47,8 +47,9 @@ pub fn trust(run: &RunFile) -> String {
                 "; where a repeat falls on this machine can't be foretold: this run and the earlier ones leave it open by more than ten times".to_owned()
             }
             apart => format!(
-                "; by earlier runs, a repeat of a point on this machine falls into a range whose ends lie a factor of {apart:.2} apart (median \
-                 of the points)"
+                "; by earlier runs, a repeat of a point on this machine falls into a range whose ends lie a factor of {} apart (median \
+                 of the points)",
+                times(apart)
             ),
         }
     } else if virtual_time {
