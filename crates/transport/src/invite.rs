@@ -22,6 +22,8 @@ pub(crate) struct Door {
     fd: OwnedFd,
     /// Where it is.
     pub at: SocketAddr,
+    /// The last invitation that was one.
+    last: Vec<u8>,
     again: Option<Again>,
 }
 
@@ -32,7 +34,7 @@ impl Door {
         rustix::net::bind(&fd, &at).map_err(|e| LinkError::io(format!("binding to {at}"), e))?;
         let at = bound_to(fd.as_fd())?;
         sys::bound_calls(fd.as_fd(), LOOK)?;
-        Ok(Self { fd, at, again: None })
+        Ok(Self { fd, at, last: Vec::new(), again: None })
     }
 
     /// The next invitation of `N` bytes that `read` finds to be one, and who sent it.
@@ -49,6 +51,7 @@ impl Door {
             match rustix::net::recvfrom(&self.fd, &mut bytes[..], RecvFlags::TRUNC) {
                 Ok((_, len, Some(from))) if len == N => {
                     if let (Some(invitation), Ok(from)) = (read(&bytes), SocketAddr::try_from(from)) {
+                        self.last = bytes.to_vec();
                         return Ok((invitation, from));
                     }
                 }
@@ -71,7 +74,7 @@ impl Door {
         let own = own.unwrap_or(door);
         answer(own, proof, to).map_err(|e| LinkError::io(format!("answering {to}"), e))?;
         let kept = |fd: BorrowedFd<'_>| fd.try_clone_to_owned().map_err(|e| LinkError::io("keeping a socket", e));
-        self.again = Some(Again::start(kept(door)?, kept(own)?, proof.clone(), patience.limit)?);
+        self.again = Some(Again::start(kept(door)?, kept(own)?, (self.last.clone(), proof.clone()), patience.limit)?);
         Ok(())
     }
 }
@@ -90,12 +93,17 @@ struct Again {
 
 impl Again {
     /// Invitations come to `door`, and are answered by `own`.
-    fn start(door: OwnedFd, own: OwnedFd, proof: Proof, limit: Duration) -> Result<Self, LinkError> {
+    fn start(
+        door: OwnedFd,
+        own: OwnedFd,
+        (invitation, proof): (Vec<u8>, Proof),
+        limit: Duration,
+    ) -> Result<Self, LinkError> {
         let doing = |e| LinkError::io("answering an invitation that may come again", e);
         let (open, closed) = UnixStream::pair().map_err(doing)?;
         let thread = std::thread::Builder::new()
             .name("invitations".to_owned())
-            .spawn(move || answered(&door, &own, &closed, &proof, limit))
+            .spawn(move || answered(&door, &own, &closed, (&invitation, &proof), limit))
             .map_err(doing)?;
         Ok(Self { open: Some(open), thread: Some(thread) })
     }
@@ -109,7 +117,9 @@ impl Drop for Again {
 }
 
 /// It sleeps until something comes, so that it takes no time from what is measured meanwhile.
-fn answered(door: &OwnedFd, own: &OwnedFd, closed: &UnixStream, proof: &Proof, limit: Duration) {
+fn answered(door: &OwnedFd, own: &OwnedFd, closed: &UnixStream, (invitation, proof): (&[u8], &Proof), limit: Duration) {
+    // One byte more shows that a datagram is longer.
+    let mut bytes = vec![0; invitation.len() + 1];
     let start = Instant::now();
     loop {
         let left = limit.saturating_sub(start.elapsed());
@@ -122,10 +132,10 @@ fn answered(door: &OwnedFd, own: &OwnedFd, closed: &UnixStream, proof: &Proof, l
             Ok(false) => continue,
             _ => return,
         }
-        let mut shown = [0; 32];
-        let came = rustix::net::recvfrom(door, &mut shown[..], RecvFlags::DONTWAIT);
-        if let Ok((32, _, Some(from))) = came
-            && Proof::matches(&shown, &proof.near)
+        let came = rustix::net::recvfrom(door, &mut bytes[..], RecvFlags::DONTWAIT);
+        // The whole of it: a later one of the same proof is of another group.
+        if let Ok((len, _, Some(from))) = came
+            && bytes[..len] == *invitation
             && let Ok(from) = SocketAddr::try_from(from)
         {
             // Lost as the first may be; another invitation follows.

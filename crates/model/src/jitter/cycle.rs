@@ -18,11 +18,14 @@ const KEPT: f64 = 0.6;
 /// part but is missed now and then.
 const ALONE: f64 = 0.7;
 
+/// The same where pauses come at some of their due moments only: all of them must lie there.
+const ALL: f64 = 0.9;
+
 /// Minus the logarithm of the probability by chance, for these moments to differ from the others: twenty thousand classes are tested.
 const SIGNIFICANT: f64 = 18.0;
 
-/// The same disturbance with the smallest whole multiple of its period at which pauses come each time; as it is where
-/// there is none.
+/// The same disturbance with the smallest whole multiple of its period at which pauses come each time. Where there is none, with the largest on
+/// which all pauses lie: beats that are left out at random leave parts of the period as good as itself in a spectrum.
 pub(super) fn whole(found: Periodic, trials: &[&Moment]) -> Periodic {
     let period = found.period.value;
     let near = NEAR.min(period / 8.0);
@@ -41,13 +44,17 @@ pub(super) fn whole(found: Periodic, trials: &[&Moment]) -> Periodic {
         }
     }
     let usual = moments.iter().filter(|m| m.1).count() as f64 / moments.len().max(1) as f64;
-    let kept = |parts: usize| {
+    let classes = |parts: usize| {
         let mut of_class = vec![(0usize, 0usize); parts];
         for (k, came) in &moments {
             let class = &mut of_class[k.rem_euclid(parts as i64) as usize];
             *class = (class.0 + usize::from(*came), class.1 + 1);
         }
-        let beyond = |(came, all): &(usize, usize)| *came as f64 - chance * *all as f64;
+        of_class
+    };
+    let beyond = |(came, all): &(usize, usize)| *came as f64 - chance * *all as f64;
+    let kept = |parts: usize| {
+        let of_class = classes(parts);
         let all_beyond: f64 = of_class.iter().map(beyond).sum();
         of_class.iter().any(|class| {
             let each = class.0 as f64 / class.1.max(1) as f64 > chance + KEPT * (1.0 - chance);
@@ -55,10 +62,23 @@ pub(super) fn whole(found: Periodic, trials: &[&Moment]) -> Periodic {
             class.1 >= WATCHED && each && beyond(class) > ALONE * all_beyond && significant
         })
     };
-    let Some(parts) = (1..=PARTS).find(|parts| kept(*parts)) else { return found };
+    let alone = |parts: usize| {
+        let of_class = classes(parts);
+        let all_beyond: f64 = of_class.iter().map(beyond).sum();
+        let holds = |class: &(usize, usize)| {
+            class.1 >= WATCHED && beyond(class) > ALL * all_beyond && surprisal(*class, usual) > SIGNIFICANT
+        };
+        all_beyond > 0.0 && of_class.iter().any(holds)
+    };
+    let each_time = (1..=PARTS).find(|parts| kept(*parts));
+    let Some(parts) = each_time.or_else(|| (2..=PARTS).rev().find(|parts| alone(*parts))) else { return found };
     let times = |v: f64| v * parts as f64;
     let Estimate { value, low, high } = found.period;
-    Periodic { period: Estimate { value: times(value), low: times(low), high: times(high) }, each_time: true, ..found }
+    Periodic {
+        period: Estimate { value: times(value), low: times(low), high: times(high) },
+        each_time: each_time.is_some(),
+        ..found
+    }
 }
 
 /// Minus the logarithm of the probability that a class of moments has so many pauses by chance, where all have them in the share `usual`
@@ -81,4 +101,34 @@ fn phase(pauses: &[f64], period: f64, near: f64) -> Option<f64> {
     let place: Vec<f64> =
         around[fullest..].iter().take(many).copied().take_while(|p| *p <= around[fullest] + near).collect();
     Some(stats::median(&place))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jitter::Source;
+
+    #[test]
+    fn beats_that_are_left_out_at_random_do_not_make_a_period_shorter() {
+        // Every 50 ms a pause is due, and comes in every second or third case or always, as a hash has it.
+        for (of, each) in [(1u64, true), (2, false), (3, false)] {
+            let came = |k: u64| ((k + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40).is_multiple_of(of);
+            let pauses: Vec<f64> = (0..400).filter(|k| came(*k)).map(|k| 0.003 + 0.05 * k as f64).collect();
+            let trial = |i: u32| {
+                let (at, lasted) = (0.011 * f64::from(i), 0.010);
+                let within = pauses.iter().copied().filter(|p| *p >= at && *p < at + lasted).collect();
+                Moment { at, lasted, pauses: within, ..Moment::default() }
+            };
+            let trials: Vec<Moment> = (0..1800).map(trial).collect();
+            let trials: Vec<&Moment> = trials.iter().collect();
+            for part in [1.0, 2.0, 4.0] {
+                let period = 0.05 / part;
+                let period = Estimate::new(period, period * 0.9999, period * 1.0001);
+                let found = Periodic { period, source: Source::Pauses, each_time: false, power: 100.0 };
+                let found = whole(found, &trials);
+                assert!((found.period.value - 0.05).abs() < 1e-9, "1 of {of}, part {part}: {found:?}");
+                assert_eq!(found.each_time, each, "1 of {of}, part {part}");
+            }
+        }
+    }
 }

@@ -54,6 +54,9 @@ const OVERTONES: usize = 20;
 /// H that each half of a series must reach at a frequency found in the whole: 1 in 100 by chance.
 const CONFIRMED: f64 = 12.0;
 
+/// The standard deviation of a normal variable over the median of its absolute value.
+const TYPICAL: f64 = 1.4826;
+
 /// Share of H that a multiple of a frequency must explain to be taken for it.
 const EXPLAINED: f64 = 0.8;
 
@@ -304,6 +307,8 @@ impl Grid {
         // white.
         let say: f64 = (1..=overtones).map(|k| (k * k) as f64 * at(&whitened, best, k)).sum();
         let reach = 1.96 * 1.5 * 6f64.sqrt() / (2.0 * std::f64::consts::PI * self.span * say.max(1.0).sqrt());
+        // Beats that come early or late tell less of it.
+        let reach = reach.max(1.96 * beats_error(&series.moments, frequency));
         let period = Estimate {
             value: 1.0 / frequency,
             low: 1.0 / (frequency + reach),
@@ -330,6 +335,20 @@ impl Grid {
         }
         best
     }
+}
+
+/// Standard error of a frequency by how far its beats lie from their due moments: that of the slope of a line through their moments over their
+/// numbers. Moments nearer to the middle between two beats are none.
+fn beats_error(moments: &[f64], frequency: f64) -> f64 {
+    let turn = |at: &f64| std::f64::consts::TAU * frequency * at;
+    let (sin, cos) = moments.iter().fold((0.0, 0.0), |(s, c), at| (s + turn(at).sin(), c + turn(at).cos()));
+    let phase = f64::atan2(sin, cos) / std::f64::consts::TAU;
+    let beats = moments.iter().map(|at| at * frequency - phase).map(|turns| (turns.round(), turns - turns.round()));
+    let (numbers, off): (Vec<f64>, Vec<f64>) = beats.filter(|(_, off)| off.abs() < 0.25).unzip();
+    let middle = stats::mean(&numbers);
+    let squares: f64 = numbers.iter().map(|k| (k - middle).powi(2)).sum();
+    let typical = median(&off.iter().map(|off| off.abs()).collect::<Vec<_>>()) * TYPICAL;
+    if squares > 0.0 { typical / squares.sqrt() * frequency } else { 0.0 }
 }
 
 /// Power at an overtone of a candidate frequency, which is counted in 1/[`OVERTONES`] of a step.

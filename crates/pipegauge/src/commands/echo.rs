@@ -2,6 +2,7 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -50,7 +51,8 @@ pub fn echo(flags: &EchoFlags, json: bool) -> Result<Exit> {
 fn bound(place: &str) -> std::io::Result<UnixListener> {
     UnixListener::bind(place).or_else(|e| {
         let left = || UnixStream::connect(place).is_err_and(|e| e.kind() == ErrorKind::ConnectionRefused);
-        if e.kind() != ErrorKind::AddrInUse || !left() {
+        let socket = std::fs::symlink_metadata(place).is_ok_and(|of| of.file_type().is_socket());
+        if e.kind() != ErrorKind::AddrInUse || !socket || !left() {
             return Err(e);
         }
         std::fs::remove_file(place)?;

@@ -53,12 +53,7 @@ pub fn usual(flags: &RunFlags, paths: &[PathPlan]) -> u64 {
 
 /// What is wrong with the soak that `flags` ask for.
 pub fn check(plan: &Plan, flags: &RunFlags) -> Result<()> {
-    let Some(every) = plan.every else {
-        match flags.every {
-            Some(_) => bail!("--every is the length of a soak's intervals; add --duration, for example --duration 60s"),
-            None => return Ok(()),
-        }
-    };
+    let Some(every) = plan.every else { return Ok(()) };
     if flags.schedule != Schedule::Adaptive {
         bail!(
             "--duration holds one connection, and NetPIPE's schedule has sizes and trials of its own; leave out --schedule"

@@ -209,7 +209,7 @@ fn what_does_not_go_with_a_soak_is_refused() {
     }
     dir.run(&[&soak[..], &["--schedule", "netpipe"]].concat()).refuses(&["--duration", "--schedule"]);
     dir.run(&["run", "tcp", "unix", "--duration", "10s"]).refuses(&["one connection", "one transport"]);
-    dir.run(&["run", "tcp", "--every", "1s"]).refuses(&["--every", "add --duration"]);
+    dir.run(&["run", "tcp", "--every", "1s"]).refuses(&["not provided", "--duration <TIME>"]);
     dir.run(&[&soak[..], &["--every", "20s"]].concat()).refuses(&["--every", "no longer than the soak"]);
     dir.run(&[&soak[..], &["--every", "15ms", "--sizes", "1,2"]].concat()).refuses(&["--every", "fewer sizes"]);
     dir.run(&["run", "tcp", "--duration", "100h", "--every", "100ms"]).refuses(&["--every", "longer"]);

@@ -214,7 +214,7 @@ fn a_near_side_of_another_version_or_that_lies_is_not_believed() {
     }
     // One that goes on telling that it is there when it was asked to stop is given up.
     let program = stranger(&dir, &ours, &format!("{settled}; while sleep 0.2; do echo .; done"));
-    let more = [&["tcp", "--patience", "100ms", "-o", "y.run.jsonl"][..], &SHORT].concat();
+    let more = [&["tcp", "--patience", "5s", "-o", "y.run.jsonl"][..], &SHORT].concat();
     let run = Running::start(led(&sshd, &dir, &program, &more));
     until("its run file", || dir.path("y.run.jsonl").exists().then_some(()));
     run.signal(Signal::INT);
