@@ -20,7 +20,8 @@ Comments above a block say what is special:
   <!-- test: budget 4s -->        the budget of real paths in --check
   <!-- test: table -->            above a table: every command in it is run, in an own shell
 
-Time must not decide. A page of which a command failed is tried again with the budgets that it shows, and then with four times those. What
+Time must not decide. A page of which a command failed is tried again with the budgets that it shows, and then with four times those; of a
+table only the commands that failed. What
 has too little time even then (an exit code 1 with the program's own word that the run fell short) is not stale: it counts as
 skipped, with its reason, and so does what fails behind it on the file of that run.
 
@@ -134,6 +135,7 @@ class Tally:
     def __init__(self):
         self.passed = self.failed = self.skipped = 0
         self.said = []
+        self.right = set()  # lines of the commands that stand alone, as those of a table do, and were as they should be
 
     def fail(self, where, what):
         self.failed += 1
@@ -158,9 +160,11 @@ class Short:
         return next((self.files[name] for name in sorted(names(command.text)) if name in self.files), None)
 
 
-def do_page(page, scratch, known, write, modules, budget=None, last=False):
-    """What became of a page's commands. A budget takes the place of each block's own; what has too little time in the `last` try is skipped."""
+def do_page(page, scratch, known, write, modules, budget=None, last=False, right=frozenset()):
+    """What became of a page's commands. A budget takes the place of each block's own; what has too little time in the `last` try is skipped.
+    Commands on the lines `right`, of a try before, are not run again."""
     tally, short = Tally(), Short()
+    tally.right = set(right)
     name = os.path.relpath(page, ROOT)
     folder = Path(tempfile.mkdtemp(prefix=name.replace("/", "-").removesuffix(".md"), dir=scratch))
     text = page.read_text()
@@ -181,6 +185,10 @@ def do_page(page, scratch, known, write, modules, budget=None, last=False):
             continue
         shells = [Block([c], "", block.exits, block.budget) for c in block.commands] if block.table else [block]
         for shell in shells:
+            if block.table and shell.commands[0].line in right:
+                tally.passed += 1
+                continue
+            failed = tally.failed
             results = run_block(shell, folder, scratch / "bin", "" if write else block.budget if budget is None else budget)
             for command, (output, code, why) in zip(shell.commands, results):
                 where = f"{name}:{command.line}"
@@ -204,6 +212,8 @@ def do_page(page, scratch, known, write, modules, budget=None, last=False):
                     tally.fail(where, f"`{command.text}` no longer prints a line like\n    {line}\n  but\n    " + "\n    ".join(output[:40]))
                 else:
                     tally.passed += 1
+            if block.table and tally.failed == failed:
+                tally.right |= {command.line for command in shell.commands}
     if write and replacements:
         lines = text.split("\n")
         for command, new in sorted(replacements, key=lambda r: -r[0].first):
@@ -219,7 +229,7 @@ def patiently(page, tally, scratch, known, modules):
             break
         before = [line for line in tally.said if not line.startswith(("not run", "with "))]
         before = [f"with {words}, of which that of {line}" for line in before] + [line for line in tally.said if line.startswith("with ")]
-        tally = do_page(page, scratch, known, False, modules, budget, last=budget == LONGER)
+        tally = do_page(page, scratch, known, False, modules, budget, last=budget == LONGER, right=tally.right)
         tally.said += before
     return tally
 

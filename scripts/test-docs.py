@@ -166,6 +166,7 @@ elif "--help" in words:
 elif words[0] == "run":
     if "--wrong" in words:
         sys.exit("error: no such thing")
+    print(words[-1], file=open(os.environ["RUNS"], "a"))
     budget = words[words.index("--budget") + 1]
     seconds = float(budget.removesuffix("ms")) / 1e3 if budget.endswith("ms") else float(budget.removesuffix("s"))
     enough = seconds >= float(os.environ["ENOUGH"])
@@ -182,11 +183,11 @@ else:
 """
 
 
-def checked(page, enough, says="a: no size was measured on a (a longer --budget gives it more time)"):
+def checked(page, enough, says="a: no size was measured on a (a longer --budget gives it more time)", runs=None):
     """(passed, failed, skipped) of a page's commands, of a program whose runs need so many seconds."""
-    docs.os.environ |= {"ENOUGH": str(enough), "SAYS": says}
     with tempfile.TemporaryDirectory() as at:
         scratch = Path(at)
+        docs.os.environ |= {"ENOUGH": str(enough), "SAYS": says, "RUNS": str(runs or scratch / "runs")}
         program = scratch / "stand-in"
         program.write_text(STAND_IN)
         program.chmod(0o755)
@@ -202,6 +203,15 @@ def timing_decides_no_command():
     page = "```console\n$ pipegauge run tcp --budget 3s -o a.run\n$ pipegauge show a.run\nsize  median\n```\n"
     assert checked(page, 0.1) == checked(page, 2) == checked(page, 10) == (2, 0, 0), "short, as shown, four times that"
     assert checked(page, 1000) == (0, 0, 2), "no time is enough here: nothing is known of these"
+
+
+def of_a_table_only_the_commands_that_failed_are_run_again():
+    page = "<!-- test: table -->\n| a | b |\n|---|---|\n| `pipegauge run tcp --budget 9s -o a.run` | 1 |\n| `pipegauge run tcp --budget 3s -o b.run` | 2 |\n"
+    with tempfile.TemporaryDirectory() as at:
+        runs = Path(at, "runs")
+        assert checked(page, 8, runs=runs) == (2, 0, 0)
+        # One lacks the time with the short budget, the other with its own, too.
+        assert sum(1 for line in runs.open()) == 2 + 2 + 1
 
 
 def what_lacks_no_time_fails_however_long_it_gets():
