@@ -130,7 +130,8 @@ function endText(x: number, decimals: number, up: boolean): string {
  */
 export function withInterval(value: number, low: number, high: number, kind: Kind): string {
   if (!Number.isFinite(value)) return "unknown";
-  const [unit, factor] = unitFor(value, kind);
+  // Ends about 0 are in the unit in which they read best.
+  const [unit, factor] = unitFor(value === 0 && Number.isFinite(low) && Number.isFinite(high) ? Math.max(Math.abs(low), Math.abs(high)) : value, kind);
   if (!Number.isFinite(low) || !Number.isFinite(high) || (low > 0 && high / low > WIDEST)) {
     return `${significant(value, kind)} (no interval)`;
   }
