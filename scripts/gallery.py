@@ -89,6 +89,12 @@ def block(text):
     return "```text\n" + text.rstrip("\n") + "\n```\n"
 
 
+def commands_in(lines):
+    """Commands as a page of the manual shows them; make figures runs them, and scripts/docs.py need not."""
+    shown = "".join(f"$ {line}\n" for line in lines)
+    return f"<!-- test: skip make figures runs them -->\n```console\n{shown}```\n"
+
+
 def beginning(text, whole):
     """A text as it stands, or where it is long its beginning and a link to the whole."""
     lines = text.rstrip("\n").splitlines()
@@ -133,7 +139,7 @@ def page(folder, docs):
             found = [part for name in names for part in shown(name, title, folder, docs / "gallery", made.get(name, ""))]
             if found:
                 lines = list(dict.fromkeys(line for name in names for line in of_it(name, made)))
-                section += [f"### {title}\n", *found, block("\n".join(lines))]
+                section += [f"### {title}\n", *found, commands_in(lines)]
                 figures += 1
         if section:
             parts += [f"## {paper}\n", *section]

@@ -121,7 +121,7 @@ ok "the gallery is written" python3 scripts/gallery.py "$there" "$there/docs"
 ok "the gallery names no path of this machine" test -z "$(grep -rnF -e "$there" -e "$PWD" -e "$(dirname "$1")/" "$there/docs")"
 unseen=$(cd "$there" && for picture in *.svg; do [ ! -s "$picture" ] || [ -s "docs/gallery/$picture" ] || echo "$picture"; done)
 ok "the gallery has every picture: $unseen" test -z "$unseen"
-ok "every picture of the gallery has a command" test "$(grep -c '^!\[' "$there/docs/gallery.md")" -le "$(grep -cE '^pipegauge (plot|sweep|hint)|^scripts/sockets' "$there/docs/gallery.md")"
+ok "every picture of the gallery has a command" test "$(grep -c '^!\[' "$there/docs/gallery.md")" -le "$(grep -cE '^\$ (pipegauge (plot|sweep|hint)|scripts/sockets)' "$there/docs/gallery.md")"
 ok "a folder without figures makes no gallery" bash -c '! python3 scripts/gallery.py scripts "$1"' _ "$there"
 echo "test result: figures. $good passed; $bad failed; $skipped ignored"
 [ "$bad" -eq 0 ]
