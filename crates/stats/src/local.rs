@@ -306,6 +306,18 @@ mod tests {
         }
     }
 
+    /// The rounds of all sizes at the whole curve's level, what neighbours share beyond it, and what all share.
+    fn levelled(points: &[Vec<(u32, f64)>]) -> (Vec<Vec<(u32, f64)>>, Vec<Option<Local>>, Shared) {
+        let levels: BTreeMap<u32, f64> = crate::round_levels(points).into_iter().collect();
+        let level = |round: u32| levels[&round];
+        let at_level: Vec<Vec<(u32, f64)>> =
+            points.iter().map(|p| p.iter().map(|(k, t)| (*k, t / level(*k).exp())).collect()).collect();
+        let local = local(&at_level, level);
+        let moves = Moves::of(&levels.values().copied().collect::<Vec<_>>());
+        let shared = Shared { moves, ..Shared::noise_of(&freed(&at_level, &local)) };
+        (at_level, local, shared)
+    }
+
     #[test]
     fn sizes_that_some_rounds_visit_err_as_those_rounds_do() {
         // The sizes from 24 on are slow by 0.59 (x1.8) in three rounds of ten, and those from 28 on are visited in every third round.
@@ -320,13 +332,7 @@ mod tests {
                 let state = |k: u32| if size >= 24 && slow[k as usize] { 0.59 } else { 0.0 };
                 points.push(visited.map(|k| (k, (0.03 * normal() + state(k)).exp())).collect::<Vec<_>>());
             }
-            let levels: BTreeMap<u32, f64> = crate::round_levels(&points).into_iter().collect();
-            let level = |round: u32| levels[&round];
-            let at_level: Vec<Vec<(u32, f64)>> =
-                points.iter().map(|p| p.iter().map(|(k, t)| (*k, t / level(*k).exp())).collect()).collect();
-            let local = local(&at_level, level);
-            let moves = Moves::of(&levels.values().copied().collect::<Vec<_>>());
-            let shared = Shared { moves, ..Shared::noise_of(&freed(&at_level, &local)) };
+            let (at_level, local, shared) = levelled(&points);
             for (rounds, local) in at_level.iter().zip(&local).skip(28) {
                 let found = local.as_ref().and_then(|local| local.interval(rounds, &shared, 0.95));
                 given += u32::from(found.is_some());
@@ -343,13 +349,7 @@ mod tests {
             let (mut held, mut given) = (0.0, 0.0);
             for seed in 0..400 {
                 let points = lasting(seed, n, alike);
-                let levels: BTreeMap<u32, f64> = crate::round_levels(&points).into_iter().collect();
-                let level = |round: u32| levels[&round];
-                let at_level: Vec<Vec<(u32, f64)>> =
-                    points.iter().map(|p| p.iter().map(|(k, t)| (*k, t / level(*k).exp())).collect()).collect();
-                let local = local(&at_level, level);
-                let moves = Moves::of(&levels.values().copied().collect::<Vec<_>>());
-                let shared = Shared { moves, ..Shared::noise_of(&freed(&at_level, &local)) };
+                let (at_level, local, shared) = levelled(&points);
                 for (rounds, local) in at_level.iter().zip(&local).skip(first).take(12) {
                     let times: Vec<f64> = rounds.iter().map(|(_, t)| *t).collect();
                     let found = match local {
