@@ -1,4 +1,4 @@
-# Sourced by test.sh: reads from a part's log how many tests passed, failed and were skipped.
+# Sourced by test.sh: reads from a part's log how many tests passed, failed and were skipped, and which failed why.
 
 sum() { awk '{ n += $1 } END { print n + 0 }'; }
 
@@ -24,4 +24,19 @@ count() {
   elif [ "$code" -ne 0 ] && [ "$f" -eq 0 ]; then
     f=1 # it broke before or after its tests
   fi
+}
+
+# failures NAME LOG: a line for each test of the part that failed, with the place and the first line of what it said; where no
+# test runner says it, the log's last lines. The last lines of a run are what people and CI keep of it.
+failures() {
+  local name=$1 log=$2 said
+  said=$(awk '
+    function tell() { if (test != "") print test ": " (why == "" ? "no account" : why); test = why = "" }
+    /^---- .* stdout ----$/ { tell(); test = $2 }
+    test != "" && why == "" && place != "" { why = place " " $0; place = "" }
+    test != "" && why == "" && / panicked at / { place = $0; sub(/.* panicked at /, "", place) }
+    /^failures:$/ && seen++ % 2 { tell() }
+    END { tell() }' < <(sed -n '/^failures:$/,/^test result/p' "$log"))
+  [ -n "$said" ] || said=$(tail -n 3 "$log")
+  printf '%s\n' "$said" | cut -c 1-400 | head -n 20 | sed "s|^|failed: $name: |"
 }

@@ -57,6 +57,31 @@ is "a runner that found no test is a failure" "$(counts 0 <<'T'
 test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 9 filtered out; finished in 0.10s
 T
 )" "0 1 0"
+is "what failed is told in a line each" "$(cat >"$log" <<'T'
+running 3 tests
+.F
+failures:
+
+---- serving::lost stdout ----
+a line before
+thread 'serving::lost' (77) panicked at tests/serving.rs:9:5:
+no answer within 10 s
+note: run with `RUST_BACKTRACE=1`
+---- other::one stdout ----
+Error: "no place"
+
+failures:
+    serving::lost
+    other::one
+
+test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.10s
+T
+failures "cargo test" "$log")" "failed: cargo test: serving::lost: tests/serving.rs:9:5: no answer within 10 s
+failed: cargo test: other::one: no account"
+is "of a part without a runner the last lines tell what failed" "$(printf '%s\n' one two three four >"$log"; failures loom "$log")" \
+  "failed: loom: two
+failed: loom: three
+failed: loom: four"
 is "an unknown goal of the set-up is refused" "$(scripts/setup.sh nonsense >/dev/null 2>&1; echo $?)" 2
 is "make bench holds like against like (scripts/test-bench.py)" "$(python3 scripts/test-bench.py 2>&1)" "42 passed, 0 failed"
 is "programs of others are run and read, and their curves fitted (scripts/test-sockets.py)" "$(python3 scripts/test-sockets.py 2>&1)" "7 passed, 0 failed"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every test of the repository, part by part. A part's output goes to a log and is shown where it fails; the last line is
-# the sum over all parts: N passed, N failed, N skipped.
+# Every test of the repository, part by part. A part's output goes to a log and is shown where it fails; the last lines are
+# what failed, a line each, and the sum over all parts: N passed, N failed, N skipped.
 #
 # Counting: a part that runs a test runner counts its tests; any other part is one test. A Rust test that can't run here
 # prints a line "skipped: why" and returns; it is counted as skipped, not as passed.
@@ -12,6 +12,7 @@ export CARGO_TERM_COLOR=never NO_COLOR=1
 target=${CARGO_TARGET_DIR:-target}
 logs=$target/test-logs
 mkdir -p "$logs"
+rm -f "$logs/failures"
 passed=0 failed=0 skipped=0
 
 say() { printf '%-28s %s\n' "$1" "$2"; }
@@ -33,6 +34,7 @@ part() { # part NAME COMMAND...
   say "$name" "$p passed, $f failed, $s skipped ($took)"
   grep -E '^(skipped|not run): ' "$log" | sed 's/^/    /'
   if [ "$code" -ne 0 ]; then
+    failures "$name" "$log" >>"$logs/failures"
     echo "---- $name failed; more in $log:"
     # libtest's account of what failed, or the end of whatever else it was.
     if grep -q '^failures:$' "$log"; then
@@ -197,6 +199,7 @@ if part "build of the tests" built; then
   joined others
 fi
 
+[ ! -s "$logs/failures" ] || cat "$logs/failures"
 echo "logs: $logs; $((SECONDS - began)) s in all"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
