@@ -306,11 +306,14 @@ mod tests {
         }
     }
 
+    /// A size's trials, each with its round.
+    type Rounds = Vec<(u32, f64)>;
+
     /// The rounds of all sizes at the whole curve's level, what neighbours share beyond it, and what all share.
-    fn levelled(points: &[Vec<(u32, f64)>]) -> (Vec<Vec<(u32, f64)>>, Vec<Option<Local>>, Shared) {
+    fn levelled(points: &[Rounds]) -> (Vec<Rounds>, Vec<Option<Local>>, Shared) {
         let levels: BTreeMap<u32, f64> = crate::round_levels(points).into_iter().collect();
         let level = |round: u32| levels[&round];
-        let at_level: Vec<Vec<(u32, f64)>> =
+        let at_level: Vec<Rounds> =
             points.iter().map(|p| p.iter().map(|(k, t)| (*k, t / level(*k).exp())).collect()).collect();
         let local = local(&at_level, level);
         let moves = Moves::of(&levels.values().copied().collect::<Vec<_>>());
