@@ -1,10 +1,12 @@
 //! Ctrl-C, SIGTERM and closed terminals: the first asks the run to stop, a second Ctrl-C or SIGTERM ends it at once.
 
-use std::io;
-use std::sync::atomic::AtomicBool;
+use std::io::{self, Read};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::low_level::{emulate_default_handler, pipe};
 use signal_hook::{SigId, flag};
 
 use crate::exit::Exit;
@@ -50,6 +52,27 @@ impl Stop {
         }
         Ok(())
     }
+}
+
+/// Has this done once a signal asks this process to end, which it then does as it would have without this.
+pub fn before_the_end(tidy: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let (mut comes, wake) = UnixStream::pair()?;
+    let which = Arc::new(AtomicUsize::new(0));
+    // What is to be ignored, as nohup and a shell's background have it, stays so.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    for signal in [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0) {
+        flag::register_usize(signal, Arc::clone(&which), signal as usize)?;
+        pipe::register(signal, wake.try_clone()?)?;
+    }
+    std::thread::spawn(move || {
+        // The other end is held as long as this process is there.
+        let _ = comes.read(&mut [0]);
+        tidy();
+        let _ = emulate_default_handler(which.load(Ordering::SeqCst) as i32);
+    });
+    Ok(())
 }
 
 impl Stop {

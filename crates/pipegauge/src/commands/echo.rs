@@ -2,7 +2,7 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 
 use crate::exit::{Exit, no_json};
 use crate::flags::EchoFlags;
-use crate::out;
+use crate::{out, signals};
 
 /// Bytes that are taken at once.
 const PIECE: usize = 256 << 10;
@@ -34,6 +34,7 @@ pub fn echo(flags: &EchoFlags, json: bool) -> Result<Exit> {
     let failed = || format!("listening at {place}");
     if place.contains('/') {
         let listener = bound(place).with_context(failed)?;
+        removed_at_the_end(place).with_context(failed)?;
         out::text(&format!("listening at {place}\n"))?;
         serve(|| listener.accept().map(|(stream, _)| stream), |stream| Ok((stream.try_clone()?, stream)))
     } else {
@@ -57,6 +58,17 @@ fn bound(place: &str) -> std::io::Result<UnixListener> {
         }
         std::fs::remove_file(place)?;
         UnixListener::bind(place)
+    })
+}
+
+/// Leaves no socket behind where a signal ends this process, unless another has taken its place.
+fn removed_at_the_end(place: &str) -> std::io::Result<()> {
+    let which = |place: &str| std::fs::symlink_metadata(place).map(|of| (of.dev(), of.ino()));
+    let (own, place) = (which(place)?, place.to_owned());
+    signals::before_the_end(move || {
+        if which(&place).is_ok_and(|there| there == own) {
+            let _ = std::fs::remove_file(&place);
+        }
     })
 }
 

@@ -60,6 +60,10 @@ pub fn flagged(flags: &RunFlags) -> Vec<Flagged> {
 pub fn resolve(flags: &RunFlags) -> Result<Vec<PathPlan>> {
     let mut paths = Vec::new();
     let shared = flagged(flags);
+    let (topology, counts) = flags.connections();
+    let flag = if topology == Topology::Flows { "--flows" } else { "--members" };
+    each_once(if flags.pairs.is_empty() { flag } else { "--pairs" }, counts)?;
+    each_once("--load", &flags.load)?;
     for text in &flags.transports {
         let (path, said) = path(text, &shared, flags)?;
         let mut counted = match flags.connections() {
@@ -84,6 +88,14 @@ pub fn resolve(flags: &RunFlags) -> Result<Vec<PathPlan>> {
         paths.insert(0, Name::ALONE.into());
     }
     Ok(paths)
+}
+
+/// Refuses a flag that holds a number twice.
+fn each_once(flag: &str, counts: &[u32]) -> Result<()> {
+    match counts.iter().enumerate().find(|(at, count)| counts[..*at].contains(count)) {
+        Some((_, count)) => bail!("{flag} holds {count} twice; name each number once"),
+        None => Ok(()),
+    }
 }
 
 /// The path under each load that `--load` names, where the path's own text names none; 0 is the idle path.
@@ -395,7 +407,7 @@ mod tests {
         assert_eq!(names("tcp:mss=1000 tcp:mss=2000,flows=2"), ["tcp:mss=1000", "tcp:mss=2000,flows=2"]);
         assert_eq!((names("tcp tcp:flows=8"), flows("tcp tcp:flows=8")), (names("tcp --flows 1,8"), vec![1, 8]));
         assert_eq!(flows("tcp:flows=8 unix --flows 2"), [8, 2], "what a path says of itself comes first");
-        assert!(said("tcp --flows 2,2").contains("named twice"));
+        assert!(said("tcp --flows 2,1,2").contains("--flows holds 2 twice"));
         for wrong in ["tcp:flows=0", "tcp:flows=129", "tcp:flows=x"] {
             assert!(said(wrong).contains("1 to 128 flows"), "{wrong}");
         }
@@ -426,7 +438,8 @@ mod tests {
         assert!(said("multicast:address=10.0.0.1").contains("224.0.0.0 to 239.255.255.255"));
         assert!(said("theory:members=1").contains("2 to 129"));
         assert!(said("tcp:flows=2,pairs=2").contains("said twice"));
-        assert!(said("tcp --pairs 2,2").contains("named twice"));
+        assert!(said("tcp --pairs 2,2").contains("--pairs holds 2 twice"));
+        assert!(said("tcp --topology fan-in --members 3,3").contains("--members holds 3 twice"));
         for wrong in [
             "tcp --pairs 0",
             "tcp --pairs 2 --flows 2",
@@ -470,7 +483,7 @@ mod tests {
             ("tcp:load=1,load-size=x", "load-size=x"),
             ("tcp:load-direction=both", "add load=N"),
             ("tcp:load=2 tcp:load=2", "named twice with the same options"),
-            ("tcp --load 2,2", "named twice with the same options"),
+            ("tcp --load 2,2", "--load holds 2 twice"),
         ] {
             let e = said(line);
             assert!(e.contains(says), "{line}: {e}");

@@ -214,6 +214,34 @@ fn the_check_finds_what_is_wrong_and_goes_on() {
     });
 }
 
+#[test]
+fn the_check_names_a_call_that_never_comes_back() {
+    let dir = Scratch::new();
+    let checks = [
+        ("clinging", "close()", "    close(link->fd);\n    free(link);"),
+        ("closed", "accept()", "int fd = accept4("),
+        ("secretive", "effective()", "    out[0] = 0;\n"),
+        ("loading", "available()", "static int capabilities(const settings *set"),
+    ]
+    .map(|(name, call, at)| {
+        let folder = made(&dir, name, |s| match call {
+            "available()" => {
+                let waits = "static int available(error *e)\n{\n    (void)e;\n    for (;;)\n        pause();\n}\n\n";
+                let s = changed(s, at, &format!("{waits}{at}"));
+                changed(&s, "    .close = close_link,\n", "    .close = close_link,\n    .available = available,\n")
+            }
+            _ => changed(s, at, &format!("    for (int waits = 1; waits;)\n        pause();\n{at}")),
+        });
+        let file = folder.join(format!("{name}.so")).display().to_string();
+        (call, Running::start(dir.command(&["module", "check", &file, "--patience", "3s"])))
+    });
+    for (call, check) in checks {
+        let said = check.end();
+        assert!(said.code() != 0, "{call}: {said}");
+        assert!(said.to_string().contains(&format!("the module's {call} has not come back")), "{said}");
+    }
+}
+
 /// The skeleton with memory of its own, which `place` lays somewhere in what `posix_memalign` gives; its end refuses to go with memory that was not given back.
 fn with_memory(s: &str, place: &str) -> String {
     let memory = format!(
@@ -360,6 +388,9 @@ fn what_cannot_be_loaded_is_listed_with_the_reason() {
         }
     }
     assert_eq!(unusable.len(), 13, "{said}");
+    // Opening it would wait for ever.
+    assert!(Command::new("mkfifo").arg(dir.path("pipe.so")).status().unwrap().success());
+    dir.run(&["module", "check", "pipe.so"]).refuses(&["no file of a shared library but a folder, a device, a pipe"]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixListener;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
@@ -106,6 +107,29 @@ fn what_an_echo_cannot_do_is_refused_before_anything_runs() {
     dir.run(&["run", "exec:connect=/no/such/socket"]).refuses(&["connecting to /no/such/socket"]);
     dir.run(&["echo", "--listen", "nowhere"]).refuses(&["listening at nowhere"]);
     dir.run(&["echo", "--json"]).refuses(&["leave out --json"]);
+}
+
+#[test]
+fn an_echo_that_is_asked_to_end_removes_its_own_socket_and_no_other() {
+    let dir = Scratch::new();
+    let echo = || {
+        let echo = Running::start(dir.command(&["echo", "--listen", "./echo.sock"]));
+        assert_eq!(echo.line().trim(), "listening at ./echo.sock");
+        echo
+    };
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let echo = echo();
+        echo.signal(signal);
+        assert_eq!(echo.end().status.signal(), Some(signal.as_raw()));
+        assert!(!dir.path("echo.sock").exists(), "{signal:?}");
+    }
+    let first = echo();
+    std::fs::remove_file(dir.path("echo.sock")).unwrap();
+    let second = echo();
+    first.signal(Signal::TERM);
+    first.end();
+    assert!(dir.path("echo.sock").exists(), "it is the second one's");
+    drop(second);
 }
 
 #[test]

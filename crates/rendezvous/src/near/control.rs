@@ -18,10 +18,11 @@ use super::talk::{SLACK, Talk};
 use super::verdict::Words;
 use crate::channel::Channel;
 use crate::course::Numbers;
+use crate::hung::ticks;
 use crate::message::{Answer, Ask, FarPin, Loads, Stands};
 use crate::moments::Ahead;
 use crate::secret::SessionKeys;
-use crate::watch::{Rules, Watch, ticks};
+use crate::watch::{Rules, Watch};
 use crate::{MeetError, Peer};
 
 /// Ticks of the watch (100 ms each) that the far side may be done before this side, beside what waiting for lost

@@ -19,6 +19,15 @@ pub(super) enum Call {
     Queued,
     Collective,
     Group,
+    Available,
+    Capabilities,
+    Listen,
+    Accept,
+    Connect,
+    Effective,
+    GiveBack,
+    Close,
+    Unlisten,
 }
 
 impl Call {
@@ -36,6 +45,15 @@ impl Call {
             (Queued, "a call of its queued table"),
             (Collective, "a call of its collective table"),
             (Group, "a call of its group table"),
+            (Available, "available()"),
+            (Capabilities, "capabilities()"),
+            (Listen, "listen()"),
+            (Accept, "accept()"),
+            (Connect, "connect()"),
+            (Effective, "effective()"),
+            (GiveBack, "give_back()"),
+            (Close, "close()"),
+            (Unlisten, "unlisten()"),
         ];
         all.into_iter().find(|(call, _)| *call as u8 == code).map(|(_, words)| words)
     }
@@ -52,6 +70,26 @@ pub struct Pending {
     pub bytes: u64,
     /// How long it was told to wait, beside its patience.
     pub wait: Duration,
+    /// It takes away what was made.
+    pub ends: bool,
+}
+
+/// A call that is no step of a measurement: it comes back where this is dropped.
+pub(super) struct Within(Arc<Progress>);
+
+impl Within {
+    /// It begins. `wait` is how long it may honestly wait.
+    pub(super) fn of(call: Call, wait: Duration) -> Self {
+        let own = Progress::of_a_link();
+        own.begins(call, 0, wait);
+        Self(own)
+    }
+}
+
+impl Drop for Within {
+    fn drop(&mut self) {
+        self.0.ends();
+    }
 }
 
 /// What a link's thread is in just now. It writes three words for each call and reads none that another thread writes.
@@ -98,7 +136,8 @@ impl Progress {
         let what = Call::words(now as u8)?;
         let (bytes, wait) = (self.bytes.load(Ordering::Relaxed), self.wait.load(Ordering::Relaxed));
         let link = std::ptr::from_ref(self).addr();
-        Some(Pending { call: (link, now >> 8), what, bytes, wait: Duration::from_nanos(wait) })
+        let ends = [Call::GiveBack, Call::Close, Call::Unlisten].iter().any(|call| *call as u8 == now as u8);
+        Some(Pending { call: (link, now >> 8), what, bytes, wait: Duration::from_nanos(wait), ends })
     }
 }
 
@@ -127,5 +166,15 @@ mod tests {
         let at = std::ptr::from_ref(&*link).addr();
         drop(link);
         assert!(pending().iter().all(|p| p.call.0 != at), "a link that is gone is in no call");
+    }
+
+    #[test]
+    fn a_call_without_a_link_is_pending_until_it_is_left() {
+        let wait = Duration::from_secs(3);
+        let within = Within::of(Call::Unlisten, wait);
+        let own = || pending().into_iter().filter(|p| p.what == "unlisten()").collect::<Vec<_>>();
+        assert_eq!(own().iter().map(|p| p.wait).collect::<Vec<_>>(), [wait]);
+        drop(within);
+        assert_eq!(own(), []);
     }
 }

@@ -109,6 +109,10 @@ impl Library {
         // A name without a slash would be looked for in the system's directories.
         let whole = std::path::absolute(file).map_err(|e| system(e.to_string()))?;
         let path = CString::new(whole.as_os_str().as_bytes()).map_err(|_| system("its name has a 0 in it".into()))?;
+        // Opening a pipe that nobody writes to would wait for ever.
+        if std::fs::metadata(&whole).is_ok_and(|of| !of.is_file()) {
+            return Err(system("it is no file of a shared library but a folder, a device, a pipe or a socket".into()));
+        }
         // SAFETY: loading runs the library's constructors, which is what whoever put the file onto the search path wants.
         let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         if handle.is_null() {

@@ -8,13 +8,15 @@ use std::time::Duration;
 
 use super::abi::{self, Own};
 use super::call::{Failure, Terms, fault};
-use super::calls::{Call, Progress};
+use super::calls::{Call, Progress, Within};
 use super::library::Library;
 use crate::settings::Effective;
 use crate::{Asked, Buffer, Capabilities, Collective, Group, Link, LinkError, OneSided, OptionSpec, Queued};
 
 /// Longest text of what took effect.
 const EFFECTIVE: usize = 200;
+/// How long closing may wait for the peer to close, too: one on a busy machine is late.
+const CLOSES: Duration = Duration::from_secs(10);
 
 /// One end of a connection that a module made.
 pub struct ModuleLink {
@@ -56,6 +58,7 @@ unsafe impl Sync for Held {}
 impl Drop for Held {
     fn drop(&mut self) {
         if let Some(close) = self.close {
+            let _within = Within::of(Call::Close, CLOSES);
             // SAFETY: once, and nothing that could use it is left.
             unsafe { close(self.own.as_ptr()) };
         }
@@ -148,6 +151,7 @@ impl Link for ModuleLink {
         let (held, len) = (self.held.clone(), room.reserve);
         let release = move |at: *mut u8| {
             if let Some(held) = &held {
+                let _within = Within::of(Call::GiveBack, Duration::ZERO);
                 // SAFETY: the link is there as long as it is held; this is done once.
                 unsafe { give_back(held.own.as_ptr(), at.cast(), len) };
             }
@@ -231,6 +235,7 @@ impl Link for ModuleLink {
         let mut told = |option: &OptionSpec| {
             let (effective, name) = (effective?, CString::new(option.name).ok()?);
             let mut room = [0u8; EFFECTIVE + 1];
+            let _within = Within::of(Call::Effective, Duration::ZERO);
             // SAFETY: the link is the module's own; it writes no more than the room that it is told of.
             let came =
                 unsafe { effective(self.at, name.as_ptr(), room.as_mut_ptr().cast(), EFFECTIVE, failure.room()) };

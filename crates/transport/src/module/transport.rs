@@ -7,12 +7,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
 use super::abi::{self, bit};
 use super::call::{Failure, Given, Terms, fault};
+use super::calls::{Call, Within};
 use super::library::{Declared, Library, Unloadable};
 use super::link::{ModuleLink, Seat, shown};
 use crate::meet::far_shown;
@@ -163,6 +164,7 @@ impl Module {
         let mut failure = Failure::new();
         let mut said = abi::Capabilities { size: size_of::<abi::Capabilities>(), bits: 0, largest: 0 };
         let Some(capabilities) = table.capabilities else { return Err(LinkError::Unsupported(DOING)) };
+        let _within = Within::of(Call::Capabilities, Duration::ZERO);
         // SAFETY: all that is handed over lives until the call returns.
         let came = unsafe { capabilities(given.raw(), &raw mut said, failure.room()) };
         failure.check(came, DOING, &Patience::default())?;
@@ -356,6 +358,7 @@ impl Transport for Module {
             Known::Loaded(library) => {
                 let Some(available) = library.table.available else { return Ok(()) };
                 let mut failure = Failure::new();
+                let _within = Within::of(Call::Available, Duration::ZERO);
                 // SAFETY: the room for words lives until the call returns.
                 let came = unsafe { available(failure.room()) };
                 failure.check(came, DOING, &Patience::default())
@@ -371,8 +374,10 @@ impl Transport for Module {
         let host = CString::new(at.ip().to_string()).unwrap_or_default();
         let (mut failure, mut own) = (Failure::new(), null_mut());
         let Some(listen) = table.listen else { return Err(LinkError::Unsupported("listen")) };
+        let within = Within::of(Call::Listen, patience.limit);
         // SAFETY: what is handed over lives until the call returns, the terms as long as the listener and its links.
         let came = unsafe { listen(given.raw(), host.as_ptr(), terms.raw(), &raw mut own, failure.room()) };
+        drop(within);
         failure.check(came, DOING, patience)?;
         if own.is_null() {
             return Err(fault(DOING, "it says that it listens, and gives no listener"));
@@ -494,8 +499,10 @@ impl Accept for Listener {
         loop {
             self.terms.patience.check(since, DOING)?;
             let mut own = null_mut();
+            let within = Within::of(Call::Accept, self.terms.patience.limit);
             // SAFETY: the listener is the module's own.
             let came = unsafe { accept(self.own, &raw mut own, self.failure.room()) };
+            drop(within);
             self.failure.check(came, DOING, &self.terms.patience).map_err(|e| not_lost(DOING, e))?;
             let mut link = ModuleLink::new(own, self.library, self.options, self.can.clone(), Arc::clone(&self.terms))?;
             // Whoever ends early or shows another proof is a stranger.
@@ -514,6 +521,7 @@ impl Accept for Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         if let Some(unlisten) = self.library.table.unlisten {
+            let _within = Within::of(Call::Unlisten, Duration::ZERO);
             // SAFETY: once; nothing uses it afterwards.
             unsafe { unlisten(self.own) };
         }
@@ -540,8 +548,10 @@ impl Dialler {
         let Some(connect) = self.library.table.connect else { return Err(LinkError::Unsupported("connect")) };
         let (mut failure, mut own) = (Failure::new(), null_mut());
         let (address, host, terms) = (self.address.as_ptr(), self.host.as_ptr(), self.terms.raw());
+        let within = Within::of(Call::Connect, self.terms.patience.limit);
         // SAFETY: what is handed over lives until the call returns, the terms as long as the link.
         let came = unsafe { connect(self.given.raw(), address, host, terms, &raw mut own, failure.room()) };
+        drop(within);
         failure.check(came, "connecting", &self.terms.patience).map_err(|e| not_lost("connecting", e))?;
         let mut link = ModuleLink::new(own, self.library, self.options, self.can.clone(), Arc::clone(&self.terms))?;
         let told = shown(proof, seat);

@@ -78,10 +78,14 @@ pub fn ends_with_its_watcher() {
     }
 }
 
+const KILL: i32 = rustix::process::Signal::KILL.as_raw();
+
 /// How the process ended, in words: its own last ones, or the signal that ended it.
 fn ended(shown: &str, status: ExitStatus, err: &str) -> String {
     let last = err.lines().rev().find_map(|line| line.strip_prefix("pipegauge: "));
     match (status.signal(), last) {
+        // It ended itself, and said why (`rendezvous::ends_where_a_call_hangs`).
+        (Some(KILL), Some(last)) => format!("{shown}: {}", units::received::clean(last, 600)),
         (Some(signal), _) => format!("{shown}: it ended the process that had it loaded, by signal {signal}"),
         (None, Some(last)) => units::received::clean(last, 600),
         (None, None) => format!("{shown}: the process that had it loaded ended with {status}"),

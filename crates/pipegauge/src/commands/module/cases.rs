@@ -13,6 +13,7 @@ use anyhow::{Context, Result, anyhow};
 use transport::{Capabilities, Semantics, Transport};
 
 use super::load;
+pub use common::LONG;
 use common::PATIENCE;
 
 /// One thing to try.
@@ -27,7 +28,7 @@ pub struct Case {
 }
 
 /// Every case, in the order in which they are tried.
-pub const CASES: [Case; 23] = [
+pub const CASES: [Case; 24] = [
     Case {
         name: "sizes",
         what: "messages of 1 B to 16 MiB arrive as they were sent, both ways",
@@ -117,6 +118,12 @@ pub const CASES: [Case; 23] = [
         what: "a stranger's connection does not keep the right one away",
         applies: |can| can.reliable,
         try_it: meeting::stranger,
+    },
+    Case {
+        name: "ipv6",
+        what: "a link over IPv6 carries messages, or listen() refuses ::1 in words",
+        applies: |can| can.reliable && !can.local_only,
+        try_it: meeting::ipv6,
     },
     Case {
         name: "again",

@@ -49,7 +49,7 @@ pub fn check(file: &Path, patience: Duration, json: bool) -> Result<Exit> {
         let launched = !module.launch().is_empty();
         let outcome = match case.name {
             _ if in_vain == BASIC => {
-                Outcome::Skipped { why: "not tried: nothing arrives, as the cases above say".to_owned() }
+                Outcome::Skipped { why: "not tried: the cases above are to go well first".to_owned() }
             }
             _ if !(case.applies)(&can) => Outcome::Skipped { why: "it does not say that it can".to_owned() },
             // There is no peer left to tell it.

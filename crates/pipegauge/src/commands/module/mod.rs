@@ -27,10 +27,14 @@ pub fn module(flags: &ModuleFlags, json: bool) -> Result<Exit> {
         }
         ModuleTask::Try { file, case, address, patience } => {
             apart::ends_with_its_watcher();
+            // Twice what it gives a call: a case's own words, where it waits in vain, tell more.
+            let given = patience.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+            rendezvous::ends_where_a_call_hangs(given.unwrap_or(cases::LONG).saturating_mul(2));
             cases::run(case, file, address.as_deref(), *patience).map(|()| Exit::Ok)
         }
         ModuleTask::Describe { file, settings } => {
             apart::ends_with_its_watcher();
+            rendezvous::ends_where_a_call_hangs(apart::LOADS / 2);
             describe::tell(file, settings)
         }
     }

@@ -125,9 +125,9 @@ fn planned(
 ) -> Result<Exit> {
     let time = cells.len() as f64 * f64::from(plan.rounds) * plan.budget;
     let mut text = format!(
-        "{} cells in {} rounds of {} each: at least {}\n",
-        cells.len(),
-        plan.rounds,
+        "{} in {} of {} each: at least {}\n",
+        report::words::counted(cells.len(), "cell"),
+        report::words::counted(plan.rounds as usize, "round"),
         Seconds(plan.budget),
         Seconds(time)
     );

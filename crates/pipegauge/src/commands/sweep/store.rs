@@ -85,6 +85,11 @@ impl Store {
         if text.len() as u64 > LARGEST {
             bail!("{name} is no plan of a sweep: it is larger than any");
         }
+        if text.is_empty() {
+            bail!(
+                "{name} is empty: its disk was full, or the sweep ended while it wrote it, before it measured; begin it anew in another folder"
+            );
+        }
         let plan: SweepPlan = units::received::json(&text).map_err(|e| anyhow!("{name} is no plan of a sweep: {e}"))?;
         plan.check().with_context(|| format!("the plan {name}"))?;
         Ok((Self { folder: folder.to_owned(), lock: None }, plan))

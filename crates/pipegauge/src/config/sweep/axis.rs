@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use transport::registry;
 
 use crate::config::system::{Knob, PREFIX};
-use crate::flags::Cli;
+use crate::flags::{Cli, value};
 
 /// The axis whose levels are paths.
 pub const TRANSPORT: &str = "transport";
@@ -84,13 +84,18 @@ impl Axis {
             bail!("the axis {name} has {} levels; {MOST_LEVELS} are the most", self.levels.len());
         }
         for (at, level) in self.levels.iter().enumerate() {
-            if level.is_empty() || self.levels[..at].contains(level) {
-                let what = if level.is_empty() { "an empty level" } else { "a level twice" };
-                bail!(
-                    "the axis {name} has {what} ({}); each level has a value of its own",
-                    report::words::plain(&self.levels.join(","))
-                );
-            }
+            let twin = self.levels[..at].iter().find(|other| same(other, level));
+            let what = match twin {
+                _ if level.is_empty() => "an empty level".to_owned(),
+                Some(twin) if twin != level => format!("a level twice: {twin} is {level}"),
+                Some(_) => "a level twice".to_owned(),
+                None => continue,
+            };
+            bail!(
+                "the axis {name} has {} ({}); each level has a value of its own",
+                report::words::plain(&what),
+                report::words::plain(&self.levels.join(","))
+            );
         }
         Ok(())
     }
@@ -220,6 +225,14 @@ pub fn is_the_sweeps(word: &str) -> Option<&'static str> {
     NO_AXIS.into_iter().find(|name| *name == short && !name.starts_with("load-"))
 }
 
+/// Whether two levels are the same, or the same amount or time in other units.
+fn same(one: &str, other: &str) -> bool {
+    let alike = |one: Option<f64>, other: Option<f64>| one.is_some() && one == other;
+    let bytes = |text: &str| value::bytes(text).ok().map(|bytes| bytes as f64);
+    let seconds = |text: &str| value::seconds(text).ok();
+    one == other || alike(bytes(one), bytes(other)) || alike(seconds(one), seconds(other))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -230,6 +243,15 @@ mod tests {
         assert_eq!((axis.name.as_str(), axis.levels.join(" ")), ("sockbuf", "64KiB 1MiB default".to_owned()));
         let axis: Axis = "--offset=0,0|0,8".parse().unwrap();
         assert_eq!((axis.name.as_str(), axis.levels), ("offset", vec!["0,0".to_owned(), "0,8".to_owned()]));
+    }
+
+    #[test]
+    fn a_level_in_another_unit_is_the_same_level() {
+        let refused = |text: &str| text.parse::<Axis>().err().map(|e| e.to_string());
+        assert!(refused("sockbuf=1024,2KiB,1KiB").unwrap().contains("1024 is 1KiB (1024,2KiB,1KiB)"));
+        assert!(refused("latency=1us,1000ns").unwrap().contains("1us is 1000ns"));
+        assert_eq!(refused("sockbuf=1000,1KiB"), None);
+        assert_eq!(refused("congestion=cubic,bbr"), None);
     }
 
     #[test]

@@ -195,7 +195,7 @@ impl Processes<'_> {
     }
 
     /// What nobody says: that a person asked to stop, that an answer is overdue, that a process is stopped. An answer is due once another one has
-    /// come. Where none comes nothing is late, as a trial may take any time: each process's own watch (`watch::Calls`) sees that nothing moves in it,
+    /// come. Where none comes nothing is late, as a trial may take any time: each process's own watch (`hung::Calls`) sees that nothing moves in it,
     /// and ends it, which is then read here.
     fn nobody(&mut self, answers: &mut Answers) -> Result<(), Finding> {
         if self.fars.iter().any(|far| far.control.stopped()) {

@@ -1,5 +1,6 @@
 //! What the cases share: a connection, both halves at once, how long to wait, what a call has to say.
 
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::{Duration, Instant};
@@ -8,7 +9,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use transport::{Acceptor, AnyLink, Link, LinkError, Patience, Proof, Settings, Transport};
 
 /// Patience that no case is to use up, where the check says none.
-pub(super) const LONG: Duration = Duration::from_secs(10);
+pub const LONG: Duration = Duration::from_secs(10);
 
 /// Patience that is to be used up, in which a connection is made besides: a machine that is given patience takes longer for that, too.
 pub(super) fn short() -> Duration {
@@ -22,8 +23,7 @@ pub(super) fn late() -> Duration {
 
 pub(super) const PROOF: Proof = Proof { near: [1; 32], far: [2; 32] };
 
-pub(super) const HOME: std::net::SocketAddr =
-    std::net::SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 0);
+pub(super) const HOME: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// What this process has in its place.
 pub(super) static PATIENCE: OnceLock<Duration> = OnceLock::new();
@@ -59,10 +59,21 @@ pub(super) fn joined(
     acceptor: &mut Acceptor,
     patience: &Patience,
 ) -> Result<(AnyLink, AnyLink)> {
+    joined_at(HOME, module, settings, acceptor, patience)
+}
+
+/// The same where the listener is at this address.
+pub(super) fn joined_at(
+    home: SocketAddr,
+    module: &'static dyn Transport,
+    settings: &Settings,
+    acceptor: &mut Acceptor,
+    patience: &Patience,
+) -> Result<(AnyLink, AnyLink)> {
     let address = acceptor.address();
     std::thread::scope(|s| {
         let near = s.spawn(|| -> Result<AnyLink> {
-            let mut connector = module.dial(settings, &address, HOME, patience).context("connect()")?;
+            let mut connector = module.dial(settings, &address, home, patience).context("connect()")?;
             let link = connector.connect(&PROOF).context("connect()");
             link.inspect_err(|_| FAILED.store(true, Ordering::Relaxed))
         });

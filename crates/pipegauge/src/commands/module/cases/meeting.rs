@@ -1,5 +1,6 @@
 //! How connections come about: addresses, strangers, many one after another, two at once, options.
 
+use std::net::{Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -9,7 +10,9 @@ use transport::options::Form;
 use transport::{Address, AnyLink, Link, LinkError, Patience, Proof, Settings, Transport, Value};
 
 use super::super::guarded::Guarded;
-use super::common::{FAILED, HOME, PROOF, both, content, in_time, joined, long, most, pair, patience_of, short};
+use super::common::{
+    FAILED, HOME, PROOF, both, content, in_time, joined, joined_at, long, most, most_of, pair, patience_of, short,
+};
 
 pub(super) fn nowhere(module: &'static dyn Transport) -> Result<()> {
     let (patience, _) = patience_of(short());
@@ -24,6 +27,34 @@ pub(super) fn nowhere(module: &'static dyn Transport) -> Result<()> {
         ensure!(came.is_err(), "connect() to the address '{}' returned PIPEGAUGE_OK", odd.escape_default());
     }
     Ok(())
+}
+
+pub(super) fn ipv6(module: &'static dyn Transport) -> Result<()> {
+    let home = SocketAddr::new(Ipv6Addr::LOCALHOST.into(), 0);
+    let (patience, plain) = (Patience::new(long(), Arc::clone(&FAILED)), Settings::default());
+    if UdpSocket::bind(home).is_err() {
+        // This system has no IPv6: nothing can be asked of the module.
+        return Ok(());
+    }
+    let mut acceptor = match module.listen(&plain, home, &patience) {
+        Ok(acceptor) => acceptor,
+        Err(e) => {
+            let words = e.to_string();
+            ensure!(!words.contains("does not say why"), "listen() at ::1 failed without a word: {words}");
+            return Ok(());
+        }
+    };
+    let (mut near, mut far) = joined_at(home, module, &plain, &mut acceptor, &patience).context("over IPv6")?;
+    let message = content(1000.min(most_of(module)), 6);
+    both(
+        || Ok(near.send(&message).and_then(|()| near.flush())?),
+        || {
+            let mut room = Guarded::new(message.len());
+            far.recv(room.room())?;
+            ensure!(room.written("recv()")? == message, "a message over IPv6 arrived with other content");
+            Ok(())
+        },
+    )
 }
 
 pub(super) fn effective(module: &'static dyn Transport) -> Result<()> {
