@@ -43,7 +43,7 @@ pub fn one_cpu(cpu: u32) -> Warning {
 /// Members of a group that do something together have fewer CPUs than there are members. `yields` is what makes a waiting member of the path give its CPU
 /// away, as it is typed; none where nothing does, or where it is set.
 pub fn crowded(members: usize, cpus: usize, yields: Option<&str>) -> Warning {
-    let cpus_words = if cpus == 1 { "1 CPU".to_owned() } else { format!("{cpus} CPUs") };
+    let cpus_words = units::counted(cpus as u64, "CPU");
     let fewer = (cpus > 1).then(|| format!("--members {cpus} gives each a CPU of its own"));
     let yields = yields.map(|set| format!("with {set} a member that waits gives its CPU away"));
     let remedies: Vec<String> = fewer.into_iter().chain(yields).collect();
@@ -367,7 +367,7 @@ fn paused(plan: &Plan, kind: Name, points: &[Judged<'_>], busy: Option<Cause>) -
     let text = format!(
         "{who} stood still for {} of the time, in {} of up to {}{}: {how}",
         Share(stood / total),
-        if pauses == 1 { "1 pause".to_owned() } else { format!("{pauses} pauses") },
+        units::counted(pauses as u64, "pause"),
         Seconds(longest),
         busy.map_or(String::new(), |cause| format!(" (likely cause: {})", cause.name())),
     );

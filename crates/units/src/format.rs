@@ -187,6 +187,11 @@ pub fn times(ratio: f64) -> String {
     grouped(if ten > 1.0 { (rounded / ten).round() * ten } else { rounded }, decimals)
 }
 
+/// So many of something whose plural takes an s: "1 cell", "1,024 cells".
+pub fn counted(n: u64, what: &str) -> String {
+    format!("{} {what}{}", thousands(n), if n == 1 { "" } else { "s" })
+}
+
 /// An integer with a comma in front of every three digits: "98,307".
 pub fn thousands(n: u64) -> String {
     let digits = n.to_string();

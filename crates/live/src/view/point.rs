@@ -45,7 +45,7 @@ fn sure(plan: &Plan, point: &Point) -> String {
     let width = point.figures.reach();
     let trials = point.trials.len();
     let what = if plan.soaks() { "interval" } else { "trial" };
-    let trials = format!("{trials} {what}{}", if trials == 1 { "" } else { "s" });
+    let trials = units::counted(trials as u64, what);
     if !width.is_finite() {
         return format!("{trials}; no interval yet");
     }

@@ -105,7 +105,7 @@ impl Load {
 
     /// What it is, in words.
     pub fn words(&self) -> String {
-        let flows = if self.flows == 1 { "1 loading flow".to_owned() } else { format!("{} loading flows", self.flows) };
+        let flows = units::counted(self.flows.into(), "loading flow");
         format!("{flows} {} in messages of {}", self.way(), Bytes(self.size))
     }
 }

@@ -34,7 +34,7 @@ pub fn history(flags: &HistoryFlags, json: bool) -> Result<Exit> {
         out::json(&HistoryDocument::new(at.to_string(), paths, listing.notes, cleared))?;
     } else {
         let text = match cleared {
-            Some(n) => format!("{n} {} forgotten in {at}\n", if n == 1 { "path" } else { "paths" }),
+            Some(n) => format!("{} forgotten in {at}\n", units::counted(n as u64, "path")),
             // A note says why nothing could be seen: that nothing is there is not known.
             None if blind => format!("Nothing that can be read is kept in {at}.\n"),
             None => table(&listing.paths, &at.to_string()),

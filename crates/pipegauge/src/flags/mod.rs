@@ -20,7 +20,7 @@ mod run;
 mod scale;
 mod seat;
 mod sweep;
-mod value;
+pub mod value;
 mod view;
 
 pub use ask::AskFlags;

@@ -210,7 +210,7 @@ fn in_all(p: &Asked<'_>, size: Option<u64>) -> Answered {
         };
     }
     let worst = all.iter().filter(|(.., share)| *share > 0.0).max_by(|a, b| a.2.total_cmp(&b.2));
-    let sizes = |n: usize| if n == 1 { "1 size".to_owned() } else { format!("{n} sizes") };
+    let sizes = |n: usize| units::counted(n as u64, "size");
     let at = match (worst, &all[..]) {
         (Some((size, _, share)), [_, _, ..]) => format!(", most at {}: {}", Bytes(*size), Share(*share)),
         (_, [(size, ..)]) => format!(" of {}", Bytes(*size)),

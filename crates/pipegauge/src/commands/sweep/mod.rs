@@ -126,8 +126,8 @@ fn planned(
     let time = cells.len() as f64 * f64::from(plan.rounds) * plan.budget;
     let mut text = format!(
         "{} in {} of {} each: at least {}\n",
-        report::words::counted(cells.len(), "cell"),
-        report::words::counted(plan.rounds as usize, "round"),
+        units::counted(cells.len() as u64, "cell"),
+        units::counted(plan.rounds.into(), "round"),
         Seconds(plan.budget),
         Seconds(time)
     );
