@@ -367,7 +367,7 @@ fn paused(plan: &Plan, kind: Name, points: &[Judged<'_>], busy: Option<Cause>) -
     let text = format!(
         "{who} stood still for {} of the time, in {} of up to {}{}: {how}",
         Share(stood / total),
-        units::counted(pauses as u64, "pause"),
+        units::counted(pauses, "pause"),
         Seconds(longest),
         busy.map_or(String::new(), |cause| format!(" (likely cause: {})", cause.name())),
     );
