@@ -16,6 +16,7 @@
 //! | `course` `moments` | how a connection went on, as it travels; its moments by another host's clock |
 //! | `spread` | on which CPUs the threads of several flows run |
 //! | `watch` | notices the other side's end while the data connection is busy |
+//! | `hung` | a module's calls that do not come back: for `watch`, and for processes that are there to call a module |
 //! | `seat` | processes that a launcher starts together (`mpirun`): each takes a seat |
 //! | `allocation` `ranked` `first` | ranks of a person's own launcher, which take such seats in each round: the command's side, a rank's own, and how that sees rank 0 while it waits |
 //! | `other_end` | whose process is at the other end of a UNIX socket, and whether it ended |

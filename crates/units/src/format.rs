@@ -285,6 +285,11 @@ mod tests {
     use super::*;
 
     #[test]
+    fn one_of_something_is_no_plural() {
+        assert_eq!([0, 1, 2, 4096].map(|n| counted(n, "cell")), ["0 cells", "1 cell", "2 cells", "4,096 cells"]);
+    }
+
+    #[test]
     fn a_figure_and_its_interval_share_one_unit() {
         let cases = [
             ((9.23e-6, 8.91e-6, 9.58e-6), Kind::Seconds, "9.23 us [8.9, 9.6]"),
