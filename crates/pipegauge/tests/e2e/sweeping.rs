@@ -134,7 +134,7 @@ fn a_list_of_what_would_be_measured_ends_as_its_sweep_would() {
     let listed = |over: &str| dir.run(&["sweep", "tcp", "--over", over, "--dry-run", "-o", "s"]);
     let said = listed("sockbuf=0B,64KiB");
     assert!(said.code() == 1 && said.out.contains("Can't be measured:\n  tcp sockbuf=0B:"), "{said}");
-    assert!(said.out.contains("1 cells in 6 rounds"), "{said}");
+    assert!(said.out.contains("1 cell in 6 rounds"), "{said}");
     let said = listed("sockbuf=32KiB,64KiB");
     assert!(said.code() == 0 && !said.out.contains("Can't be measured"), "{said}");
 }
