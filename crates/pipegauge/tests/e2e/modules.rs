@@ -226,7 +226,7 @@ fn the_check_names_a_call_that_never_comes_back() {
     .map(|(name, call, at)| {
         let folder = made(&dir, name, |s| match call {
             "available()" => {
-                let waits = "static int available(error *e)\n{\n    (void)e;\n    for (;;)\n        pause();\n}\n\n";
+                let waits = "static int available(error *e)\n{\n    (void)e;\n    do pause(); while (1 || errno);\n    return 0;\n}\n\n";
                 let s = changed(s, at, &format!("{waits}{at}"));
                 changed(&s, "    .close = close_link,\n", "    .close = close_link,\n    .available = available,\n")
             }
