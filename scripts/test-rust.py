@@ -13,6 +13,7 @@ runs longer than LIMIT is ended and counts as failed.
 import concurrent.futures
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -61,11 +62,15 @@ def run(part):
     began = time.monotonic()
     # What cargo sets for the programs that it starts.
     env = dict(os.environ, CARGO_MANIFEST_DIR=folder)
+    first = []
     if threads:
         env.setdefault("RUST_TEST_THREADS", str(threads))
+        # Its tests follow each other, so that they end last; and ranks that spin beside others spend the others' time, too.
+        if os.geteuid() == 0 and shutil.which("nice"):
+            first = ["nice", "-n", "-10"]
     try:
         ended = subprocess.run(
-            [path, "--quiet", "--show-output", *args], cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            [*first, path, "--quiet", "--show-output", *args], cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, timeout=LIMIT,
         )
         output, code = ended.stdout, ended.returncode

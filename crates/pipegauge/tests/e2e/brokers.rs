@@ -139,8 +139,8 @@ fn a_broker_that_is_not_there_or_goes_away_fails_its_path_with_the_reason() {
         let file = format!("{kind}.run.jsonl");
         let path = broker.path("");
         let mark = broker.at.clone();
-        let run = Running::start(dir.command(&[&["run", &path, "-o", &file][..], &LONG].concat()));
-        a_trial(&dir.path(&file));
+        let mut run = Running::start(dir.command(&[&["run", &path, "-o", &file][..], &LONG].concat()));
+        a_trial(&mut run, &dir.path(&file));
         broker.server.signal(Signal::KILL);
         let said = run.end();
         // Where a round began just then, it finds no broker.

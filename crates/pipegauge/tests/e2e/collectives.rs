@@ -292,7 +292,7 @@ fn a_member_that_ends_is_named_and_ends_its_path() {
 
 /// Kills far members of a run until it ends.
 fn ends_when_killed(dir: &Scratch, run: &mut Running) {
-    a_trial(&dir.path("x.run.jsonl"));
+    a_trial(run, &dir.path("x.run.jsonl"));
     let mark = format!("/proc/{}/exe peer", run.pid());
     until("the run's end", || {
         for far in named(&mark).into_iter().filter(|pid| !command_line(*pid).contains("seat")) {

@@ -202,7 +202,7 @@ fn a_killed_peer_ends_its_path_and_nothing_stays_behind() {
         let _ = fs::remove_file(dir.path("x.run.jsonl"));
         let mut run =
             Running::start(command(&dir, &modules, &[&["run", path, "-o", "x.run.jsonl"][..], &LONG].concat()));
-        a_trial(&dir.path("x.run.jsonl"));
+        a_trial(&mut run, &dir.path("x.run.jsonl"));
         let files: Vec<String> = children(run.pid()).iter().map(|pid| format!("{pid}:")).collect();
         // One that is killed as its round is over anyway ends nothing, so the next one is killed, too.
         until("the run's end", || {

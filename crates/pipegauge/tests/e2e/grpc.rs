@@ -92,7 +92,7 @@ fn a_peer_that_is_killed_ends_the_run_in_words_and_in_time() {
         let _ = fs::remove_file(dir.path("k.run.jsonl"));
         let line = [&["run", path, "--pattern", pattern, "-o", "k.run.jsonl"][..], &LONG].concat();
         let mut run = Running::start(command(&dir, &modules, &line));
-        a_trial(&dir.path("k.run.jsonl"));
+        a_trial(&mut run, &dir.path("k.run.jsonl"));
         let since = Instant::now();
         // One that is killed as its round is over anyway ends nothing, so the next one is killed, too.
         until("the run's end", || {

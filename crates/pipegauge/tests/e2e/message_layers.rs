@@ -44,7 +44,8 @@ fn they_are_measured_in_every_pattern_that_they_have() {
         let paths: Vec<&str> = paths.iter().map(String::as_str).chain(more.iter().copied()).collect();
         for pattern in ["ping-pong", "stream", "burst", "request", "bidirectional"] {
             let counted = ["--sizes", "1,4097,64KiB", "--trials", "2", "--repeats", "5", "--check"];
-            let rest = ["--pattern", pattern, "--budget", "60s", "--no-html", "-q", "-o", "x.run.jsonl"];
+            let rest =
+                ["--pattern", pattern, "--budget", "60s", "--patience", "60s", "--no-html", "-q", "-o", "x.run.jsonl"];
             let burst: &[&str] = if pattern == "burst" { &["--burst", "20"] } else { &[] };
             let _ = fs::remove_file(dir.path("x.run.jsonl"));
             let line = [&["run"][..], &paths, &counted, burst, &rest].concat();
@@ -118,7 +119,7 @@ fn a_subscriber_that_is_killed_ends_its_path() {
     }
     let line = [&["run", "zeromq:sockets=pubsub", "--pattern", "stream", "-o", "k.run.jsonl"][..], &LONG].concat();
     let mut run = Running::start(command(&dir, &dir.path("modules"), &line));
-    a_trial(&dir.path("k.run.jsonl"));
+    a_trial(&mut run, &dir.path("k.run.jsonl"));
     // One that is killed as its round is over anyway ends nothing, so the next one is killed, too.
     until("the run's end", || {
         far_processes(run.pid()).iter().for_each(|far| send(far.pid, Signal::KILL));

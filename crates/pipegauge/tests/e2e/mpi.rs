@@ -491,7 +491,7 @@ fn a_killed_rank_ends_its_path_and_nothing_stays_behind() {
     for path in names.iter().flat_map(|name| ["wait=yield", "mode=blocking"].map(|how| format!("{name}:{how}"))) {
         let (name, file) = (&path, format!("{path}.run.jsonl"));
         let mut run = Running::start(command(&dir, &modules, &[&["run", &path, "-o", &file][..], &LONG].concat()));
-        a_trial(&dir.path(&file));
+        a_trial(&mut run, &dir.path(&file));
         // The far process of this run: it is told apart by the command that started it. One that is killed as its round is over anyway
         // ends nothing, so the next one is killed, too.
         let mark = format!("/proc/{}/exe peer", run.pid());
@@ -514,8 +514,9 @@ fn a_killed_command_leaves_no_rank_and_no_launcher() {
     let Some((modules, names)) = modules(&dir) else { return };
     for name in names {
         let (path, file) = (format!("{name}:wait=yield"), format!("{name}.run.jsonl"));
-        let run = Running::start(command(&dir, &modules, &[&["run", &path, "-o", &file][..], &LONG].concat()));
-        a_trial(&dir.path(&file));
+        let line = [&["run", &path, "-o", &file, "--patience", "60s"][..], &LONG].concat();
+        let mut run = Running::start(command(&dir, &modules, &line));
+        a_trial(&mut run, &dir.path(&file));
         let mark = format!("/proc/{}/exe", run.pid());
         run.signal(Signal::KILL);
         drop(run);
@@ -626,8 +627,8 @@ fn a_rank_says_that_rank_0_was_killed_while_it_measured_another_path() {
         line.env("PMI_RANK", rank).env("PMI_SIZE", "2");
         Running::start(line)
     };
-    let (first, other) = (rank("0"), rank("1"));
-    a_trial(&dir.path("x.run.jsonl"));
+    let (mut first, other) = (rank("0"), rank("1"));
+    a_trial(&mut first, &dir.path("x.run.jsonl"));
     first.signal(Signal::KILL);
     drop(first);
     let began = std::time::Instant::now();
@@ -680,8 +681,8 @@ fn a_rank_that_is_killed_ends_both_sides_of_a_run() {
         for between in [&[][..], &[leaves]] {
             let (path, file) = (format!("{name}:wait=yield"), format!("{name}-{}.run.jsonl", between.len()));
             let args = ["run", &path, "--vs", "--cache cold", "-o", &file];
-            let run = Running::start(launched(&dir, &modules, name, "2", between, &[&args[..], &LONG].concat()));
-            a_trial(&dir.path(&file.replace(".run", ".b.run")));
+            let mut run = Running::start(launched(&dir, &modules, name, "2", between, &[&args[..], &LONG].concat()));
+            a_trial(&mut run, &dir.path(&file.replace(".run", ".b.run")));
             let ranks: Vec<u32> = within(&dir).into_iter().filter(|pid| is_rank_1(*pid)).collect();
             assert!(!ranks.is_empty(), "{name} {between:?}: rank 1 was not found");
             let began = std::time::Instant::now();

@@ -110,24 +110,22 @@ pub fn under_way(run: &mut Running, file: &Path) -> Process {
 }
 
 /// Waits until the run file at `file` has a trial, be it of the survey.
-pub fn a_trial(file: &Path) {
-    let is_there = || std::fs::read_to_string(file).is_ok_and(|text| text.contains(r#""event":"trial""#));
-    until("a trial", || is_there().then_some(()));
+pub fn a_trial(run: &mut Running, file: &Path) {
+    until("a trial", || measured(run, file, r#""event":"trial""#));
 }
 
 /// Waits until the run file at `file` has a trial of its first round. (The survey before it is over in a moment, and its
 /// far process with it.)
 pub fn trial_in(run: &mut Running, file: &Path) {
-    until("a trial in the run file", || {
-        let text = std::fs::read_to_string(file).unwrap_or_default();
-        let found = text.contains("\"event\":\"trial\",\"path\":0,\"block\":1,");
-        assert!(
-            found || run.runs(),
-            "the run ended before it measured anything: {}",
-            run.outputs(ExitStatus::default())
-        );
-        found.then_some(())
-    });
+    until("a trial in the run file", || measured(run, file, r#""event":"trial","path":0,"block":1,"#));
+}
+
+/// Whether the run file has this text; fails where the run has ended without it.
+fn measured(run: &mut Running, file: &Path, text: &str) -> Option<()> {
+    let ran = run.runs();
+    let found = fs::read_to_string(file).is_ok_and(|all| all.contains(text));
+    assert!(found || ran, "the run ended before it measured anything: {}", run.outputs(ExitStatus::default()));
+    found.then_some(())
 }
 
 /// Fails unless every one of these processes ends.

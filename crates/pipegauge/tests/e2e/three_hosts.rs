@@ -133,7 +133,8 @@ fn data_goes_from_host_to_host_and_the_run_file_is_of_them() {
     let dir = Scratch::new();
     let Some((_names, hosts)) = Hosts::make(&dir) else { return };
     let before = hosts.carried();
-    let said = Running::start(hosts.run(&dir, &[&["tcp", "udp", "-o", "x.run.jsonl"][..], &SHORT].concat())).end();
+    let line = [&["tcp", "udp", "-o", "x.run.jsonl", "--patience", "60s"][..], &SHORT].concat();
+    let said = Running::start(hosts.run(&dir, &line)).end();
     assert!(said.measured(), "{said}");
     // Each size is sent in two trials of ten iterations by either transport.
     let least = 2 * 2 * 10 * (1 + 64 + 4096);
