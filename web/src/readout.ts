@@ -1,5 +1,6 @@
 /** What is said about the point that is looked at. */
 
+import { exact } from "./columns";
 import { addedAt, compared, PERCENTILES, percentile } from "./curves";
 import { interval, nearestSize, warned, type Series } from "./data";
 import { h } from "./dom";
@@ -11,13 +12,13 @@ const MOST = 10;
 
 function time(s: Series, n: number): string {
   const ends = interval(s, n);
-  const text = ends ? withInterval(s.time[n]!, ends[0], ends[1], "seconds") : significant(s.time[n]!, "seconds");
+  const text = ends ? withInterval(exact(s.time[n]!), exact(ends[0]), exact(ends[1]), "seconds") : significant(exact(s.time[n]!), "seconds");
   return pretty(text);
 }
 
 /** What the path carries; nothing where sends follow a schedule. */
 function rate(s: Series, n: number): string {
-  return s.carries ? significant(s.rate[n]!, "bitsPerSecond") : "";
+  return s.carries ? significant(exact(s.rate[n]!), "bitsPerSecond") : "";
 }
 
 function head(s: Series, other: string): HTMLElement {
@@ -53,7 +54,7 @@ export function listing(state: State, spot: Spot): HTMLElement {
 export function percentileListing(_: State, spot: Spot): HTMLElement {
   const rows = PERCENTILES.map((one) => {
     const v = percentile(spot.series, one, spot.n);
-    return h("tr", {}, h("th", { scope: "row" }, one[1]), h("td", {}, v === undefined ? "-" : pretty(significant(v, "seconds"))));
+    return h("tr", {}, h("th", { scope: "row" }, one[1]), h("td", {}, v === undefined ? "-" : pretty(significant(exact(v), "seconds"))));
   });
   return table(`${spot.series.path.name}, ${size(spot.series.size[spot.n]!)}`, rows, `of ${count(spot.series.columns.iterations[spot.series.rows[spot.n]!]!)} single iterations, ${spot.series.path.time}`);
 }
@@ -91,7 +92,7 @@ export function percentileSentence(spot: Spot): string {
   const s = spot.series;
   const parts = PERCENTILES.flatMap((one) => {
     const v = percentile(s, one, spot.n);
-    return v === undefined ? [] : [`${one[1]} ${pretty(significant(v, "seconds"))}`];
+    return v === undefined ? [] : [`${one[1]} ${pretty(significant(exact(v), "seconds"))}`];
   });
   return `${s.path.name}, ${size(s.size[spot.n]!)}: ${parts.length > 0 ? parts.join(", ") : "single iterations were not timed"}`;
 }
