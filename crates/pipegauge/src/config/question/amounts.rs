@@ -168,6 +168,13 @@ impl Amounts<'_> {
         if w.any(at, &["%", "percent"]) && from > 0 && w.any(from - 1, &SLOWEST) && value < 50.0 {
             return found(Amount::Percentile(thousandths(100.0 - value, &self.shown())?), at + 1);
         }
+        if w.any(at, &["th", "st", "nd", "rd"]) && w.any(at + 1, &NOUNS) {
+            bail!(
+                "'{}': one of several messages takes what any of them takes: ask how long one takes ('how long for 1 KiB?'), all of them \
+                 ('how long for 10 messages of 1 KiB?'), or for a percentile ('p99 of 1 KiB')",
+                self.shown()
+            );
+        }
         let named = w.any(at, &["th", "st", "nd", "rd", "percentile"]);
         let percentile = named || w.any(at + 1, &["percentile", "percentiles"]);
         if w.any(at, &["%", "percent"]) && !percentile && self.of_the_most(at + 1) {
@@ -178,7 +185,9 @@ impl Amounts<'_> {
         if w.any(at, &["%", "percent"]) && w.any(at + 1, &["efficiency", "utilization", "utilisation"]) {
             return found(self.share(value)?, at + 2);
         }
-        if w.any(at, &["%", "percent"]) && !percentile && (value < 50.0 || !self.quantile(at + 1)) {
+        // "is the overhead bigger than 50%": a share of the time.
+        let overhead = (0..w.0.len()).any(|i| w.any(i, &["overhead", "overheads", "startup", "start-up", "fixed"]));
+        if w.any(at, &["%", "percent"]) && !percentile && (value < 50.0 || overhead || !self.quantile(at + 1)) {
             return found(Amount::Bare(format!("{digits}%")), at + 1);
         }
         if named || w.any(at, &["%", "percent"]) {

@@ -1,7 +1,7 @@
 //! What a question asks of several transfers at once, or supposes; and two questions in one.
 
 use anyhow::{Error, Result, anyhow, bail};
-use measure::Topology;
+use measure::{Pattern, Topology};
 use transport::{Ends, registry};
 
 use super::amounts::Amount;
@@ -70,6 +70,18 @@ pub fn of(text: &str, sentence: &mut Sentence, measured: &Measured) -> Result<()
         bail!(
             "'{}': in these runs messages went both ways at once, and what one direction carries alone does not follow from that: \
              pipegauge run PATH --pattern stream measures it",
+            shown(text)
+        );
+    }
+    // A request and its answer are timed together.
+    if sentence.has(OneWay)
+        && !sentence.any(&[BothWays, Throughput])
+        && !measured.patterns.is_empty()
+        && measured.patterns.iter().all(|pattern| *pattern == Pattern::Request.name())
+    {
+        bail!(
+            "'{}': these runs timed requests with their answers, from which no way alone follows: pipegauge run PATH (ping-pong) has half of a \
+             round trip, and of these ask for the round trip ('round trip of 64 bytes')",
             shown(text)
         );
     }

@@ -6,7 +6,7 @@ use super::amounts::{Amount, Amounts};
 use super::lexer::Lexeme;
 use super::lexicon::Topic;
 use super::names::Measured;
-use super::numbers::Words;
+use super::numbers::{Words, number};
 use super::pieces::names_path;
 use super::sentence::{Item, Sentence};
 use super::{multiples, periods};
@@ -29,6 +29,19 @@ impl Sentence {
         // "1 MB's share of a 60 fps frame"
         if sized && words.any(at, &["share", "part", "fraction"]) && words.any(at + 1, &["of"]) {
             self.items.push(Item::Topics(vec![Topic::PartOf]));
+            return Ok(Some(at + 1));
+        }
+        if let Some(next) = how_long_a_message(words, at) {
+            self.items.push(Item::Topics(vec![Topic::HowBig]));
+            return Ok(Some(next));
+        }
+        // "how long between 10 KB messages": from one to the next.
+        if words.any(at, &["between"])
+            && let Some(unit) = number(words, at + 1, |i| amounts.is_unit(i)).and_then(|(_, end)| amounts.unit(end))
+            && words.any(unit.1, &["messages", "packets", "msgs", "blocks", "writes", "sends"])
+            && !words.any(unit.1 + 1, &["and"])
+        {
+            self.items.push(Item::Topics(vec![Topic::Spacing]));
             return Ok(Some(at + 1));
         }
         if let Some(next) = self.in_all(amounts, at)? {
@@ -117,6 +130,21 @@ impl Sentence {
         self.items.push(Item::Topics(vec![Topic::Total, Topic::Filler]));
         Ok(Some(next))
     }
+}
+
+/// The place behind words that ask for the length of a message, and not for its time: "how long a message can I send in 50 us", "how long can a
+/// message be".
+fn how_long_a_message(words: Words<'_>, at: usize) -> Option<usize> {
+    if !(words.any(at, &["how"]) && words.any(at + 1, &["long"])) {
+        return None;
+    }
+    let can = words.any(at + 2, &["can", "may", "could", "must", "should", "might"]);
+    let from = at + 2 + usize::from(can);
+    let noun = from + usize::from(words.any(from, &["a", "the", "my", "our", "one", "each"]));
+    let sent =
+        words.any(noun, &["message", "messages", "msg", "packet", "packets", "block", "blocks", "payload", "payloads"]);
+    let asked = if can { words.any(noun + 1, &["be"]) } else { words.any(noun + 1, &["can", "could", "may", "fits"]) };
+    (sent && asked && (can || noun > from)).then_some(noun + 1)
 }
 
 /// A percentile in words: "ninety-ninth percentile", "ninetieth percentile".

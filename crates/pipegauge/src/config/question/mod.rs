@@ -34,6 +34,8 @@ mod periods;
 mod phrasings;
 mod pieces;
 mod plain;
+mod polite;
+mod ranked;
 mod rates;
 mod said;
 mod sentence;
@@ -41,6 +43,7 @@ mod several;
 mod shares;
 mod spoken;
 mod suggest;
+mod untold;
 mod versus;
 mod video;
 

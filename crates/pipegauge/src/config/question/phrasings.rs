@@ -4,6 +4,7 @@ mod again;
 mod answered;
 mod compared;
 mod judged;
+mod misread;
 mod newcomer;
 mod people;
 mod readings;
@@ -40,6 +41,7 @@ fn all_read() -> impl Iterator<Item = &'static Pair> {
         judged::READ,
         sceptics::READ,
         answered::READ,
+        misread::READ,
     ]
     .into_iter()
     .flatten()
@@ -57,6 +59,7 @@ fn all_refused() -> impl Iterator<Item = &'static Pair> {
         judged::REFUSED,
         sceptics::REFUSED,
         answered::REFUSED,
+        misread::REFUSED,
     ]
     .into_iter()
     .flatten()

@@ -31,6 +31,12 @@ impl Asked<'_> {
         self.sentence.items.windows(2).any(|two| number(&two[0]) && has(&two[1], topic))
     }
 
+    /// Whether a video is one of frames, so many a second, and no file of so many bytes: "how long for a 20 MB video".
+    fn of_frames(&self) -> bool {
+        let h = &self.sentence;
+        h.frame.pixels.is_some() || (h.any(&[Frames, HowMany, PerSecond]) && !h.has(HowLong))
+    }
+
     /// Whether so many are sent each time: "100 messages of 1 KB 60 times a second".
     pub fn at_a_time(&self) -> bool {
         let text = self.text.to_lowercase();
@@ -116,6 +122,10 @@ impl Asked<'_> {
         }
         let things = (messages || round_trip || frames) && !h.has(Throughput);
         let many = h.has(HowMany) && things && (h.has(Can) || size.is_some());
+        // "how many times can I send 1 KB in 1 s", "how many 1 KB can I send in 10 ms": as many as go in that time.
+        if let (Some(size), Some(seconds), true) = (size, time, sent_so_often(self.text)) {
+            return Some(Ok(vec![Question::PerSecond { what: self.what(), size: Some(size), span: seconds }]));
+        }
         // "1 kB: how many per second?"
         let bare =
             h.has(HowMany) && h.has(PerSecond) && size.is_some() && h.in_unit.is_none() && !h.any(&[Throughput, Data]);
@@ -125,7 +135,7 @@ impl Asked<'_> {
             && !(h.any(&[HowMuch, HowBig]) && h.has(PerSecond)))
             || (many && time.is_none())
             || bare
-            || (h.has(Video) && size.is_some() && time.is_none() && !h.frame.is_picture())
+            || (h.has(Video) && size.is_some() && time.is_none() && !h.frame.is_picture() && self.of_frames())
         {
             let what = self.what();
             if what == Unit::Frames && size.is_none() {
@@ -273,6 +283,16 @@ pub fn gets_through(text: &str) -> bool {
         ["arrives at", "arrive at", "gets through", "get through", "come through", "comes through", "makes it through"];
     let text = text.to_lowercase();
     THROUGH.iter().any(|words| text.contains(words))
+}
+
+/// Whether it is asked how many messages go in a time that are called nothing but their size.
+fn sent_so_often(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let behind = text.split("how many ").nth(1);
+    let times = ["times can", "times could", "times may", "times do i", "times does it", "of "];
+    behind.is_some_and(|rest| {
+        rest.starts_with(|c: char| c.is_ascii_digit()) || times.iter().any(|words| rest.starts_with(words))
+    })
 }
 
 /// Whether it is asked how much data something is, in so many words.
