@@ -259,9 +259,9 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
         })
     };
     match &reading.questions[n] {
-        Question::Fastest(size) => vec![paths::fastest(&of, *size)],
-        Question::Strongest => vec![paths::strongest(&of)],
-        Question::StrongestAt(size) => vec![paths::strongest_at(&of, *size)],
+        Question::Fastest(size) => vec![paths::fastest(&of, *size, reading.ranked.as_ref())],
+        Question::Strongest => vec![paths::strongest(&of, reading.ranked.as_ref())],
+        Question::StrongestAt(size) => vec![paths::strongest_at(&of, *size, reading.ranked.as_ref())],
         Question::Control => vec![paths::control(&of)],
         Question::Cost { x, y, size, flow: true, multiple, .. } => pairs::flow(all, (x, y), *size, *multiple),
         Question::Cost { x, y, size, factor, multiple, .. } => pairs::cost(all, x, y, *size, (*factor, *multiple)),

@@ -56,6 +56,9 @@ const ELEMENTS: [(u64, &[&str], &str); 4] = [
     (8, &["int64", "int64s"], "an integer of 64 bit is 8 B"),
 ];
 
+/// How a rate of a game's server is taken.
+const TICKS: &str = "so many tick are taken as so many a second";
+
 /// Words behind which a share is of those that take longest.
 const SLOWEST: [&str; 3] = ["slowest", "worst", "longest"];
 
@@ -135,6 +138,13 @@ impl Amounts<'_> {
         let noun = self.words.low(at).and_then(|t| t.strip_suffix("/s").or_else(|| t.strip_suffix("/sec")));
         self.words.any(at, &["fps", "hz", "hertz", "rps", "qps", "tps", "pps", "mps", "iops"])
             || noun.is_some_and(|noun| NOUNS.contains(&noun))
+    }
+
+    /// Whether a number with a unit of size ends at a place.
+    pub fn is_size(&self, at: usize) -> bool {
+        let number = at > 0 && matches!(self.words.0.get(at - 1), Some(Lexeme::Number(_)));
+        let read = self.words.text(at).filter(|_| number).and_then(unit);
+        matches!(read, Some(Read::Plainly(Unit::Size(_)) | Read::Usually(Unit::Size(_), _)))
     }
 
     pub fn is_unit(&self, at: usize) -> bool {
@@ -229,6 +239,10 @@ impl Amounts<'_> {
             && let Some(slow) = w.low(at + 1 + usize::from(w.any(at + 1, &["as"]))).and_then(is_slow)
         {
             return found(Amount::Times(Multiple { times: value, slow, less: false }), at + 1);
+        }
+        // "64 tick", as the rate of a game's server is called.
+        if w.any(at, &["tick"]) && value > 1.0 && self.per(at + 1).is_none() {
+            return Ok(Found { amount: Amount::PerSecond(value), next: at, note: Some(TICKS) });
         }
         if w.any(at, &NOUNS) {
             return match self.per(at + 1) {
@@ -358,7 +372,10 @@ impl Amounts<'_> {
             "goodput", "saturation",
         ];
         let w = self.words;
-        let path = |i: usize| spoken().any(|(_, names)| w.any(i, names));
+        let path = |i: usize| {
+            spoken().any(|(_, names)| w.any(i, names))
+                || matches!(w.0.get(i), Some(Lexeme::Path(_) | Lexeme::Transport(_)))
+        };
         let between = |i: usize| w.any(i, &BETWEEN) || path(i);
         w.any(at, &["of"])
             && (at + 1..w.0.len()).take_while(|i| *i == at + 1 || between(i - 1)).any(|i| w.any(i, &MOST))

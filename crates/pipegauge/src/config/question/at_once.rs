@@ -50,6 +50,7 @@ impl What {
 /// connection tells.
 pub fn of(text: &str, sentence: &mut Sentence, measured: &Measured) -> Result<()> {
     in_one_go(sentence);
+    each_of_a_rate(text, sentence);
     // "does sending both ways slow it down", "full duplex vs one way": of one path, the one against the other.
     let ways = sentence.any(&[BothWays, OneWay])
         && sentence.any(&[Versus, Cost, Slower, Slowest, Beats])
@@ -173,6 +174,18 @@ pub fn of(text: &str, sentence: &mut Sentence, measured: &Measured) -> Result<()
     }
     sentence.items.retain(|i| !matches!(i, Item::Topics(t) if t.contains(&AtOnce)));
     Ok(())
+}
+
+/// "how many users at 5 Mbit/s each" are streams of so much.
+fn each_of_a_rate(text: &str, sentence: &mut Sentence) {
+    let lower = text.to_lowercase();
+    let each = lower.split(|c: char| !c.is_alphanumeric()).any(|word| word == "each");
+    let rated = sentence.items.iter().any(|i| matches!(i, Item::Amount(Amount::Rate(_))));
+    let is = |item: &Item, topic: Topic| matches!(item, Item::Topics(t) if t.contains(&topic));
+    let many = sentence.items.windows(2).position(|two| is(&two[0], HowMany) && is(&two[1], AtOnce));
+    if let Some(at) = many.filter(|_| each && rated) {
+        sentence.items[at + 1] = Item::Topics(vec![Streams]);
+    }
 }
 
 /// "how long for 10 MB at once" sends it as one; "5 connections at once" work beside each other.

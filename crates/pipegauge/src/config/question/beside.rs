@@ -57,13 +57,21 @@ impl Sentence {
             return Ok(Some(at + 2));
         }
         if let Some((seconds, next)) = periods::frame(words, at) {
-            self.items.push(Item::Topics(vec![Topic::Filler]));
+            // "messages of 256 B per tick at 30 Hz": as many as go in it.
+            let counted = self.items.iter().any(|i| matches!(i, Item::Amount(Amount::Count(_))));
+            let asked =
+                self.any(&[Topic::HowMany, Topic::HowMuch, Topic::PartOf, Topic::HowLong]) || self.has(Topic::Can);
+            let many = words.any(at, &["per", "each", "every"]) && self.has(Topic::Messages) && !counted && !asked;
+            self.items.push(Item::Topics(vec![if many { Topic::PerSecond } else { Topic::Filler }]));
             self.items.push(Item::Amount(Amount::Time(seconds)));
             return Ok(Some(next));
         }
         // "does tcp have twice the latency of unix": of a path or size that was named.
         let named = self.items.iter().any(|i| matches!(i, Item::Path(_) | Item::Amount(Amount::Size(_))));
-        if let Some((times, next)) = multiples::at(words, at).filter(|_| named) {
+        // "do 4 KB messages reach half the bandwidth of tcp": of what it can, since nothing else is named that it could be half of.
+        let other = (0..words.0.len()).filter(|at| names_path(words, *at) || amounts.is_size(*at)).count() > 2;
+        let own = words.any(at, &["half"]) && sizes == 1 && !other && words.any(at + 2, &["bandwidth", "throughput"]);
+        if let Some((times, next)) = multiples::at(words, at).filter(|_| named && !own) {
             self.items.push(Item::Amount(Amount::Times(times)));
             self.items.push(Item::Topics(vec![Topic::Versus, Topic::Times]));
             return Ok(Some(next));

@@ -123,6 +123,7 @@ impl Asked<'_> {
                 | Question::Largest { .. }
                 | Question::Longer { .. }
                 | Question::PerSecond { .. }
+                | Question::UnderLoad(_)
         );
         // A period that stands with its number is that number's: "60 frames per minute".
         let periods = if self.per_second.is_empty() { self.periods.iter().filter(|p| **p != 1.0).count() } else { 0 };
@@ -140,7 +141,8 @@ impl Asked<'_> {
                 | Question::Sizes { multiple: Some(_), .. }
                 | Question::Nearly { .. }
         );
-        let streams = matches!(first, Question::Carries { .. }) && self.sentence.any(&[Streams, Sources]);
+        let calls = self.text.to_lowercase().contains("calls");
+        let streams = matches!(first, Question::Carries { .. }) && (calls || self.sentence.any(&[Streams, Sources]));
         let (timed, counted) =
             (timed || frames || cpu, frames || streams || cpu || matches!(first, Question::Series { .. }));
         let left = match () {

@@ -241,6 +241,13 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
     if let ([Question::PartOf(_)], [share]) = (&questions[..], &asked.shares[..]) {
         notes.push(format!("told as the share that it is, from which {share}% or not is read off"));
     }
+    if let ([Question::UnderLoad(_)], [seconds]) = (&questions[..], &asked.times[..]) {
+        let limit = units::Seconds(*seconds);
+        notes.push(format!("told as the times that it takes, from which {limit} or not is read off"));
+    }
+    if let ([Question::PartOf(_)], true) = (&questions[..], sentence.has(HalfPower)) {
+        notes.push("told as the share that it is, from which half or not is read off".to_owned());
+    }
     if let ([Question::Frames { size, .. }], true) = (&questions[..], asked.sizes.is_empty()) {
         notes.push(format!("no size is named: told of {}, the smallest measured", super::size_words(*size)));
     }
@@ -327,6 +334,7 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
         in_unit,
         in_time: sentence.in_time,
         spacing,
+        ranked: sentence.ranked,
     })
 }
 
@@ -542,6 +550,10 @@ impl Asked<'_> {
                 );
             }
             return Ok(vec![if share == 50.0 { Question::HalfPower } else { Question::Share(share / 100.0) }]);
+        }
+        // "do 4 KB messages reach half the bandwidth"
+        if let Some(size) = size.filter(|_| h.has(HalfPower) && yes_or_no(self.text)) {
+            return Ok(vec![Question::PartOf(size)]);
         }
         if h.has(HalfPower) {
             return Ok(vec![Question::HalfPower]);

@@ -56,6 +56,9 @@ pub fn lex(text: &str, measured: &Measured) -> Result<Vec<Lexeme>> {
         if let Some((name, end)) = fresh.then(|| named(&chars, at, measured)).flatten() {
             found.push(name);
             at = end;
+        } else if let Some((names, end)) = fresh.then(|| slashed(&chars, at, measured)).flatten() {
+            found.extend(names);
+            at = end;
         } else if let Some(why) = fresh.then(|| not_measured(text, &chars, at, measured)).flatten() {
             return Err(why);
         } else if fresh && chars[at] == '-' && digit(&chars, at + 1) {
@@ -204,6 +207,7 @@ fn named(chars: &[char], at: usize, measured: &Measured) -> Option<(Lexeme, usiz
     // "lan's" and "LAN" are the path that is called "lan".
     let called = name.strip_suffix("'s").unwrap_or(name);
     let everyday = everyday(name) && !speaks_of_a_path(chars, at, at + name.chars().count());
+    let everyday = everyday || unit_of_a_number(name, chars, at);
     let same = |label: &str| !everyday && (label == name || label.eq_ignore_ascii_case(called));
     let path = || measured.paths.iter().position(|(label, transport, _)| label != transport && same(label));
     let unknown = |transport: &str| !spoken().any(|(known, _)| known == transport);
@@ -211,6 +215,31 @@ fn named(chars: &[char], at: usize, measured: &Measured) -> Option<(Lexeme, usiz
     let found =
         file.map(Lexeme::File).or_else(|| path().map(Lexeme::Path)).or_else(|| transport().map(Lexeme::Transport))?;
     (!name.is_empty()).then(|| (found, at + name.chars().count()))
+}
+
+/// Labels with strokes between them, "eth/ib", among them names of transports, and the place after them.
+fn slashed(chars: &[char], at: usize, measured: &Measured) -> Option<(Vec<Lexeme>, usize)> {
+    let whole = token(chars, at);
+    let parts: Vec<&str> = whole.split('/').collect();
+    let label = |part: &str| {
+        let part: Vec<char> = part.chars().collect();
+        (!part.is_empty()).then(|| named(&part, 0, measured)).flatten().map(|(name, _)| name)
+    };
+    let name = |part: &&str| {
+        let transport = || spoken().any(|(_, names)| names.contains(&part.to_lowercase().as_str()));
+        label(part).or_else(|| transport().then(|| a_word(&part.chars().collect::<Vec<_>>(), false)))
+    };
+    let names: Vec<Lexeme> = parts.iter().filter_map(name).collect();
+    let called = names.iter().any(|name| !matches!(name, Lexeme::Word { .. }));
+    (parts.len() > 1 && names.len() == parts.len() && called).then(|| (names, at + whole.chars().count()))
+}
+
+/// Whether a label is the unit of the number before it: of "64 B" no path that is called "b" is meant.
+fn unit_of_a_number(label: &str, chars: &[char], at: usize) -> bool {
+    let before: String = chars[..at].iter().collect();
+    let number = before.split_whitespace().next_back().unwrap_or("");
+    let digits = number.starts_with(|c: char| c.is_ascii_digit()) && number.ends_with(|c: char| c.is_ascii_digit());
+    digits && units::words::unit(label).is_some()
 }
 
 /// Whether a label is a word that many a question has, and that decides nothing: "a".
@@ -225,9 +254,11 @@ fn speaks_of_a_path(chars: &[char], from: usize, end: usize) -> bool {
         "over", "of", "on", "path", "via", "through", "using", "across", "than", "vs", "versus", "and", "or",
         "between", "with", "to", "against", "for", "by", "from",
     ];
-    const COMPARES: [&str; 14] = [
-        "vs", "versus", "faster", "slower", "better", "worse", "quicker", "beats", "beat", "or", "and", "than",
-        "compared", "against",
+    #[rustfmt::skip]
+    const COMPARES: [&str; 40] = [
+        "vs", "versus", "faster", "slower", "better", "worse", "quicker", "beats", "beat", "or", "and", "than", "compared", "against", "above", "below", "exceed",
+        "exceeds", "stay", "stays", "take", "takes", "need", "needs", "carry", "carries", "reach", "reaches", "have", "has", "do", "does", "lose", "loses",
+        "saturate", "saturates", "can", "sustain", "sustains", "",
     ];
     const BEHIND: [&str; 13] =
         ["", "at", "for", "with", "in", "is", "does", "to", "over", "from", "when", "under", "on"];

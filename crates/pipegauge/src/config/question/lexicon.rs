@@ -407,7 +407,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
     (Between, &["between"]),
     (Spacing, &[
         "time between messages", "gap between messages", "interval between messages", "spacing of messages", "time between two messages",
-        "gap between two", "between one message and", "one message to the", "time between sends", "interval of messages"
+        "gap between two", "between one message and", "one message to the", "time between sends", "interval of messages", "interval between", "intervals between", "spacing between"
     ]),
     (Offered, &["offered", "rate was offered", "was offered", "offered rate", "offered rates"]),
     (Saturation, &[
@@ -456,7 +456,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "items", "item", "elements", "element", "pieces", "piece", "parts", "part", "segments", "segment", "samples",
         "sample", "photos", "photo", "documents", "document", "jobs", "job", "tasks", "task", "updates", "update", "commands",
         "command", "bursts", "burst", "entries", "entry", "tuples", "tuple", "tiles", "tile", "batches", "batch", "record",
-        "event", "buffer", "operation", "reads", "writes", "orders", "order", "trades", "trade", "ticks", "tick", "quotes", "quote", "heartbeats", "heartbeat"
+        "event", "buffer", "operation", "reads", "writes", "mp4", "mkv", "avi", "mov", "iso", "zip", "tarball", "archive", "pdf", "mp3", "wav", "clip", "clips", "dump", "backup", "blob", "blobs", "json", "csv", "protobuf", "protobufs", "attachment", "orders", "order", "trades", "trade", "ticks", "tick", "quotes", "quote", "heartbeats", "heartbeat"
     ]),
     (Connections, &[
         "connection", "connections", "connects", "handshakes", "handshake", "connect", "connection setup", "connection setup time", "connect time", "connection time", "connection rate",
@@ -802,7 +802,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
     (Elsewhere(PACKETS), &[
         "jumbo", "jumbo frame", "jumbo frames", "jumboframes", "mtu"
     ]),
-    (Filler, &["in theory", "theoretically", "theoretical"]),
+    (Filler, &["@", "in theory", "theoretically", "theoretical"]),
     (Filler, &[
         "a bit", "one way", "one at a time", "one another", "one after another", "a time", "at a time", "the time",
         "one after the other", "in a row", "in total", "in all", "at all", "so far",

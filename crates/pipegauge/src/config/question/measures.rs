@@ -107,7 +107,8 @@ impl Amounts<'_> {
                     found(Amount::Rate(rate(&format!("{digits}{symbol}/s"))? / seconds), after, note)
                 }
                 None if link => found(Amount::Rate(rate(&format!("{digits}{symbol}/s"))?), next, note),
-                None if self.speed(from, next) => {
+                // "8 mbit streams", "12 calls of 64 kbit": each so much a second.
+                None if self.speed(from, next) || self.streams(next) => {
                     found(Amount::Rate(rate(&format!("{digits}{symbol}/s"))?), next, Some(SPEED))
                 }
                 None => {
@@ -172,6 +173,11 @@ impl Amounts<'_> {
             }
             _ => next,
         }
+    }
+
+    /// Whether streams are what comes next.
+    fn streams(&self, next: usize) -> bool {
+        self.words.low(next).is_some_and(|word| lexicon::topics(word).contains(&Topic::Streams))
     }
 
     /// Whether thousands of things that are counted a second are the size of each: "how many 4k messages per second" asks for their number, so

@@ -455,6 +455,17 @@ pub struct Reading {
     pub in_time: Option<&'static str>,
     /// Asked is how long it is from one message to the next.
     pub spacing: bool,
+    /// Asked is whether a path is the first of all, or the last.
+    pub ranked: Option<Ranked>,
+}
+
+/// A path of which it is asked whether it is the first of all, or the last: "is tcp the fastest path for 1 KB".
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranked {
+    /// The path.
+    pub path: Named,
+    /// The last.
+    pub last: bool,
 }
 
 /// A unit of a rate, as a question names it.
@@ -514,6 +525,7 @@ pub fn of_flags(flags: &AskFlags, measured: &Measured) -> Result<Vec<Reading>> {
             in_unit: None,
             in_time: None,
             spacing: false,
+            ranked: None,
         })
         .collect())
 }

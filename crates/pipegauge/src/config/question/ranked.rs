@@ -1,6 +1,7 @@
 //! The first or the last of all paths, where one of them is named and it is asked whether it is the one: "is tcp the fastest path for 1 KB". Of the
 //! named one alone any path would win.
 
+use super::Ranked;
 use super::forms::yes_or_no;
 use super::lexicon::Topic::*;
 use super::sentence::{Item, Sentence};
@@ -41,6 +42,7 @@ pub fn of(text: &str, sentence: &mut Sentence) {
         worst(sentence);
     }
     let name = path.to_string();
+    sentence.ranked = Some(Ranked { path: path.clone(), last: slow });
     sentence.items.retain(|i| !matches!(i, Item::Path(_)));
     sentence.items.push(Item::Topics(vec![Which]));
     // The longest of the times is none that ranks.

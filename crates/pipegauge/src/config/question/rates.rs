@@ -252,14 +252,14 @@ impl Asked<'_> {
     /// How many streams of so many frames, or so many bits, a second.
     fn streams(&self, size: Option<u64>, rate: Option<f64>) -> Option<Result<Vec<Question>>> {
         let h = &self.sentence;
+        let calls = rate.is_some() && size.is_none() && self.text.to_lowercase().contains("calls");
         // "can it carry 10 streams of 25 Mbit/s": ten times as much.
-        if let (true, false, [count], Some(rate), None) = (h.has(Streams), h.has(HowMany), &self.counts[..], rate, size)
-        {
+        let several = h.has(Streams) || calls;
+        if let (true, false, [count], Some(rate), None) = (several, h.has(HowMany), &self.counts[..], rate, size) {
             let all = rate * *count as f64;
             return Some(self.turned(false).map(|less| vec![Question::Carries { rate: all, size: None, less }]));
         }
         // "how many 64 kbit/s calls"
-        let calls = rate.is_some() && size.is_none() && self.text.to_lowercase().contains("calls");
         if !((h.has(Streams) || calls) && h.any(&[HowMany, Most])) {
             return None;
         }

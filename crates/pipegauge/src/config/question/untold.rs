@@ -31,6 +31,14 @@ pub fn of(text: &str, sentence: &Sentence) -> Result<()> {
             shown(text)
         );
     }
+    let ends = !sentence.percentiles().is_empty() || sentence.any(&[Slowest, Average]);
+    if sentence.has(Spacing) && ends {
+        bail!(
+            "'{}': how far single messages follow one another is told of the median alone: ask 'time between 1 KiB messages'; how long they take is told \
+             as the longest, too: 'longest time of 1 KiB'",
+            shown(text)
+        );
+    }
     vague(text, &lower, sentence)?;
     needed(text, &lower, sentence)
 }

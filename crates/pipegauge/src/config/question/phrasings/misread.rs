@@ -55,6 +55,7 @@ pub const READ: &[(&str, &str)] = &[
     ("how many 256 B updates per tick at 30 Hz over tcp", "how many messages of 256 B in 33.3 ms, over tcp"),
     ("how many messages of 64 B per loop at 1 kHz", "how many messages of 64 B in 1.00 ms, over all paths"),
     ("how many 64 byte messages per cycle at 100 Hz", "how many messages of 64 B in 10.0 ms, over all paths"),
+    ("messages of 256 B per tick at 30 Hz over tcp", "how many messages of 256 B in 33.3 ms, over tcp"),
     ("how long between 10 KB messages over tcp", "how many messages of 10 kB (10,000 B) a second, over tcp"),
     ("time between 1 KiB messages", "how many messages of 1 KiB a second, over all paths"),
     // What is supposed.
@@ -93,6 +94,24 @@ pub const READ: &[(&str, &str)] = &[
     // Thanks and greetings.
     ("how long does 1 MB take over tcp? Thank you in advance.", "arrival of 1 MB (1,000,000 B), over tcp"),
     ("hi, could you please tell me how many seconds it would take to send a 3 GB file over tcp? thank you!", "arrival of 3 GB (3,000,000,000 B), over tcp"),
+    // Refused until they had an answer.
+    ("what size reaches 90% of tcp's peak", "the size that reaches 90.0% of the most throughput, over tcp"),
+    ("upload 700MB mp4 via tcp", "arrival of 700 MB (700,000,000 B), over tcp"),
+    ("upload a 4 GB iso over tcp", "arrival of 4 GB (4,000,000,000 B), over tcp"),
+    ("send a 5 MB clip over unix", "arrival of 5 MB (5,000,000 B), over unix"),
+    ("send a 700 MB image over tcp", "arrival of 700 MB (700,000,000 B), over tcp"),
+    ("protobuf of 300 bytes over unix", "arrival of 300 B, over unix"),
+    ("how many 8 mbit streams fit into tcp", "how many streams of 8.00 Mbit/s can be carried, over tcp"),
+    ("how many users at 5 Mbit/s each can tcp serve", "how many streams of 5.00 Mbit/s can be carried, over tcp"),
+    ("how many clients of 2 Mbit/s each over unix", "how many streams of 2.00 Mbit/s can be carried, over unix"),
+    ("can tcp carry 12 calls of 64 kbit/s", "whether 768 kbit/s can be carried, with messages of the best size, over tcp"),
+    ("12 calls of 64 kbit/s over tcp", "whether 768 kbit/s can be carried, with messages of the best size, over tcp"),
+    ("is latency under load at 1 KB below 200 us", "latency under load of 1 kB (1,000 B), over all paths"),
+    ("does the rtt under load stay under 5 ms over tcp", "latency under load of the smallest size, over tcp"),
+    ("do 4 KB messages reach half the bandwidth of tcp", "which share of the most throughput messages of 4 kB (4,000 B) move, over tcp"),
+    ("does 64 KiB get half the throughput of unix", "which share of the most throughput messages of 64 KiB move, over unix"),
+    ("can I do 128 ticks per second with 1.2 KB updates on tcp", "whether 128 messages of 1.2 kB (1,200 B) a second can be sustained, over tcp"),
+    ("150 byte packet @ 64 tick, tcp ok?", "whether 64 messages of 150 B a second can be sustained, over tcp"),
     ("how long for 1 MB over tcp? cheers", "arrival of 1 MB (1,000,000 B), over tcp"),
 ];
 
@@ -120,6 +139,7 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("how long for many 1 KB messages over tcp", "'many' is no number"),
     ("how long for several 64-byte messages", "'several' is no number"),
     ("how long do some 1 KB messages take", "'some' is no number"),
+    ("what's the longest interval between 1 KB messages on tcp", "is told of the median alone"),
     ("how reliable are these numbers", "each answer has its 95% interval"),
     ("what bandwidth do I need for 1 MB in 5 ms", "follows from size and time, whatever the path: 1.60 Gbit/s"),
     ("how many 1 KB messages are in flight", "how many messages are on their way at once"),
