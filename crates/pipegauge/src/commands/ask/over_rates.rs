@@ -7,6 +7,7 @@ use units::{BitRate, Bytes, Kind, Share, thousands};
 use super::asked::{Asked, figure, times};
 use super::offering::{command, range};
 use super::reply::{answered, cannot, yes};
+use crate::config::question::size_words;
 use crate::document::Answered;
 
 /// Share of an offered rate that may be missing where it counts as carried, as in the warning of the run.
@@ -42,7 +43,7 @@ pub fn told(
     let largest = groups.iter().map(|group| group.size).max();
     let size = size.or(largest)?;
     Some(vec![match groups.iter().find(|group| group.size == size) {
-        None => unrated(p, cannot(p, format!("{} was not sent at these rates", Bytes(size)), &[size])),
+        None => unrated(p, cannot(p, format!("{} was not sent at these rates", size_words(size)), &[size])),
         Some(group) => of_group(p, group, bits),
     }])
 }

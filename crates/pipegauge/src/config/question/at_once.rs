@@ -263,7 +263,7 @@ fn lacks(text: &str, sentence: &Sentence, measured: &Measured, counted: Option<(
     };
     let named = sentence.paths().iter().find_map(|n| n.transport.clone());
     let path = named.or_else(|| usual(measured)).unwrap_or_else(|| "tcp".to_owned());
-    let transport = measured.paths.iter().find(|(label, ..)| *label == path).map_or(path.as_str(), |(_, of, _)| of);
+    let transport = measured.run_as(&path);
     let had: Vec<String> = (measured.at_once.iter())
         .map(|(label, _, flows, topology)| format!("{label} ({})", topology.counted(*flows)))
         .collect();

@@ -181,7 +181,7 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
             shown(text)
         );
     }
-    asked.all_used(&questions)?;
+    asked.all_used(&questions, measured)?;
     if sentence.has(Percent)
         && !questions.iter().any(|q| {
             matches!(
@@ -320,6 +320,7 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
     notes.dedup();
     let sustained = sentence.has(Sustained);
     let flows = |q: &Question| matches!(q, Question::Most | Question::Throughput(_) | Question::Strongest);
+    let in_size = sentence.in_unit.filter(|unit| unit.span == 1.0 && questions.iter().any(sizes));
     let in_unit = sentence.in_unit.filter(|_| questions.iter().any(flows));
     let trips = sentence.any(&[RoundTrip, Requests]) && questions.iter().any(without_trips);
     let spacing = sentence.has(Spacing);
@@ -332,10 +333,20 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
         sustained,
         trips,
         in_unit,
+        in_size,
         in_time: sentence.in_time,
         spacing,
         ranked: sentence.ranked,
     })
+}
+
+/// Whether a size is what answers a question.
+fn sizes(question: &Question) -> bool {
+    use Question::*;
+    matches!(
+        question,
+        Largest { .. } | LargestAt { .. } | Longer { .. } | Reaches(_) | Size | Saturation | Share(_) | HalfPower
+    )
 }
 
 /// Whether a question has no form of its own for round trips.

@@ -451,6 +451,8 @@ pub struct Reading {
     pub trips: bool,
     /// The unit that a throughput is asked for in.
     pub in_unit: Option<InUnit>,
+    /// The unit that a size is asked for in: "MB".
+    pub in_size: Option<InUnit>,
     /// The unit that a time is asked for in: "us".
     pub in_time: Option<&'static str>,
     /// Asked is how long it is from one message to the next.
@@ -523,6 +525,7 @@ pub fn of_flags(flags: &AskFlags, measured: &Measured) -> Result<Vec<Reading>> {
             sustained: false,
             trips: false,
             in_unit: None,
+            in_size: None,
             in_time: None,
             spacing: false,
             ranked: None,

@@ -187,7 +187,24 @@ fn labelled() -> Measured {
     let mut measured = Measured::default();
     let paths = [("eth", "theory"), ("ib", "theory"), ("a", "theory"), ("b", "theory")];
     measured.add("x.run.jsonl", paths.into_iter());
+    measured.typed("eth", "theory:latency=30us".to_owned());
     measured
+}
+
+#[test]
+fn a_refusal_offers_a_command_that_runs() {
+    let measured = labelled();
+    let refused = |text: &str| of_words(text, &measured).map_or_else(|e| e.to_string(), |r| r.says(0, &measured));
+    for (text, command) in [
+        ("bandwidth of eth with 2 flows", "pipegauge run theory:latency=30us --flows 2 measures it"),
+        (
+            "how long to send 1 KB and get 100 bytes back over eth",
+            "pipegauge run theory:latency=30us --pattern request",
+        ),
+        ("bandwidth of ib with 2 flows", "pipegauge run theory --flows 2 measures it"),
+    ] {
+        assert!(refused(text).contains(command), "{text}: {}", refused(text));
+    }
 }
 
 #[test]
@@ -249,6 +266,22 @@ fn two_paths_have_one_other_to_cross_with() {
     measured.pattern("request");
     let one_way = says("one way time of 1 KB", &measured);
     assert!(one_way.contains("from which no way alone follows"), "{one_way}");
+}
+
+#[test]
+fn a_size_is_asked_for_in_its_unit() {
+    for (text, want) in [
+        ("how many MB in 1 s over tcp", Some("MB")),
+        ("how big can a message be in bytes for 1 ms over tcp", Some("B")),
+        ("n1/2 of tcp in KB", Some("kB")),
+        ("which size saturates tcp in KiB", Some("KiB")),
+        ("how much data in 1 ms", None),
+        ("bandwidth of tcp in MB/s", None),
+    ] {
+        let reading = of_words(text, &measured()).unwrap_or_else(|e| panic!("{text}: {e}"));
+        assert_eq!(reading.in_size.map(|unit| unit.unit), want, "{text}");
+        assert!(!reading.notes.join("; ").contains("not read"), "{text}: {:?}", reading.notes);
+    }
 }
 
 #[test]

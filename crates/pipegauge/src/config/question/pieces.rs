@@ -88,6 +88,21 @@ impl Sentence {
                     (self.in_unit, self.alone) = (in_unit(unit, 1.0), true);
                     return Ok(at + 1);
                 }
+                // "n1/2 in KB", "how big can it be in bytes"
+                (Unit::Size(unit), None)
+                    if at > 0
+                        && words.any(at - 1, &["in"])
+                        && self.any(&[
+                            Topic::HalfPower,
+                            Topic::HowBig,
+                            Topic::WhichSize,
+                            Topic::Saturation,
+                            Topic::SmallestSize,
+                        ]) =>
+                {
+                    (self.in_unit, self.alone) = (in_unit(unit, 1.0), true);
+                    return Ok(at + 1);
+                }
                 // "4 KiB in ns": a time is what it is told in anyway.
                 (Unit::Time(_), None)
                     if at > 0 && words.any(at - 1, &["in"]) && topics(words.low(at).unwrap_or("")).is_empty() =>
