@@ -52,8 +52,8 @@ pub struct Found {
 const ELEMENTS: [(u64, &[&str], &str); 4] = [
     (8, &["double", "doubles", "float64", "float64s", "doublewords"], "a double is taken as 8 B"),
     (4, &["float", "floats", "float32", "float32s"], "a float is taken as 4 B"),
-    (4, &["int", "ints", "integer", "integers", "int32", "int32s"], "an integer is taken as 4 B"),
-    (8, &["int64", "int64s"], "an integer of 64 bit is 8 B"),
+    (4, &["int", "ints", "integer", "integers", "int32", "int32s", "uint32", "uint32s"], "an integer is taken as 4 B"),
+    (8, &["int64", "int64s", "uint64", "uint64s"], "an integer of 64 bit is 8 B"),
 ];
 
 /// How a rate of a game's server is taken.

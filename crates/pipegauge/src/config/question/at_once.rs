@@ -186,6 +186,12 @@ fn each_of_a_rate(text: &str, sentence: &mut Sentence) {
     if let Some(at) = many.filter(|_| each && rated) {
         sentence.items[at + 1] = Item::Topics(vec![Streams]);
     }
+    // "how many 5 Mbit/s users"
+    let amount = |i: &Item| matches!(i, Item::Amount(Amount::Rate(_)));
+    let of = |w: &[Item]| is(&w[0], HowMany) && amount(&w[1]) && is(&w[2], AtOnce);
+    if let Some(at) = sentence.items.windows(3).position(of) {
+        sentence.items[at + 2] = Item::Topics(vec![Streams]);
+    }
 }
 
 /// "how long for 10 MB at once" sends it as one; "5 connections at once" work beside each other.

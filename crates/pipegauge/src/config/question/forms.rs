@@ -79,6 +79,7 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
     flows_needed(&mut sentence, measured);
     jumbo(&mut sentence);
     bounds_a_size(&mut sentence);
+    beats_a_time(&mut sentence);
     ranked::of(text, &mut sentence);
     untold::of(text, &sentence)?;
     let of_flows = flow_ends::of(text, &mut sentence, measured)?;
@@ -160,6 +161,10 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
         (None, None, Some(both)) => both.to_vec(),
         (None, None, None) if compared.is_empty() => asked.questions()?,
         _ => compared,
+    };
+    let questions = match (&sentence.ranked, asked.smallest) {
+        (Some(_), Some(smallest)) => questions.into_iter().map(|q| of_the_smallest(q, smallest)).collect(),
+        _ => questions,
     };
     let ranked = |q: &Question| {
         use Question::*;
@@ -349,6 +354,14 @@ fn sizes(question: &Question) -> bool {
     )
 }
 
+/// Of small messages the smallest decides which path has the lowest latency.
+fn of_the_smallest(question: Question, smallest: u64) -> Question {
+    match question {
+        Question::Control => Question::Fastest(smallest),
+        question => question,
+    }
+}
+
 /// Whether a question has no form of its own for round trips.
 fn without_trips(question: &Question) -> bool {
     use Question::*;
@@ -437,6 +450,18 @@ fn of_a_path(h: &Sentence) -> bool {
 fn bounds(h: &Sentence, of: impl Fn(&Amount) -> bool) -> bool {
     let bound = |i: &Item| matches!(i, Item::Topics(t) if t.contains(&Above) || t.contains(&Below));
     h.items.windows(2).any(|two| bound(&two[0]) && matches!(&two[1], Item::Amount(a) if of(a)))
+}
+
+/// "do any of these beat 10 us for 1 KB": whether it takes less, and no path against another.
+fn beats_a_time(sentence: &mut Sentence) {
+    for at in 1..sentence.items.len() {
+        let timed = matches!(sentence.items[at], Item::Amount(Amount::Time(_)));
+        if let (true, Item::Topics(topics)) = (timed, &mut sentence.items[at - 1])
+            && topics.contains(&Beats)
+        {
+            *topics = vec![Within, Quicker];
+        }
+    }
 }
 
 /// Of "at most 64 KB" the bound is on the size, and no maximum is asked for.
@@ -765,7 +790,10 @@ impl Asked<'_> {
                 None if h.any(&[HowBig, HowMuch, HowMany, WhichSize, Data])
                     && (!h.has(Latency) || h.asks_for_the_largest()) =>
                 {
-                    self.straight(true)?;
+                    // "how many bytes until it takes longer than 10 ms": the largest that does not.
+                    if !self.text.to_lowercase().contains(" until ") {
+                        self.straight(true)?;
+                    }
                     Ok(vec![Question::Largest { seconds: time, round_trip }])
                 }
                 None if h.has(Can) && !h.any(&[Latency, RoundTrip, HowLong, Above, Quicker, Slower, Fails]) => {

@@ -218,6 +218,9 @@ pub const FLOWS: &str =
 pub const MATTER: &str = "the time and throughput of each size tells pipegauge show RUN --points, and the cost of a further byte 'what does one more \
                           byte cost?'";
 
+/// What tells which path to choose.
+pub const CHOICE: &str = "ask which path is the fastest ('which path is fastest for 64KiB?'), or hold one against another ('is shm faster than tcp?')";
+
 /// How many times a second something can be.
 #[rustfmt::skip]
 const OFTEN: &[&str] = &[
@@ -328,6 +331,10 @@ const TOPICS: &[(Topic, &[&str])] = &[
     ]),
     (Total, &["totalling", "totaling", "totals", "add up to", "adds up to", "adding up to", "sum up to", "sums up to", "a total of", "total size of", "total of"]),
     (Filler, &["totalling", "totaling", "totals", "add up to", "adds up to", "adding up to", "sum up to", "sums up to", "a total of", "total size of", "total of"]),
+    (Percent, &["percent faster", "percent slower", "percent difference"]),
+    (Versus, &["percent faster", "percent slower", "percent difference"]),
+    (PartOf, &["percent overhead", "overhead percent", "overhead percentage", "percentage overhead"]),
+    (StartUp, &["percent overhead", "overhead percent", "overhead percentage", "percentage overhead"]),
     (Percent, &["in percent", "in per cent", "as a percentage", "as percentage", "how many percent"]),
     (Direction, &["which direction", "what direction", "which of the directions"]),
     (Supposed, &["if", "what if", "suppose", "supposing", "imagine", "assuming", "assume"]),
@@ -792,7 +799,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
     (Elsewhere("pipegauge show RUN tells what was noticed while it was measured, and --warnings all of it"), &[
         "go wrong", "goes wrong", "went wrong", "anything wrong", "wrong", "warning", "warnings", "errors", "problem", "problems", "failures", "valid"
     ]),
-    (Elsewhere("ask which path is the fastest ('which path is fastest for 64KiB?'), or hold one against another ('is shm faster than tcp?')"), &[
+    (Elsewhere(CHOICE), &[
         "best choice", "right choice", "good choice", "best option", "right option", "good option"
     ]),
     (Elsewhere("no run measures this"), &[

@@ -188,6 +188,7 @@ fn labelled() -> Measured {
     let paths = [("eth", "theory"), ("ib", "theory"), ("a", "theory"), ("b", "theory")];
     measured.add("x.run.jsonl", paths.into_iter());
     measured.typed("eth", "theory:latency=30us".to_owned());
+    measured.smallest = Some(1);
     measured
 }
 
@@ -234,6 +235,8 @@ fn labels_are_read_where_they_are_meant() {
         ("what size reaches 90% of eth's peak", "the size that reaches 90.0% of the most throughput, over eth"),
         ("how long does 1 MB take in theory over eth", "arrival of 1 MB (1,000,000 B), over eth"),
         ("is ib the fastest path for 1 KB", "the fastest path for 1 kB (1,000 B), over all paths"),
+        ("is ib the path with the lowest latency", "the fastest path for 1 B, over all paths"),
+        ("is ib the fastest", "the fastest path for 1 B, over all paths + the path of most throughput, over all paths"),
         ("is eth really faster than ib under 16 bytes", "eth held against ib, at 16 B"),
     ] {
         let found: Result<String, String> = read(text);

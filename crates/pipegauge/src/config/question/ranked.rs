@@ -3,6 +3,7 @@
 
 use super::Ranked;
 use super::forms::yes_or_no;
+use super::lexicon::CHOICE;
 use super::lexicon::Topic::*;
 use super::sentence::{Item, Sentence};
 
@@ -40,6 +41,12 @@ pub fn of(text: &str, sentence: &mut Sentence) {
     }
     if slow {
         worst(sentence);
+    }
+    // "is tcp the best choice for 1 KB"
+    let chosen = Item::Topics(vec![Elsewhere(CHOICE)]);
+    let sized = sentence.items.iter().any(|i| matches!(i, Item::Amount(super::amounts::Amount::Size(_))));
+    for item in sentence.items.iter_mut().filter(|i| **i == chosen && sized) {
+        *item = Item::Topics(vec![Fastest]);
     }
     let name = path.to_string();
     sentence.ranked = Some(Ranked { path: path.clone(), last: slow });

@@ -112,6 +112,13 @@ pub const READ: &[(&str, &str)] = &[
     ("does 64 KiB get half the throughput of unix", "which share of the most throughput messages of 64 KiB move, over unix"),
     ("can I do 128 ticks per second with 1.2 KB updates on tcp", "whether 128 messages of 1.2 kB (1,200 B) a second can be sustained, over tcp"),
     ("150 byte packet @ 64 tick, tcp ok?", "whether 64 messages of 150 B a second can be sustained, over tcp"),
+    ("how many 5 Mbit/s users over tcp", "how many streams of 5.00 Mbit/s can be carried, over tcp"),
+    ("is tcp the best choice for 1 KB", "the fastest path for 1 kB (1,000 B), over all paths"),
+    ("how many bytes until tcp takes longer than 10 ms", "the largest message that arrives within 10.0 ms, over tcp"),
+    ("does tcp beat 100 us for 1 KB", "whether 1 kB (1,000 B) arrives within 100 us, over tcp"),
+    ("percent faster unix vs tcp at 1 KB", "unix held against tcp, at 1 kB (1,000 B)"),
+    ("percent overhead at 100 B on tcp", "which share of the time of 100 B is start-up, over tcp"),
+    ("how long for 1000 uint32 over tcp", "arrival of 4 kB (4,000 B), over tcp"),
     ("how long for 1 MB over tcp? cheers", "arrival of 1 MB (1,000,000 B), over tcp"),
 ];
 
