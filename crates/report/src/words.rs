@@ -43,7 +43,11 @@ pub fn shortened(names: &[&str], most: usize) -> Vec<String> {
 
 /// A mean rate: transactions a second, in one form everywhere. Whole numbers where they are large.
 pub fn mean_rate(rate: f64) -> String {
-    if rate >= 100.0 { format!("{rate:.0}/s") } else { format!("{rate:.2}/s") }
+    if (100.0..1e15).contains(&rate) {
+        format!("{}/s", units::thousands(rate.round() as u64))
+    } else {
+        format!("{rate:.2}/s")
+    }
 }
 
 /// Why a point ended, in a word or two.

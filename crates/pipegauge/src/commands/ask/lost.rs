@@ -236,8 +236,9 @@ fn in_all(p: &Asked<'_>, size: Option<u64>) -> Answered {
                 }
                 _ => Share(share).to_string(),
             };
-            let how =
-                p.rate().map_or("sent as fast as they go".to_owned(), |rate| format!("{} offered", BitRate(rate)));
+            let how = p.rate().map_or("sent as fast as they go".to_owned(), |rate| {
+                format!("{} offered{}", BitRate(rate), over_rates::fell_short(p, size))
+            });
             match lost {
                 0 => format!("none of {} messages{at} was lost ({how})", thousands(sent)),
                 _ => format!("{} of {} messages were lost ({interval}){at} ({how})", thousands(lost), thousands(sent)),

@@ -1,7 +1,7 @@
 //! Whether the mean time stays within a limit.
 
 use model::answer::Unanswered;
-use units::{Bytes, Kind, Seconds};
+use units::{Kind, Seconds};
 
 use super::asked::{Asked, figure};
 use super::reply::{alone, answered, cannot, no, verdict, yes};
@@ -38,7 +38,7 @@ pub fn within(p: &Asked<'_>, size: Option<u64>, (seconds, longer): (f64, bool), 
     let mean = mean * factor;
     let stands = match at == size {
         true => String::new(),
-        false => format!(" (the measured size nearest to {})", Bytes(size)),
+        false => format!(" (the measured size nearest to {})", size_words(size)),
     };
     let median = trip(p, at, round_trip, false)
         .map_or(String::new(), |(t, _)| format!("; the median is {}", figure(t.seconds, Kind::Seconds)));

@@ -98,6 +98,7 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
     for (file, _) in &runs {
         let of = || all.iter().filter(|p| p.file == *file);
         measured.add(file, of().map(|p| (p.label, p.transport)));
+        of().for_each(|p| measured.typed(p.label, p.typed_idle()));
         of().for_each(|p| measured.flows(p.label, p.flows(), p.topology()));
         of().next().into_iter().for_each(|p| measured.pattern(p.pattern));
         if of().any(|p| p.both_ways() || p.kind == Some(TimeKind::Exchange)) {
@@ -148,6 +149,9 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
             for mut answer in replies(reading, n, &all) {
                 if let Some(unit) = &reading.in_unit {
                     wanted::tell(&mut answer, unit);
+                }
+                if let Some(unit) = &reading.in_size {
+                    wanted::tell_size(&mut answer, unit);
                 }
                 if reading.spacing {
                     wanted::tell_spacing(&mut answer);
@@ -259,9 +263,9 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
         })
     };
     match &reading.questions[n] {
-        Question::Fastest(size) => vec![paths::fastest(&of, *size)],
-        Question::Strongest => vec![paths::strongest(&of)],
-        Question::StrongestAt(size) => vec![paths::strongest_at(&of, *size)],
+        Question::Fastest(size) => vec![paths::fastest(&of, *size, reading.ranked.as_ref())],
+        Question::Strongest => vec![paths::strongest(&of, reading.ranked.as_ref())],
+        Question::StrongestAt(size) => vec![paths::strongest_at(&of, *size, reading.ranked.as_ref())],
         Question::Control => vec![paths::control(&of)],
         Question::Cost { x, y, size, flow: true, multiple, .. } => pairs::flow(all, (x, y), *size, *multiple),
         Question::Cost { x, y, size, factor, multiple, .. } => pairs::cost(all, x, y, *size, (*factor, *multiple)),
@@ -300,7 +304,9 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
         Question::MeanWithin { size, seconds, round_trip, longer } => {
             each(&|p| means::within(p, *size, (*seconds, *longer), *round_trip))
         }
-        Question::Largest { seconds, round_trip } => each(&|p| sizes::largest(p, *seconds, *round_trip)),
+        Question::Largest { seconds, round_trip } => {
+            each(&|p| sizes::largest(p, *seconds, *round_trip, reading.in_size.as_ref()))
+        }
         Question::LargestAt { rate, what } => each(&|p| sizes::largest_at(p, *rate, *what)),
         Question::Longer { seconds, round_trip } => each(&|p| sizes::longer(p, *seconds, *round_trip)),
         Question::Reaches(rate) => moved(&|p| sizes::reaches(p, *rate)),

@@ -43,6 +43,12 @@ pub fn word(asked: Multiple, factor: Estimate, seen: Option<Estimate>) -> &'stat
     answered(reached(asked, factor, seen), asked.less)
 }
 
+/// The same, with how far the interval ends from what was asked where two decimals do not show it.
+pub fn judged(asked: Multiple, factor: Estimate, seen: Option<Estimate>) -> String {
+    let reached = reached(asked, factor, seen);
+    format!("{}{}", answered(reached, asked.less), near(asked, factor, reached))
+}
+
 /// By the interval, else by the least and the most that rounds allow.
 fn reached(asked: Multiple, factor: Estimate, seen: Option<Estimate>) -> &'static str {
     let told = factor.low > 0.0 && factor.high.is_finite();
@@ -77,6 +83,8 @@ mod tests {
         let close = e(2.97, 2.94, 2.998);
         assert_eq!(near(fast(3.0), close, "no"), " (the interval ends 0.067% below that)");
         assert_eq!([near(fast(4.0), close, "no"), near(fast(3.0), close, "not surely")], ["", ""]);
+        assert_eq!(judged(fast(3.0), close, None), "no (the interval ends 0.067% below that)");
+        assert_eq!(judged(fast(2.0), close, None), "yes");
         let open = e(12.0, 0.0, f64::INFINITY);
         assert_eq!(word(fast(10.0), open, None), "not surely");
         assert_eq!(word(fast(2.0), open, Some(e(12.0, 7.0, 40.0))), "yes");

@@ -7,6 +7,7 @@ use units::{BitRate, Bytes, Kind, Share, thousands};
 use super::asked::{Asked, figure, times};
 use super::offering::{command, range};
 use super::reply::{answered, cannot, yes};
+use crate::config::question::size_words;
 use crate::document::Answered;
 
 /// Share of an offered rate that may be missing where it counts as carried, as in the warning of the run.
@@ -42,7 +43,7 @@ pub fn told(
     let largest = groups.iter().map(|group| group.size).max();
     let size = size.or(largest)?;
     Some(vec![match groups.iter().find(|group| group.size == size) {
-        None => unrated(p, cannot(p, format!("{} was not sent at these rates", Bytes(size)), &[size])),
+        None => unrated(p, cannot(p, format!("{} was not sent at these rates", size_words(size)), &[size])),
         Some(group) => of_group(p, group, bits),
     }])
 }
@@ -127,8 +128,8 @@ pub fn losses(p: &Asked<'_>, asked: &[&Asked<'_>], size: Option<u64>) -> Option<
     let of_size = |group: &OverRates| size.is_none_or(|size| size == group.size);
     let one = |group: OverRates| {
         let lost = |row: &AtRate| match row.lost {
-            0 => format!("none of {} was at {}", thousands(row.messages), BitRate(row.offered)),
-            _ => format!("{} were at {}", figure(row.loss, Kind::Share), BitRate(row.offered)),
+            0 => format!("none of {} was at {}{}", thousands(row.messages), BitRate(row.offered), short(row)),
+            _ => format!("{} were at {}{}", figure(row.loss, Kind::Share), BitRate(row.offered), short(row)),
         };
         let rows: Vec<String> = group.rows.iter().map(lost).collect();
         let last = group.rows.last()?;
@@ -146,7 +147,27 @@ const EQUAL: f64 = 1e-6;
 /// "of 500 Mbit/s offered 412 Mbit/s [312, 465] arrived (17.1% lost)".
 fn came(row: &AtRate, arrived: Estimate) -> String {
     let lost = if row.lost == 0 { "none".to_owned() } else { Share(row.loss.value).to_string() };
-    format!("of {} offered {} arrived ({lost} lost)", BitRate(row.offered), figure(arrived, Kind::BitsPerSecond))
+    format!(
+        "of {} offered{}{} {} arrived ({lost} lost)",
+        BitRate(row.offered),
+        short(row),
+        if row.kept() { "" } else { "," },
+        figure(arrived, Kind::BitsPerSecond)
+    )
+}
+
+/// That the sender offered less than it was to, where it did: what was lost is of that.
+fn short(row: &AtRate) -> String {
+    let sent = row.sent.filter(|_| !row.kept());
+    sent.map_or(String::new(), |sent| format!(", of which the sender reached only {}", BitRate(sent)))
+}
+
+/// The same of the rate that a path was offered.
+pub fn fell_short(p: &Asked<'_>, size: Option<u64>) -> String {
+    let of_size = |group: &OverRates| size.is_none_or(|size| size == group.size);
+    let own = |row: &AtRate| p.rate().is_some_and(|rate| (row.offered / rate - 1.0).abs() < EQUAL);
+    let rows: Vec<AtRate> = groups(p).into_iter().filter(of_size).flat_map(|group| group.rows).filter(own).collect();
+    rows.first().map_or(String::new(), short)
 }
 
 /// An answer of the path without its rate, and the command that offers rates from the one to the other.
@@ -175,6 +196,17 @@ fn carried(row: &AtRate, arrived: Estimate) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_sender_did_not_reach_is_told() {
+        let e = |value| Estimate { value, low: value, high: value };
+        let row =
+            |sent| AtRate { path: 0, offered: 4e9, sent, arrived: Some(e(3e8)), messages: 100, lost: 70, loss: e(0.7) };
+        let told = came(&row(Some(1e9)), e(3e8));
+        assert!(told.starts_with("of 4.00 Gbit/s offered, of which the sender reached only 1.00 Gbit/s, "), "{told}");
+        assert!(came(&row(Some(4e9)), e(3e8)).starts_with("of 4.00 Gbit/s offered 300 Mbit/s"));
+        assert_eq!(short(&row(None)), "");
+    }
 
     #[test]
     fn a_path_is_named_without_its_rate() {

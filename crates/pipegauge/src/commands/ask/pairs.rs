@@ -1,7 +1,7 @@
 //! One path held against another.
 
 use model::Estimate;
-use model::answer::Unanswered;
+use model::answer::{RoundRange, Unanswered};
 use report::compare::{more_by, of_the_time};
 use units::{Bytes, Kind};
 
@@ -133,19 +133,25 @@ fn moves(a: &Asked<'_>, b: &Asked<'_>, size: Option<u64>, asked: Option<Multiple
         };
         let times = times_words(factor, sure.words());
         let most = |e: Estimate, at: u64| format!("{} at {}", figure(&e), Bytes(at));
+        // Where no interval tells, the rounds decide, as for any limit.
+        let rounds = |p: &Asked<'_>, size: u64| RoundRange::times(p.lasting(), &[size]);
+        let seen = rounds(a, x.max_size).zip(rounds(b, y.max_size)).map(|(own, other)| {
+            let sizes = x.max_size as f64 / y.max_size.max(1) as f64;
+            Estimate { value: factor.value, low: sizes * other.least / own.most, high: sizes * other.most / own.least }
+        });
         let (x, y) = (most(x.max_throughput, x.max_size), most(y.max_throughput, y.max_size));
-        (factor, format!("{times} as much as {} where each moves the most: {x} against {y}", b.name))
+        (factor, seen, format!("{times} as much as {} where each moves the most: {x} against {y}", b.name))
     });
     let told: Vec<String> = found.iter().map(one).collect();
-    let words = whole.as_ref().map_or(format!("as {}: ", b.name), |(_, text)| format!("{text};\n  "));
+    let words = whole.as_ref().map_or(format!("as {}: ", b.name), |(_, _, text)| format!("{text};\n  "));
     let factors: Vec<(u64, Estimate)> = found.iter().map(|f| (f.0, f.3.judged())).collect();
     let factor = whole.as_ref().map_or(first.factor(), |w| w.0);
     let lead = asked.map_or(String::new(), |m| match whole {
-        Some(_) => {
+        Some((_, seen, _)) => {
             let less = if m.less { "less than " } else { "" };
             format!(
                 "{} (whether {less}{} times as much as {});\n  it ",
-                multiple::word(m, factor, None),
+                multiple::judged(m, factor, seen),
                 m.times,
                 b.name
             )

@@ -10,10 +10,10 @@ use super::reply::{cannot, needs, no, nobody, yes};
 use super::rounds::{every_round, moves_more};
 use super::times::{Timed, whole};
 use super::two_paths::{Sure, TwoPaths};
-use crate::config::question::size_words;
+use crate::config::question::{Ranked, size_words};
 use crate::document::Answered;
 
-pub fn fastest(paths: &[&Asked<'_>], size: u64) -> Answered {
+pub fn fastest(paths: &[&Asked<'_>], size: u64, asked: Option<&Ranked>) -> Answered {
     let (mut found, mut others) = told(paths, |p| whole(p, size));
     found.sort_by(|a: &(&Asked<'_>, Timed), b| a.1.seconds.value.total_cmp(&b.1.seconds.value));
     others.extend(unranked(&mut found));
@@ -27,8 +27,16 @@ pub fn fastest(paths: &[&Asked<'_>], size: u64) -> Answered {
     if let Some(why) = found.iter().find_map(|(p, _)| best.against(p).err().filter(|_| best.rate() != p.rate())) {
         return cannot(best, why, &[size]);
     }
+    let slower = |(p, a): &(&Asked<'_>, Timed), (q, b): &(&Asked<'_>, Timed)| {
+        let held = TwoPaths::of(p, q);
+        match held.at(size).filter(|_| held.in_turns()) {
+            Some(extra) => extra.ratio.value > 1.0 && sure(&extra.sure_ratio),
+            None => p.against(q).is_ok() && sure(&apart(a.seconds, b.seconds, (p, q), size)),
+        }
+    };
+    let word = ranked(&found, asked, |of| of.0, slower);
     let mut text =
-        format!("{} takes {} ({}){}", size_words(size), figure(time.seconds, Kind::Seconds), best.time, time.how);
+        format!("{word}{} takes {} ({}){}", size_words(size), figure(time.seconds, Kind::Seconds), best.time, time.how);
     let mut notes: Vec<String> = Vec::new();
     let mut doubt = String::new();
     for (p, a) in &found[1..] {
@@ -58,6 +66,32 @@ pub fn fastest(paths: &[&Asked<'_>], size: u64) -> Answered {
     text.push_str(&doubt);
     text.push_str(&unknown(&others));
     yes(best, text, time.seconds, "s", time.rests_on.clone())
+}
+
+/// Whether something is told as being so, be it by the rounds alone.
+fn sure(of: &Sure) -> bool {
+    matches!(of, Sure::Yes | Sure::InTheseRuns | Sure::EveryRound)
+}
+
+/// "no (whether tcp is the first): ", where it is asked whether a path is the first or the last of those that are found; `behind` says whether one
+/// surely stands behind another.
+fn ranked<'a, 'b: 'a, T>(
+    found: &[T],
+    asked: Option<&Ranked>,
+    path: impl Fn(&T) -> &'a Asked<'b>,
+    behind: impl Fn(&T, &T) -> bool,
+) -> String {
+    let Some(Ranked { path: named, last }) = asked else { return String::new() };
+    let Some(at) = found.iter().position(|of| path(of).is(named)) else { return String::new() };
+    let others = || found.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, of)| of);
+    let own = &found[at];
+    let after = |one: &T, other: &T| if *last { behind(other, one) } else { behind(one, other) };
+    let word = match () {
+        () if others().any(|other| after(own, other)) => "no",
+        () if others().all(|other| after(other, own)) => "yes",
+        () => "not surely",
+    };
+    format!("{word} (whether {} is the {} of all): ", path(own).name, if *last { "last" } else { "first" })
 }
 
 /// Paths of which something is not known, by name, and why.
@@ -141,7 +175,7 @@ fn longer(time: Estimate, (factor, sure): (f64, Sure)) -> String {
 }
 
 /// The path of most throughput, and the others.
-pub fn strongest(paths: &[&Asked<'_>]) -> Answered {
+pub fn strongest(paths: &[&Asked<'_>], asked: Option<&Ranked>) -> Answered {
     let most = |p: &Asked<'_>| {
         p.reached()?;
         if p.scheduled() {
@@ -160,7 +194,12 @@ pub fn strongest(paths: &[&Asked<'_>]) -> Answered {
         };
     };
     let mut doubt = String::new();
-    let mut text = format!("moves the most, {}, at {}", figure(*most, Kind::BitsPerSecond), Bytes(*at_best));
+    let less = |(p, e, at): &(&Asked<'_>, Estimate, u64), (q, f, other): &(&Asked<'_>, Estimate, u64)| {
+        let by_turns = TwoPaths::of(q, p).most().map(|factor| factor.low > 1.0);
+        by_turns.unwrap_or(e.high < f.low) || moves_more((q.lasting(), *other), (p.lasting(), *at)) == Some(true)
+    };
+    let word = ranked(&found, asked, |of| of.0, less);
+    let mut text = format!("{word}moves the most, {}, at {}", figure(*most, Kind::BitsPerSecond), Bytes(*at_best));
     for (p, e, at) in &found[1..] {
         let held = TwoPaths::of(best, p);
         doubt = first_of(doubt, best, &held);
@@ -183,7 +222,7 @@ pub fn strongest(paths: &[&Asked<'_>]) -> Answered {
 }
 
 /// The path that moves most with messages of a size, and the others.
-pub fn strongest_at(paths: &[&Asked<'_>], size: u64) -> Answered {
+pub fn strongest_at(paths: &[&Asked<'_>], size: u64, asked: Option<&Ranked>) -> Answered {
     let moves = |p: &Asked<'_>| {
         if p.scheduled() {
             return Err(Unanswered::NoSum("a schedule (--rate) says nothing of how much the path carries".to_owned()));
@@ -200,8 +239,17 @@ pub fn strongest_at(paths: &[&Asked<'_>], size: u64) -> Answered {
         };
     };
     let mut doubt = String::new();
+    let less = |(p, (e, ..)): &(&Asked<'_>, (Estimate, Vec<u64>, String)),
+                (q, (f, ..)): &(&Asked<'_>, (Estimate, Vec<u64>, String))| {
+        let held = TwoPaths::of(p, q);
+        match held.at(size).filter(|_| held.in_turns()) {
+            Some(extra) => extra.ratio.value > 1.0 && sure(&extra.sure_ratio),
+            None => e.high < f.low || every_round(q.curve(), p.curve(), size) == Some(true),
+        }
+    };
+    let word = ranked(&found, asked, |of| of.0, less);
     let mut text = format!(
-        "messages of {} move the most, {} ({}){how}",
+        "{word}messages of {} move the most, {} ({}){how}",
         size_words(size),
         figure(*most, Kind::BitsPerSecond),
         each(best)

@@ -41,7 +41,7 @@ pub fn found(p: &Asked<'_>, thousandths: u32, size: Option<u64>, round_trip: boo
         } else {
             format!(
                 " (the nearest size at which enough single transfers were timed: {} itself has no such figure)",
-                Bytes(size)
+                size_words(size)
             )
         };
         Ok((at, vec![at], times(e, factor), label, stands))

@@ -38,7 +38,7 @@ fn unkept(p: &Asked<'_>, size: u64, e: Estimate) -> Option<Answered> {
         let moved = figure(e, Kind::BitsPerSecond);
         format!(
             "what it keeps up is not known: short trials of {} move {moved} ({}){}",
-            Bytes(size),
+            size_words(size),
             each(p),
             kept.words
         )

@@ -1,7 +1,7 @@
 //! What stands in the row of a measured size: its shortest trial, its mean.
 
 use model::answer::Unanswered;
-use units::{Bytes, Kind, Seconds};
+use units::{Kind, Seconds};
 
 use super::asked::{Asked, figure};
 use super::reply::{alone, no, yes};
@@ -22,7 +22,10 @@ pub fn minimum(p: &Asked<'_>, size: Option<u64>, round_trip: bool) -> Answered {
     let found = or_smallest(p, size).and_then(|size| {
         let (factor, label) = trip(p, round_trip)?;
         let row = p.row(size).ok_or_else(|| {
-            Unanswered::NoSum(format!("{} was not measured, and a shortest time is of a measured size", Bytes(size)))
+            Unanswered::NoSum(format!(
+                "{} was not measured, and a shortest time is of a measured size",
+                size_words(size)
+            ))
         })?;
         Ok((size, row.min * factor, label))
     });

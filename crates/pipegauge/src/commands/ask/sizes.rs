@@ -11,7 +11,8 @@ use super::rates::{doubled, each, each_answered};
 use super::reply::{cannot, no, yes};
 use super::surest::{self, Surest, known};
 use super::times::{no_journey, of};
-use crate::config::question::Unit;
+use super::wanted;
+use crate::config::question::{InUnit, Unit};
 use crate::document::Answered;
 
 /// The sizes that can't be told from the best, in words.
@@ -218,7 +219,7 @@ pub fn largest_at(p: &Asked<'_>, rate: f64, what: Unit) -> Answered {
 }
 
 /// The largest message that arrives within a time.
-pub fn largest(p: &Asked<'_>, seconds: f64, round_trip: bool) -> Answered {
+pub fn largest(p: &Asked<'_>, seconds: f64, round_trip: bool, wanted: Option<&InUnit>) -> Answered {
     if let Some(answer) = no_journey(p, &[]) {
         return answer;
     }
@@ -249,8 +250,10 @@ pub fn largest(p: &Asked<'_>, seconds: f64, round_trip: bool) -> Answered {
                 true => (kept.factor.map_or(moves, |factor| kept::less(moves, factor)), kept.words),
                 false => (moves, String::new()),
             };
-            let bytes = figure(times(moves, seconds / 8.0), Kind::Bytes);
-            format!("; in messages of {} one after another {bytes}{words}", Bytes(at))
+            let all = times(moves, seconds / 8.0);
+            let bytes = figure(all, Kind::Bytes);
+            let wanted = wanted.map_or(String::new(), |unit| wanted::of_size(all, unit));
+            format!("; in messages of {} one after another {bytes}{wanted}{words}", Bytes(at))
         });
         let all =
             if p.most_message() == Some(value) { ", the most that the path carries in one," } else { " or larger" };

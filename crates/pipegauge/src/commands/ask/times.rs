@@ -247,9 +247,9 @@ pub fn series(p: &Asked<'_>, count: u64, size: u64, round_trip: bool, sustained:
         Ok((t, label)) if stream => {
             let all = times(t.seconds, count as f64);
             let text = format!(
-                "sending {} messages of {} in a long stream takes {} ({} times {}, {label}{}); the way of the last one comes on \
+                "sending {} of {} in a long stream takes {} ({} times {}, {label}{}); the way of the last one comes on \
                  top, which a stream does not tell (--pattern {} does)",
-                thousands(count),
+                units::counted(count, "message"),
                 size_words(size),
                 figure(all, Kind::Seconds),
                 thousands(count),
@@ -271,9 +271,10 @@ pub fn series(p: &Asked<'_>, count: u64, size: u64, round_trip: bool, sustained:
                     w.how
                 )
             });
+            let (take, whole) = if count == 1 { ("takes", String::new()) } else { ("take", whole) };
             let text = format!(
-                "{} messages of {} take {} ({} times {label}: each sent when the one before is through{}){whole}",
-                thousands(count),
+                "{} of {} {take} {} ({} times {label}: each sent when the one before is through{}){whole}",
+                units::counted(count, "message"),
                 size_words(size),
                 figure(all, Kind::Seconds),
                 thousands(count),

@@ -51,7 +51,7 @@ pub fn against(p: &Asked<'_>, (x, y): (u64, u64), flow: bool, asked: Option<Mult
     };
     let asked = asked.map_or(String::new(), |m| {
         let of = if flow { factor } else { inverse(long, 1.0) };
-        format!("{} (whether {m} as {}): ", multiple::word(m, of, None), size_words(y))
+        format!("{} (whether {m} as {}): ", multiple::judged(m, of, None), size_words(y))
     });
     yes(p, format!("{asked}{} {text}", size_words(x)), factor, "1", vec![x, y])
 }

@@ -52,9 +52,12 @@ pub struct Found {
 const ELEMENTS: [(u64, &[&str], &str); 4] = [
     (8, &["double", "doubles", "float64", "float64s", "doublewords"], "a double is taken as 8 B"),
     (4, &["float", "floats", "float32", "float32s"], "a float is taken as 4 B"),
-    (4, &["int", "ints", "integer", "integers", "int32", "int32s"], "an integer is taken as 4 B"),
-    (8, &["int64", "int64s"], "an integer of 64 bit is 8 B"),
+    (4, &["int", "ints", "integer", "integers", "int32", "int32s", "uint32", "uint32s"], "an integer is taken as 4 B"),
+    (8, &["int64", "int64s", "uint64", "uint64s"], "an integer of 64 bit is 8 B"),
 ];
+
+/// How a rate of a game's server is taken.
+const TICKS: &str = "so many tick are taken as so many a second";
 
 /// Words behind which a share is of those that take longest.
 const SLOWEST: [&str; 3] = ["slowest", "worst", "longest"];
@@ -137,6 +140,13 @@ impl Amounts<'_> {
             || noun.is_some_and(|noun| NOUNS.contains(&noun))
     }
 
+    /// Whether a number with a unit of size ends at a place.
+    pub fn is_size(&self, at: usize) -> bool {
+        let number = at > 0 && matches!(self.words.0.get(at - 1), Some(Lexeme::Number(_)));
+        let read = self.words.text(at).filter(|_| number).and_then(unit);
+        matches!(read, Some(Read::Plainly(Unit::Size(_)) | Read::Usually(Unit::Size(_), _)))
+    }
+
     pub fn is_unit(&self, at: usize) -> bool {
         self.words.text(at).is_some_and(|t| unit(t).is_some())
     }
@@ -168,6 +178,13 @@ impl Amounts<'_> {
         if w.any(at, &["%", "percent"]) && from > 0 && w.any(from - 1, &SLOWEST) && value < 50.0 {
             return found(Amount::Percentile(thousandths(100.0 - value, &self.shown())?), at + 1);
         }
+        if w.any(at, &["th", "st", "nd", "rd"]) && w.any(at + 1, &NOUNS) {
+            bail!(
+                "'{}': one of several messages takes what any of them takes: ask how long one takes ('how long for 1 KiB?'), all of them \
+                 ('how long for 10 messages of 1 KiB?'), or for a percentile ('p99 of 1 KiB')",
+                self.shown()
+            );
+        }
         let named = w.any(at, &["th", "st", "nd", "rd", "percentile"]);
         let percentile = named || w.any(at + 1, &["percentile", "percentiles"]);
         if w.any(at, &["%", "percent"]) && !percentile && self.of_the_most(at + 1) {
@@ -178,7 +195,9 @@ impl Amounts<'_> {
         if w.any(at, &["%", "percent"]) && w.any(at + 1, &["efficiency", "utilization", "utilisation"]) {
             return found(self.share(value)?, at + 2);
         }
-        if w.any(at, &["%", "percent"]) && !percentile && (value < 50.0 || !self.quantile(at + 1)) {
+        // "is the overhead bigger than 50%": a share of the time.
+        let overhead = (0..w.0.len()).any(|i| w.any(i, &["overhead", "overheads", "startup", "start-up", "fixed"]));
+        if w.any(at, &["%", "percent"]) && !percentile && (value < 50.0 || overhead || !self.quantile(at + 1)) {
             return found(Amount::Bare(format!("{digits}%")), at + 1);
         }
         if named || w.any(at, &["%", "percent"]) {
@@ -220,6 +239,10 @@ impl Amounts<'_> {
             && let Some(slow) = w.low(at + 1 + usize::from(w.any(at + 1, &["as"]))).and_then(is_slow)
         {
             return found(Amount::Times(Multiple { times: value, slow, less: false }), at + 1);
+        }
+        // "64 tick", as the rate of a game's server is called.
+        if w.any(at, &["tick"]) && value > 1.0 && self.per(at + 1).is_none() {
+            return Ok(Found { amount: Amount::PerSecond(value), next: at, note: Some(TICKS) });
         }
         if w.any(at, &NOUNS) {
             return match self.per(at + 1) {
@@ -349,7 +372,10 @@ impl Amounts<'_> {
             "goodput", "saturation",
         ];
         let w = self.words;
-        let path = |i: usize| spoken().any(|(_, names)| w.any(i, names));
+        let path = |i: usize| {
+            spoken().any(|(_, names)| w.any(i, names))
+                || matches!(w.0.get(i), Some(Lexeme::Path(_) | Lexeme::Transport(_)))
+        };
         let between = |i: usize| w.any(i, &BETWEEN) || path(i);
         w.any(at, &["of"])
             && (at + 1..w.0.len()).take_while(|i| *i == at + 1 || between(i - 1)).any(|i| w.any(i, &MOST))

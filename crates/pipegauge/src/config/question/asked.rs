@@ -29,6 +29,16 @@ pub struct Asked<'a> {
     pub smallest: Option<u64>,
 }
 
+/// Whether it is asked if start-up is more or less than a share of the time: "is the overhead of tcp at 1 KB bigger than 50%".
+fn start_up(text: &str, sentence: &Sentence, percents: &[String]) -> bool {
+    let sizes = sentence.amounts(|a| matches!(a, Amount::Size(_)).then_some(())).len();
+    percents.len() == 1
+        && sizes == 1
+        && sentence.paths().len() < 2
+        && sentence.any(&[StartUp, Cost])
+        && super::forms::yes_or_no(text)
+}
+
 impl<'a> Asked<'a> {
     /// Sorts them; what is left over of numbers is an error.
     pub fn of(text: &'a str, sentence: &mut Sentence) -> Result<Self> {
@@ -68,6 +78,12 @@ impl<'a> Asked<'a> {
         let longer = longer::longer(text, sentence, &percents);
         if longer.is_some() {
             sentence.items.retain(|i| !matches!(i, Item::Amount(Amount::Bare(d)) if d.ends_with('%')));
+        } else if start_up(text, sentence, &percents) {
+            sentence.items.retain(|i| !matches!(i, Item::Amount(Amount::Bare(d)) if d.ends_with('%')));
+            sentence.items.push(Item::Topics(vec![PartOf]));
+            sentence
+                .notes
+                .push(format!("told as the share that it is, from which {}% or not is read off", percents[0]));
         } else if let Some(share) = percents.first() {
             let form = match () {
                 () if sentence.any(&[Loss, Lossless]) => {

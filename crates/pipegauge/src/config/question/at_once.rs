@@ -1,7 +1,7 @@
 //! What a question asks of several transfers at once, or supposes; and two questions in one.
 
 use anyhow::{Error, Result, anyhow, bail};
-use measure::Topology;
+use measure::{Pattern, Topology};
 use transport::{Ends, registry};
 
 use super::amounts::Amount;
@@ -50,6 +50,7 @@ impl What {
 /// connection tells.
 pub fn of(text: &str, sentence: &mut Sentence, measured: &Measured) -> Result<()> {
     in_one_go(sentence);
+    each_of_a_rate(text, sentence);
     // "does sending both ways slow it down", "full duplex vs one way": of one path, the one against the other.
     let ways = sentence.any(&[BothWays, OneWay])
         && sentence.any(&[Versus, Cost, Slower, Slowest, Beats])
@@ -70,6 +71,18 @@ pub fn of(text: &str, sentence: &mut Sentence, measured: &Measured) -> Result<()
         bail!(
             "'{}': in these runs messages went both ways at once, and what one direction carries alone does not follow from that: \
              pipegauge run PATH --pattern stream measures it",
+            shown(text)
+        );
+    }
+    // A request and its answer are timed together.
+    if sentence.has(OneWay)
+        && !sentence.any(&[BothWays, Throughput])
+        && !measured.patterns.is_empty()
+        && measured.patterns.iter().all(|pattern| *pattern == Pattern::Request.name())
+    {
+        bail!(
+            "'{}': these runs timed requests with their answers, from which no way alone follows: pipegauge run PATH (ping-pong) has half of a \
+             round trip, and of these ask for the round trip ('round trip of 64 bytes')",
             shown(text)
         );
     }
@@ -163,6 +176,24 @@ pub fn of(text: &str, sentence: &mut Sentence, measured: &Measured) -> Result<()
     Ok(())
 }
 
+/// "how many users at 5 Mbit/s each" are streams of so much.
+fn each_of_a_rate(text: &str, sentence: &mut Sentence) {
+    let lower = text.to_lowercase();
+    let each = lower.split(|c: char| !c.is_alphanumeric()).any(|word| word == "each");
+    let rated = sentence.items.iter().any(|i| matches!(i, Item::Amount(Amount::Rate(_))));
+    let is = |item: &Item, topic: Topic| matches!(item, Item::Topics(t) if t.contains(&topic));
+    let many = sentence.items.windows(2).position(|two| is(&two[0], HowMany) && is(&two[1], AtOnce));
+    if let Some(at) = many.filter(|_| each && rated) {
+        sentence.items[at + 1] = Item::Topics(vec![Streams]);
+    }
+    // "how many 5 Mbit/s users"
+    let amount = |i: &Item| matches!(i, Item::Amount(Amount::Rate(_)));
+    let of = |w: &[Item]| is(&w[0], HowMany) && amount(&w[1]) && is(&w[2], AtOnce);
+    if let Some(at) = sentence.items.windows(3).position(of) {
+        sentence.items[at + 2] = Item::Topics(vec![Streams]);
+    }
+}
+
 /// "how long for 10 MB at once" sends it as one; "5 connections at once" work beside each other.
 fn in_one_go(sentence: &mut Sentence) {
     let sized = sentence.items.iter().any(|i| matches!(i, Item::Amount(Amount::Size(_))));
@@ -238,7 +269,7 @@ fn lacks(text: &str, sentence: &Sentence, measured: &Measured, counted: Option<(
     };
     let named = sentence.paths().iter().find_map(|n| n.transport.clone());
     let path = named.or_else(|| usual(measured)).unwrap_or_else(|| "tcp".to_owned());
-    let transport = measured.paths.iter().find(|(label, ..)| *label == path).map_or(path.as_str(), |(_, of, _)| of);
+    let transport = measured.run_as(&path);
     let had: Vec<String> = (measured.at_once.iter())
         .map(|(label, _, flows, topology)| format!("{label} ({})", topology.counted(*flows)))
         .collect();

@@ -6,7 +6,7 @@ use super::amounts::{Amount, Amounts};
 use super::lexer::Lexeme;
 use super::lexicon::Topic;
 use super::names::Measured;
-use super::numbers::Words;
+use super::numbers::{Words, number};
 use super::pieces::names_path;
 use super::sentence::{Item, Sentence};
 use super::{multiples, periods};
@@ -31,6 +31,19 @@ impl Sentence {
             self.items.push(Item::Topics(vec![Topic::PartOf]));
             return Ok(Some(at + 1));
         }
+        if let Some(next) = how_long_a_message(words, at) {
+            self.items.push(Item::Topics(vec![Topic::HowBig]));
+            return Ok(Some(next));
+        }
+        // "how long between 10 KB messages": from one to the next.
+        if words.any(at, &["between"])
+            && let Some(unit) = number(words, at + 1, |i| amounts.is_unit(i)).and_then(|(_, end)| amounts.unit(end))
+            && words.any(unit.1, &["messages", "packets", "msgs", "blocks", "writes", "sends"])
+            && !words.any(unit.1 + 1, &["and"])
+        {
+            self.items.push(Item::Topics(vec![Topic::Spacing]));
+            return Ok(Some(at + 1));
+        }
         if let Some(next) = self.in_all(amounts, at)? {
             return Ok(Some(next));
         }
@@ -44,13 +57,21 @@ impl Sentence {
             return Ok(Some(at + 2));
         }
         if let Some((seconds, next)) = periods::frame(words, at) {
-            self.items.push(Item::Topics(vec![Topic::Filler]));
+            // "messages of 256 B per tick at 30 Hz": as many as go in it.
+            let counted = self.items.iter().any(|i| matches!(i, Item::Amount(Amount::Count(_))));
+            let asked =
+                self.any(&[Topic::HowMany, Topic::HowMuch, Topic::PartOf, Topic::HowLong]) || self.has(Topic::Can);
+            let many = words.any(at, &["per", "each", "every"]) && self.has(Topic::Messages) && !counted && !asked;
+            self.items.push(Item::Topics(vec![if many { Topic::PerSecond } else { Topic::Filler }]));
             self.items.push(Item::Amount(Amount::Time(seconds)));
             return Ok(Some(next));
         }
         // "does tcp have twice the latency of unix": of a path or size that was named.
         let named = self.items.iter().any(|i| matches!(i, Item::Path(_) | Item::Amount(Amount::Size(_))));
-        if let Some((times, next)) = multiples::at(words, at).filter(|_| named) {
+        // "do 4 KB messages reach half the bandwidth of tcp": of what it can, since nothing else is named that it could be half of.
+        let other = (0..words.0.len()).filter(|at| names_path(words, *at) || amounts.is_size(*at)).count() > 2;
+        let own = words.any(at, &["half"]) && sizes == 1 && !other && words.any(at + 2, &["bandwidth", "throughput"]);
+        if let Some((times, next)) = multiples::at(words, at).filter(|_| named && !own) {
             self.items.push(Item::Amount(Amount::Times(times)));
             self.items.push(Item::Topics(vec![Topic::Versus, Topic::Times]));
             return Ok(Some(next));
@@ -117,6 +138,21 @@ impl Sentence {
         self.items.push(Item::Topics(vec![Topic::Total, Topic::Filler]));
         Ok(Some(next))
     }
+}
+
+/// The place behind words that ask for the length of a message, and not for its time: "how long a message can I send in 50 us", "how long can a
+/// message be".
+fn how_long_a_message(words: Words<'_>, at: usize) -> Option<usize> {
+    if !(words.any(at, &["how"]) && words.any(at + 1, &["long"])) {
+        return None;
+    }
+    let can = words.any(at + 2, &["can", "may", "could", "must", "should", "might"]);
+    let from = at + 2 + usize::from(can);
+    let noun = from + usize::from(words.any(from, &["a", "the", "my", "our", "one", "each"]));
+    let sent =
+        words.any(noun, &["message", "messages", "msg", "packet", "packets", "block", "blocks", "payload", "payloads"]);
+    let asked = if can { words.any(noun + 1, &["be"]) } else { words.any(noun + 1, &["can", "could", "may", "fits"]) };
+    (sent && asked && (can || noun > from)).then_some(noun + 1)
 }
 
 /// A percentile in words: "ninety-ninth percentile", "ninetieth percentile".

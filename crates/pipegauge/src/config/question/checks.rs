@@ -6,7 +6,7 @@ use super::asked::Asked;
 use super::lexicon::Topic::*;
 use super::sentence::Item;
 use super::suggest::shown;
-use super::{ASecond, KNOWN, Question};
+use super::{ASecond, KNOWN, Measured, Question};
 
 impl Asked<'_> {
     /// Whether a yes to what the words ask is that of a slow path: longer than a time, or less than a rate.
@@ -73,7 +73,7 @@ impl Asked<'_> {
     }
 
     /// Fails where a number has no place in the question that was read.
-    pub fn all_used(&self, questions: &[Question]) -> Result<()> {
+    pub fn all_used(&self, questions: &[Question], measured: &Measured) -> Result<()> {
         let first = &questions[0];
         let more = |have: usize, used: usize| have > used;
         let one = |have: usize, used: bool| more(have, usize::from(used));
@@ -123,6 +123,7 @@ impl Asked<'_> {
                 | Question::Largest { .. }
                 | Question::Longer { .. }
                 | Question::PerSecond { .. }
+                | Question::UnderLoad(_)
         );
         // A period that stands with its number is that number's: "60 frames per minute".
         let periods = if self.per_second.is_empty() { self.periods.iter().filter(|p| **p != 1.0).count() } else { 0 };
@@ -140,7 +141,8 @@ impl Asked<'_> {
                 | Question::Sizes { multiple: Some(_), .. }
                 | Question::Nearly { .. }
         );
-        let streams = matches!(first, Question::Carries { .. }) && self.sentence.any(&[Streams, Sources]);
+        let calls = self.text.to_lowercase().contains("calls");
+        let streams = matches!(first, Question::Carries { .. }) && (calls || self.sentence.any(&[Streams, Sources]));
         let (timed, counted) =
             (timed || frames || cpu, frames || streams || cpu || matches!(first, Question::Series { .. }));
         let left = match () {
@@ -209,7 +211,7 @@ impl Asked<'_> {
                 "'{}': a request and its answer are of two sizes, which a run of their own tells: pipegauge run {} --pattern request --sizes \
                  {request} --response {reply}, and ask its run file for the round trip of {request} B",
                 shown(self.text),
-                path.as_deref().unwrap_or("tcp")
+                path.map_or("tcp".to_owned(), |path| measured.run_as(&path))
             );
         }
         let instead = match left {

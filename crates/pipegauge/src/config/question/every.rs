@@ -50,6 +50,12 @@ pub fn of_each(text: &str) -> Option<Each> {
     let lower = text.to_lowercase();
     let words = words(&lower);
     let sure = words.windows(2).any(|two| two == ["be", "sure"]);
+    // "can 1 MB take longer than 10 ms": one of them may.
+    let may = words.first().is_some_and(|first| ["can", "could", "might", "may"].contains(first));
+    let takes = |w: &[&str]| w[0] == "take" && ["longer", "more", "over"].contains(&w[1]);
+    if may && words.windows(2).any(takes) {
+        return Some(Each::Any);
+    }
     let one = |at: usize| match words[at] {
         word if OF_ONE.contains(&word) => Some(Each::Any),
         word if OF_ALL.contains(&word) => Some(Each::All),

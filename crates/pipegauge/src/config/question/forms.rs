@@ -10,10 +10,14 @@ use super::lexicon::Topic::{self, *};
 use super::lexicon::{FLOWS, JITTER, MATTER, OPTIONS, PACKETS, TRUST};
 use super::sentence::{Item, Sentence};
 use super::suggest::shown;
-use super::{KNOWN, Measured, Question, Reading, at_once, every, flow_ends, offered, several, shares, versus};
+use super::{
+    KNOWN, Measured, Question, Reading, at_once, every, flow_ends, offered, polite, ranked, several, shares, untold,
+    versus,
+};
 
 /// Reads a question in words about these paths.
 pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
+    let text = polite::without(text);
     if at_once::two_questions(text) {
         bail!(
             "'{}': two questions in one; ask one at a time, each in quotes of its own: pipegauge ask RUN 'when does 64KiB arrive?' \
@@ -74,6 +78,10 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
     }
     flows_needed(&mut sentence, measured);
     jumbo(&mut sentence);
+    bounds_a_size(&mut sentence);
+    beats_a_time(&mut sentence);
+    ranked::of(text, &mut sentence);
+    untold::of(text, &sentence)?;
     let of_flows = flow_ends::of(text, &mut sentence, measured)?;
     // How much runs vary from one to the next is known of earlier runs.
     let within_a_run = |how: &str| !(sentence.has(RunToRun) && [JITTER, TRUST].contains(&how));
@@ -154,6 +162,10 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
         (None, None, None) if compared.is_empty() => asked.questions()?,
         _ => compared,
     };
+    let questions = match (&sentence.ranked, asked.smallest) {
+        (Some(_), Some(smallest)) => questions.into_iter().map(|q| of_the_smallest(q, smallest)).collect(),
+        _ => questions,
+    };
     let ranked = |q: &Question| {
         use Question::*;
         matches!(q, Fastest(_) | Strongest | StrongestAt(_) | Control | Cheapest(_) | Safest(_))
@@ -174,7 +186,7 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
             shown(text)
         );
     }
-    asked.all_used(&questions)?;
+    asked.all_used(&questions, measured)?;
     if sentence.has(Percent)
         && !questions.iter().any(|q| {
             matches!(
@@ -234,6 +246,13 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
     if let ([Question::PartOf(_)], [share]) = (&questions[..], &asked.shares[..]) {
         notes.push(format!("told as the share that it is, from which {share}% or not is read off"));
     }
+    if let ([Question::UnderLoad(_)], [seconds]) = (&questions[..], &asked.times[..]) {
+        let limit = units::Seconds(*seconds);
+        notes.push(format!("told as the times that it takes, from which {limit} or not is read off"));
+    }
+    if let ([Question::PartOf(_)], true) = (&questions[..], sentence.has(HalfPower)) {
+        notes.push("told as the share that it is, from which half or not is read off".to_owned());
+    }
     if let ([Question::Frames { size, .. }], true) = (&questions[..], asked.sizes.is_empty()) {
         notes.push(format!("no size is named: told of {}, the smallest measured", super::size_words(*size)));
     }
@@ -265,6 +284,25 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
     {
         notes.push("all of them are taken to send over the one connection, a message each time".to_owned());
     }
+    // "is unix faster than tcp under 16 bytes", "more than 100 messages": a bound on the size or the number itself.
+    if bounds(&sentence, |a| matches!(a, Amount::Size(_)))
+        && questions.iter().any(|q| {
+            matches!(
+                q,
+                Question::Cost { .. }
+                    | Question::Percentile { .. }
+                    | Question::PerSecond { .. }
+                    | Question::StrongestAt(_)
+            )
+        })
+    {
+        notes.push("told of the size itself; pipegauge show RUN --points has those beyond".to_owned());
+    }
+    if bounds(&sentence, |a| matches!(a, Amount::Count(_)))
+        && questions.iter().any(|q| matches!(q, Question::Series { .. }))
+    {
+        notes.push("told of the number itself, and not of more or fewer".to_owned());
+    }
     let bounded = sentence.any(&[Above, Below])
         && asked.times.is_empty()
         && asked.rates.is_empty()
@@ -287,6 +325,7 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
     notes.dedup();
     let sustained = sentence.has(Sustained);
     let flows = |q: &Question| matches!(q, Question::Most | Question::Throughput(_) | Question::Strongest);
+    let in_size = sentence.in_unit.filter(|unit| unit.span == 1.0 && questions.iter().any(sizes));
     let in_unit = sentence.in_unit.filter(|_| questions.iter().any(flows));
     let trips = sentence.any(&[RoundTrip, Requests]) && questions.iter().any(without_trips);
     let spacing = sentence.has(Spacing);
@@ -299,9 +338,28 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
         sustained,
         trips,
         in_unit,
+        in_size,
         in_time: sentence.in_time,
         spacing,
+        ranked: sentence.ranked,
     })
+}
+
+/// Whether a size is what answers a question.
+fn sizes(question: &Question) -> bool {
+    use Question::*;
+    matches!(
+        question,
+        Largest { .. } | LargestAt { .. } | Longer { .. } | Reaches(_) | Size | Saturation | Share(_) | HalfPower
+    )
+}
+
+/// Of small messages the smallest decides which path has the lowest latency.
+fn of_the_smallest(question: Question, smallest: u64) -> Question {
+    match question {
+        Question::Control => Question::Fastest(smallest),
+        question => question,
+    }
 }
 
 /// Whether a question has no form of its own for round trips.
@@ -368,7 +426,55 @@ fn of_those_timed(text: &str, h: &Sentence) -> bool {
     let any = |of: &[&str]| of.iter().any(|words| text.contains(words));
     let often = any(&["how often", "how frequently"]) && !h.has(PerSecond);
     let below = any(&["take less than", "take under", "take below", "take <", "take no more than"]);
-    h.has(HowMany) && (often || (below && h.any(&[Messages, Requests])))
+    h.has(HowMany)
+        && (often || (of_mine(&text) && h.any(&[Messages, Requests])) || (below && h.any(&[Messages, Requests])))
+}
+
+/// "how many of my messages": a share of them.
+fn of_mine(text: &str) -> bool {
+    const OF: [&str; 6] = ["of my ", "of the ", "of our ", "of these ", "of those ", "of all "];
+    let text = text.to_lowercase();
+    OF.iter().any(|of| text.contains(&format!("how many {of}")))
+}
+
+/// "how much of tcp", "what percent of tcp": of what the one path that is named carries.
+fn of_a_path(h: &Sentence) -> bool {
+    let is = |item: &Item, of: &[Topic]| matches!(item, Item::Topics(t) if t.iter().any(|t| of.contains(t)));
+    let three = |w: &[Item]| {
+        is(&w[0], &[HowMuch, PartOf]) && w[1] == Item::Topics(vec![Filler]) && matches!(w[2], Item::Path(_))
+    };
+    h.paths().len() == 1 && h.items.windows(3).any(three) && !h.any(&[HowLong, Latency, Cost, Versus, Cpu])
+}
+
+/// Whether more or less than an amount stands right before it: "under 16 bytes".
+fn bounds(h: &Sentence, of: impl Fn(&Amount) -> bool) -> bool {
+    let bound = |i: &Item| matches!(i, Item::Topics(t) if t.contains(&Above) || t.contains(&Below));
+    h.items.windows(2).any(|two| bound(&two[0]) && matches!(&two[1], Item::Amount(a) if of(a)))
+}
+
+/// "do any of these beat 10 us for 1 KB": whether it takes less, and no path against another.
+fn beats_a_time(sentence: &mut Sentence) {
+    for at in 1..sentence.items.len() {
+        let timed = matches!(sentence.items[at], Item::Amount(Amount::Time(_)));
+        if let (true, Item::Topics(topics)) = (timed, &mut sentence.items[at - 1])
+            && topics.contains(&Beats)
+        {
+            *topics = vec![Within, Quicker];
+        }
+    }
+}
+
+/// Of "at most 64 KB" the bound is on the size, and no maximum is asked for.
+fn bounds_a_size(sentence: &mut Sentence) {
+    for at in 1..sentence.items.len() {
+        let sized = matches!(sentence.items[at], Item::Amount(Amount::Size(_)));
+        if let (true, Item::Topics(topics)) = (sized, &mut sentence.items[at - 1])
+            && topics.contains(&Most)
+            && topics.contains(&Bound)
+        {
+            *topics = vec![Below];
+        }
+    }
 }
 
 /// "10 answers of 1 KiB": of what comes back.
@@ -481,6 +587,10 @@ impl Asked<'_> {
             }
             return Ok(vec![if share == 50.0 { Question::HalfPower } else { Question::Share(share / 100.0) }]);
         }
+        // "do 4 KB messages reach half the bandwidth"
+        if let Some(size) = size.filter(|_| h.has(HalfPower) && yes_or_no(self.text)) {
+            return Ok(vec![Question::PartOf(size)]);
+        }
         if h.has(HalfPower) {
             return Ok(vec![Question::HalfPower]);
         }
@@ -498,7 +608,8 @@ impl Asked<'_> {
             && self.counts.is_empty()
             && self.percentiles.is_empty()
             && rate.is_none()
-            && !h.any(&[Data, Bound, UnderLoad])
+            && !h.any(&[Data, UnderLoad])
+            && (!h.has(Bound) || of_mine(self.text))
             && (h.any(&[PartOf, Percent]) || h.direction(true) == Ok(Some(true)) || of_those_timed(self.text, h))
         {
             return Ok(vec![Question::PartWithin { size, seconds, round_trip, longer: self.turned(true)? }]);
@@ -511,6 +622,10 @@ impl Asked<'_> {
         let of_rate = joint > 0 && joint < amount && is(&h.items[amount - joint - 1], HowMuch);
         if let Some(rate) = rate.filter(|rate| *rate > 0.0 && (h.has(PartOf) || of_rate) && time.is_none()) {
             return Ok(vec![Question::PartOfRate { rate, size }]);
+        }
+        // "how much of tcp can I use with 1 KB"
+        if let Some(size) = size.filter(|_| time.is_none() && rate.is_none() && of_a_path(h)) {
+            return Ok(vec![Question::PartOf(size)]);
         }
         if h.has(PartOf) && h.has(Frames) && time.is_none() && size.is_some() && !h.any(&[Throughput, Most, Link]) {
             bail!(
@@ -675,7 +790,10 @@ impl Asked<'_> {
                 None if h.any(&[HowBig, HowMuch, HowMany, WhichSize, Data])
                     && (!h.has(Latency) || h.asks_for_the_largest()) =>
                 {
-                    self.straight(true)?;
+                    // "how many bytes until it takes longer than 10 ms": the largest that does not.
+                    if !self.text.to_lowercase().contains(" until ") {
+                        self.straight(true)?;
+                    }
                     Ok(vec![Question::Largest { seconds: time, round_trip }])
                 }
                 None if h.has(Can) && !h.any(&[Latency, RoundTrip, HowLong, Above, Quicker, Slower, Fails]) => {

@@ -3,6 +3,7 @@
 use anyhow::{Error, Result, anyhow, bail};
 use units::words::{Read, Unit};
 
+use super::lexicon::{Topic, topics};
 use super::names::Measured;
 use super::nouns::NOUNS;
 use super::spoken::spoken;
@@ -55,10 +56,15 @@ pub fn lex(text: &str, measured: &Measured) -> Result<Vec<Lexeme>> {
         if let Some((name, end)) = fresh.then(|| named(&chars, at, measured)).flatten() {
             found.push(name);
             at = end;
+        } else if let Some((names, end)) = fresh.then(|| slashed(&chars, at, measured)).flatten() {
+            found.extend(names);
+            at = end;
         } else if let Some(why) = fresh.then(|| not_measured(text, &chars, at, measured)).flatten() {
             return Err(why);
         } else if fresh && chars[at] == '-' && digit(&chars, at + 1) {
             bail!("'{}': a number below zero; sizes, times and rates are above it", shown(text));
+        } else if range(&chars, at, &found) {
+            return Err(no_range(text));
         } else if digit(&chars, at) || (chars[at] == '.' && digit(&chars, at + 1)) {
             at = number(text, &chars, at, &mut found)?;
         } else if fresh && matches!(chars[at], 'p' | 'P') && chars.get(at + 1) == Some(&'-') && digit(&chars, at + 2) {
@@ -200,13 +206,73 @@ fn named(chars: &[char], at: usize, measured: &Measured) -> Option<(Lexeme, usiz
     });
     // "lan's" and "LAN" are the path that is called "lan".
     let called = name.strip_suffix("'s").unwrap_or(name);
-    let same = |label: &str| label == name || label.eq_ignore_ascii_case(called);
+    let everyday = everyday(name) && !speaks_of_a_path(chars, at, at + name.chars().count());
+    let everyday = everyday || unit_of_a_number(name, chars, at);
+    let same = |label: &str| !everyday && (label == name || label.eq_ignore_ascii_case(called));
     let path = || measured.paths.iter().position(|(label, transport, _)| label != transport && same(label));
     let unknown = |transport: &str| !spoken().any(|(known, _)| known == transport);
     let transport = || measured.paths.iter().position(|(_, transport, _)| same(transport) && unknown(transport));
     let found =
         file.map(Lexeme::File).or_else(|| path().map(Lexeme::Path)).or_else(|| transport().map(Lexeme::Transport))?;
     (!name.is_empty()).then(|| (found, at + name.chars().count()))
+}
+
+/// Labels with strokes between them, "eth/ib", among them names of transports, and the place after them.
+fn slashed(chars: &[char], at: usize, measured: &Measured) -> Option<(Vec<Lexeme>, usize)> {
+    let whole = token(chars, at);
+    let parts: Vec<&str> = whole.split('/').collect();
+    let label = |part: &str| {
+        let part: Vec<char> = part.chars().collect();
+        (!part.is_empty()).then(|| named(&part, 0, measured)).flatten().map(|(name, _)| name)
+    };
+    let name = |part: &&str| {
+        let transport = || spoken().any(|(_, names)| names.contains(&part.to_lowercase().as_str()));
+        label(part).or_else(|| transport().then(|| a_word(&part.chars().collect::<Vec<_>>(), false)))
+    };
+    let names: Vec<Lexeme> = parts.iter().filter_map(name).collect();
+    let called = names.iter().any(|name| !matches!(name, Lexeme::Word { .. }));
+    (parts.len() > 1 && names.len() == parts.len() && called).then(|| (names, at + whole.chars().count()))
+}
+
+/// Whether a label is the unit of the number before it: of "64 B" no path that is called "b" is meant.
+fn unit_of_a_number(label: &str, chars: &[char], at: usize) -> bool {
+    let before: String = chars[..at].iter().collect();
+    let number = before.split_whitespace().next_back().unwrap_or("");
+    let digits = number.starts_with(|c: char| c.is_ascii_digit()) && number.ends_with(|c: char| c.is_ascii_digit());
+    digits && units::words::unit(label).is_some()
+}
+
+/// Whether a label is a word that many a question has, and that decides nothing: "a".
+fn everyday(label: &str) -> bool {
+    let of = topics(&label.to_lowercase());
+    !of.is_empty() && of.iter().all(|topic| *topic == Topic::Filler)
+}
+
+/// Whether what stands beside such a word makes it the path that is called so: "over a at 1 KB", "is a faster than b", but not "of a 1 KB message".
+fn speaks_of_a_path(chars: &[char], from: usize, end: usize) -> bool {
+    const BEFORE: [&str; 20] = [
+        "over", "of", "on", "path", "via", "through", "using", "across", "than", "vs", "versus", "and", "or",
+        "between", "with", "to", "against", "for", "by", "from",
+    ];
+    #[rustfmt::skip]
+    const COMPARES: [&str; 40] = [
+        "vs", "versus", "faster", "slower", "better", "worse", "quicker", "beats", "beat", "or", "and", "than", "compared", "against", "above", "below", "exceed",
+        "exceeds", "stay", "stays", "take", "takes", "need", "needs", "carry", "carries", "reach", "reaches", "have", "has", "do", "does", "lose", "loses",
+        "saturate", "saturates", "can", "sustain", "sustains", "",
+    ];
+    const BEHIND: [&str; 13] =
+        ["", "at", "for", "with", "in", "is", "does", "to", "over", "from", "when", "under", "on"];
+    let text = |part: &[char]| part.iter().collect::<String>().to_lowercase();
+    let (before, behind) = (text(&chars[..from]), text(&chars[end..]));
+    let before = before.split_whitespace().next_back().unwrap_or("").trim_matches(|c: char| !c.is_alphanumeric());
+    let next = behind.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let next: &str = next.split(|c: char| !c.is_alphanumeric()).next().unwrap_or("");
+    let own = before.is_empty() && next.is_empty();
+    // A mark ends what is said of it: "a: latency", "over a, p99".
+    let ended = behind.trim_start().starts_with([',', ':', '?', '.', ';', '\'']);
+    own || COMPARES.contains(&next)
+        || (BEFORE.contains(&before) && (ended || BEHIND.contains(&next)))
+        || (before.is_empty() && ended)
 }
 
 fn word(chars: &[char], from: usize, glued: bool, found: &mut Vec<Lexeme>) -> usize {
@@ -365,9 +431,40 @@ fn number(text: &str, chars: &[char], from: usize, found: &mut Vec<Lexeme>) -> R
         return Ok(at + 1);
     }
     if chars.get(at) == Some(&'-') && digit(chars, at + 1) {
-        bail!("'{}': a range of numbers; ask about one at a time", shown(text));
+        return Err(no_range(text));
     }
     Ok(glued_word(chars, at, found))
+}
+
+/// The error for a range of numbers.
+fn no_range(text: &str) -> Error {
+    anyhow!(
+        "'{}': a range of numbers; ask about one at a time, or about both ends: 'latency between 1 KiB and 64 KiB'",
+        shown(text)
+    )
+}
+
+/// Whether points or a dash with spaces make a range of an amount before a place and one behind it: "1...64 KB", "10.. 20 KB", "4 - 8 bytes".
+fn range(chars: &[char], at: usize, found: &[Lexeme]) -> bool {
+    let amount = match found {
+        [.., Lexeme::Number(_)] | [.., Lexeme::Word { glued: true, .. }] => true,
+        [.., Lexeme::Number(_), Lexeme::Word { text, .. }] => units::words::unit(text).is_some(),
+        _ => false,
+    };
+    let points = chars[at..].iter().take_while(|c| matches!(c, '.' | '\u{2026}')).count();
+    let dash = chars[at] == '-' && at > 0 && chars[at - 1] == ' ';
+    let behind = at + if dash { 1 } else { points };
+    let next = behind + chars[behind..].iter().take_while(|c| **c == ' ').count();
+    if !amount || !digit(chars, next) {
+        return false;
+    }
+    if points > 1 || chars[at] == '\u{2026}' {
+        return true;
+    }
+    // "1 KB - 10 messages" is no range.
+    let second: String = chars[next..].iter().skip_while(|c| c.is_ascii_digit() || **c == '.').collect();
+    let unit = second.trim_start().split(|c: char| !c.is_alphabetic()).next().unwrap_or("");
+    dash && next > behind && units::words::unit(unit).is_some()
 }
 
 /// A number written as 0x1000.

@@ -218,6 +218,9 @@ pub const FLOWS: &str =
 pub const MATTER: &str = "the time and throughput of each size tells pipegauge show RUN --points, and the cost of a further byte 'what does one more \
                           byte cost?'";
 
+/// What tells which path to choose.
+pub const CHOICE: &str = "ask which path is the fastest ('which path is fastest for 64KiB?'), or hold one against another ('is shm faster than tcp?')";
+
 /// How many times a second something can be.
 #[rustfmt::skip]
 const OFTEN: &[&str] = &[
@@ -235,6 +238,28 @@ const CORES: &[&str] = &[
 const NOT_BEHIND: &[&str] = &["no slower than", "not slower than", "no worse than", "not worse than"];
 const NOT_AHEAD: &[&str] =
     &["no faster than", "not faster than", "no better than", "not better than", "not quicker than"];
+
+/// What is said of a message and its answer.
+#[rustfmt::skip]
+const ANSWERED: &[&str] = &[
+    "turnaround", "turnaround time", "turn around time", "answer time", "answer times", "answering time", "time to answer", "question and answer", "for an answer", "for the answer", "for its answer",
+    "an answer to", "the answer to", "until the answer", "until an answer", "get the answer", "get an answer", "get its answer", "have the answer", "have an answer", "including the answer",
+    "including its answer", "including answer", "with the answer", "with an answer", "go and come back", "come back", "comes back"
+];
+
+/// What is said of a path that a message comes back over.
+#[rustfmt::skip]
+const ANSWERS: &[&str] = &[
+    "must answer", "should answer", "has to answer", "must be answered", "answered", "must reply", "has to reply", "should reply", "must respond", "has to respond", "should respond", "replies"
+];
+
+/// What is said of a path whose rate is supposed to be another.
+#[rustfmt::skip]
+const SUPPOSED: &[&str] = &[
+    "drops to", "drop to", "dropped to", "rate drops to", "bandwidth drops to", "throughput drops to", "falls to", "fall to", "fell to", "goes down to", "go down to", "went down to", "slows to",
+    "slows down to", "reduced to", "throttled to", "throttled at", "if limited to", "were limited to", "is limited to", "capped at", "capped to", "cap of", "a cap of", "limit of",
+    "negotiated", "negotiates", "negotiate", "only get", "only gets", "only got", "get only", "gets only", "left with"
+];
 
 /// What is said of paths that are left out.
 #[rustfmt::skip]
@@ -262,7 +287,7 @@ const LOSES_NONE: &[&str] = &[
 const TOPICS: &[(Topic, &[&str])] = &[
     (Latency, &[
         "latency", "latencies", "lat", "delay", "delays", "lag", "response time", "response times",
-        "reaction time", "turnaround", "delivery time", "transfer time", "transit time", "arrival time",
+        "reaction time", "delivery time", "transfer time", "transit time", "arrival time",
         "travel time", "rtt/2", "half rtt", "half the rtt", "half round trip", "half a round trip", "half the round trip"
     ]),
     (RoundTrip, &["and receive", "and get", "and get back", "then receive", "then get"]),
@@ -272,6 +297,9 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "response time", "response times", "and back", "back and forth", "reply", "response", "answer to come back",
         "echo", "minimum rtt", "min rtt", "minimum round trip", "minimum round trip time"
     ]),
+    (RoundTrip, ANSWERED),
+    (RoundTrip, ANSWERS),
+    (Latency, ANSWERED),
     (When, &["when", "where", "at what point", "at which point", "from what point", "from which point"]),
     (Overtake, &[
         "overtake", "overtakes", "overtaken", "cross", "crosses", "crossing", "crossover", "cross over", "crosses over", "crossing point",
@@ -303,6 +331,10 @@ const TOPICS: &[(Topic, &[&str])] = &[
     ]),
     (Total, &["totalling", "totaling", "totals", "add up to", "adds up to", "adding up to", "sum up to", "sums up to", "a total of", "total size of", "total of"]),
     (Filler, &["totalling", "totaling", "totals", "add up to", "adds up to", "adding up to", "sum up to", "sums up to", "a total of", "total size of", "total of"]),
+    (Percent, &["percent faster", "percent slower", "percent difference"]),
+    (Versus, &["percent faster", "percent slower", "percent difference"]),
+    (PartOf, &["percent overhead", "overhead percent", "overhead percentage", "percentage overhead"]),
+    (StartUp, &["percent overhead", "overhead percent", "overhead percentage", "percentage overhead"]),
     (Percent, &["in percent", "in per cent", "as a percentage", "as percentage", "how many percent"]),
     (Direction, &["which direction", "what direction", "which of the directions"]),
     (Supposed, &["if", "what if", "suppose", "supposing", "imagine", "assuming", "assume"]),
@@ -331,7 +363,8 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "how big", "how large", "largest", "biggest", "largest message", "largest block", "biggest message",
         "biggest block", "largest size", "biggest size", "how much data", "how much can", "what size fits",
         "max size", "maximum size", "max message size", "maximum message size", "max frame size", "largest frame",
-        "biggest frame", "how large a", "how big a", "maximum payload", "max payload", "largest payload", "biggest payload"
+        "biggest frame", "how large a", "how big a", "max message", "max msg", "maximum message", "maximum msg", "maximal message", "max packet", "maximum packet",
+        "max block", "maximum block", "max packet size", "maximum packet size", "max block size", "maximum block size", "max msg size", "maximum payload", "max payload", "largest payload", "biggest payload"
     ]),
     (Throughput, &[
         "bandwidth", "bandwidths", "throughput", "throughputs", "data rate", "transfer rate", "transfer speed",
@@ -374,13 +407,14 @@ const TOPICS: &[(Topic, &[&str])] = &[
     (Filler, &["the others", "others", "all others", "all the others", "other paths", "all other paths", "the rest"]),
     (SmallestSize, &[
         "smallest message", "the smallest message", "smallest message size", "smallest block", "smallest packet", "smallest payload",
-        "smallest transfer", "minimum message size", "minimum message", "minimal message", "minimum size", "minimal size", "min size", "how small",
+        "smallest transfer", "minimum message size", "minimum message", "minimal message", "minimum size", "minimal size", "min size", "how small", "min message size", "min message", "min msg size", "min packet size", "minimum packet size",
+        "minimal message size", "minimum block size", "min block size", "minimum packet", "min packet",
         "least size", "smallest size", "the smallest size"
     ]),
     (Between, &["between"]),
     (Spacing, &[
         "time between messages", "gap between messages", "interval between messages", "spacing of messages", "time between two messages",
-        "gap between two", "between one message and", "one message to the", "time between sends", "interval of messages"
+        "gap between two", "between one message and", "one message to the", "time between sends", "interval of messages", "interval between", "intervals between", "spacing between"
     ]),
     (Offered, &["offered", "rate was offered", "was offered", "offered rate", "offered rates"]),
     (Saturation, &[
@@ -429,7 +463,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "items", "item", "elements", "element", "pieces", "piece", "parts", "part", "segments", "segment", "samples",
         "sample", "photos", "photo", "documents", "document", "jobs", "job", "tasks", "task", "updates", "update", "commands",
         "command", "bursts", "burst", "entries", "entry", "tuples", "tuple", "tiles", "tile", "batches", "batch", "record",
-        "event", "buffer", "operation", "reads", "writes", "orders", "order", "trades", "trade", "ticks", "tick", "quotes", "quote", "heartbeats", "heartbeat"
+        "event", "buffer", "operation", "reads", "writes", "mp4", "mkv", "avi", "mov", "iso", "zip", "tarball", "archive", "pdf", "mp3", "wav", "clip", "clips", "dump", "backup", "blob", "blobs", "json", "csv", "protobuf", "protobufs", "attachment", "orders", "order", "trades", "trade", "ticks", "tick", "quotes", "quote", "heartbeats", "heartbeat"
     ]),
     (Connections, &[
         "connection", "connections", "connects", "handshakes", "handshake", "connect", "connection setup", "connection setup time", "connect time", "connection time", "connection rate",
@@ -513,6 +547,8 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "best one way time", "minimum one way time", "shortest way", "shortest round", "fastest round", "quickest round",
         "minimum rtt", "min rtt", "minimum round trip", "minimum round trip time"
     ]),
+    (Minimum, &["at best", "at the best", "at the very best", "in the best case"]),
+    (Percentile(100_000), &["at worst", "at the worst", "at the very worst"]),
     (Every, &["every", "each"]),
     (Cost, &[
         "cost", "costs", "costing", "overhead", "overheads", "expensive", "penalty", "price", "worth", "worth it",
@@ -535,6 +571,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "replacing", "switching from", "switch from", "moving from", "move from", "migrate from", "migrating from",
         "changing from", "change from", "going from", "go from", "upgrade from"
     ]),
+    (Would, SUPPOSED),
     (From, &["from"]),
     (Link, &[
         "link", "line", "wire", "network", "nic", "card", "cable", "lan", "interface", "ethernet", "gbe", "uplink"
@@ -572,6 +609,8 @@ const TOPICS: &[(Topic, &[&str])] = &[
     (UnderLoad, &[
         "under load", "under a load", "under full load", "under heavy load", "when loaded", "while loaded", "if loaded", "loaded latency",
         "load latency", "working latency", "with load", "with a load", "bufferbloat", "buffer bloat", "idle and loaded", "idle and under load",
+        "while the link is", "while the line is", "while the network is", "while the path is", "while saturated", "while downloading", "while uploading", "while streaming", "during a download",
+        "during downloads", "during an upload", "during uploads", "during a transfer", "during a bulk transfer", "during a backup",
         "under cross traffic", "with cross traffic", "under background traffic", "with background traffic"
     ]),
     (Load, &[
@@ -583,7 +622,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "cpu utilisation", "cpu utilization", "cpu seconds", "cycles", "cycle", "instructions", "clock cycles", "cpu cycles", "processor", "processor time", "cpu busy"
     ]),
     (PartOf, &[
-        "what percentage", "what percent", "what share", "what fraction", "what proportion", "which percentage", "which share",
+        "what %", "which %", "how many %", "what % of", "percent of the time", "what percentage", "what percent", "what share", "what fraction", "what proportion", "which percentage", "which share",
         "which fraction", "how full", "how close", "how near", "odds", "chance", "chances", "probability", "likelihood", "how likely", "how probable", "how much of the", "how efficient", "efficient", "efficiency"
     ]),
     (Sockets, &["socket", "sockets"]),
@@ -597,6 +636,8 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "how sure", "sure", "certain", "certainty", "uncertain", "uncertainty", "trust", "trustworthy", "believe", "believable", "accurate", "accuracy",
         "how precise", "confident", "confidence", "confidence interval", "confidence intervals", "error bar", "error bars", "margin of error",
         "run reliable", "this run reliable", "these runs reliable", "runs reliable", "reliable run", "measurement reliable", "measurements reliable", "result reliable", "results reliable", "figures reliable", "numbers reliable", "data reliable",
+        "how reliable are these", "reliable are these", "reliable are these numbers", "reliable are those", "reliable are the numbers", "reliable are the figures", "reliable are your", "reliable is this run",
+        "reliable is this measurement", "reliable is this result", "reliable is the measurement",
         "reliable measurement", "reliable measurements", "reliable results", "reliable are the results", "reliable are these results", "statistics",
         "how many samples", "sample size", "how many rounds", "how many trials", "run long enough", "measured long enough"
     ]),
@@ -716,6 +757,23 @@ const TOPICS: &[(Topic, &[&str])] = &[
         "larger buffer", "larger buffers", "bigger buffer", "bigger buffers", "smaller buffer", "smaller buffers", "small buffer", "small buffers",
         "buffer matter", "buffers matter"
     ]),
+    (Elsewhere("the first of several messages takes what one alone does: ask 'how long for 1 KiB?', and of all 'how long for 10 messages of 1 KiB?'"), &[
+        "first of", "the first of", "first message of", "first packet of", "second of", "third of"
+    ]),
+    (Elsewhere("no run tells how many messages are on their way at once; ask how many go a second: 'how many 1 KB messages per second?'"), &[
+        "messages in flight", "are in flight", "packets in flight", "is in flight", "outstanding", "in the air", "bytes in flight", "data in flight"
+    ]),
+    (Elsewhere("ask tells figures of runs, and no meaning of words: ask for the figure itself ('what is the bandwidth?')"), &[
+        "does bandwidth mean", "does latency mean", "does throughput mean", "does rtt mean", "does jitter mean", "does n1/2 mean", "does p99 mean", "does saturation mean",
+        "is meant by", "meant by", "you mean by", "definition of", "meaning of"
+    ]),
+    (Elsewhere("what else takes time beside a transfer was not measured: ask for the transfer alone ('how long for 1 KiB?')"), &[
+        "of processing", "processing time", "of processing time", "of compute", "of computation", "think time", "of thinking", "of work per"
+    ]),
+    (Elsewhere("they are asked for one at a time: 'shortest time of 64 bytes', 'mean of 64 bytes', 'longest time of 64 bytes'"), &[
+        "min/avg/max", "min/mean/max", "min/max", "min/max/avg", "min/median/max", "avg/min/max", "min avg max", "min max", "min and max", "max and min", "min/avg", "avg/max", "minimum and maximum",
+        "maximum and minimum", "minimum and the maximum", "best and worst", "best and worst case"
+    ]),
     (Elsewhere(SHARED), &[
         "fair", "fairness", "fairly", "unfair", "slowest flow", "fastest flow", "slowest connection", "fastest connection", "slowest pair", "each flow", "each connection",
         "per flow", "per connection"
@@ -741,7 +799,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
     (Elsewhere("pipegauge show RUN tells what was noticed while it was measured, and --warnings all of it"), &[
         "go wrong", "goes wrong", "went wrong", "anything wrong", "wrong", "warning", "warnings", "errors", "problem", "problems", "failures", "valid"
     ]),
-    (Elsewhere("ask which path is the fastest ('which path is fastest for 64KiB?'), or hold one against another ('is shm faster than tcp?')"), &[
+    (Elsewhere(CHOICE), &[
         "best choice", "right choice", "good choice", "best option", "right option", "good option"
     ]),
     (Elsewhere("no run measures this"), &[
@@ -751,6 +809,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
     (Elsewhere(PACKETS), &[
         "jumbo", "jumbo frame", "jumbo frames", "jumboframes", "mtu"
     ]),
+    (Filler, &["@", "in theory", "theoretically", "theoretical"]),
     (Filler, &[
         "a bit", "one way", "one at a time", "one another", "one after another", "a time", "at a time", "the time",
         "one after the other", "in a row", "in total", "in all", "at all", "so far",

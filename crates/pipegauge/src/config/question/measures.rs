@@ -17,6 +17,9 @@ const SIZED: [&str; 14] = [
     "buffers", "writes", "pages",
 ];
 
+/// What disks are asked for, blocks of some thousand bytes each.
+const BLOCKS: [&str; 4] = ["reads", "writes", "iops", "pages"];
+
 /// How bits of a message are taken.
 pub const EIGHTS: &str = "bits of a message are taken by eights for its bytes";
 
@@ -104,7 +107,8 @@ impl Amounts<'_> {
                     found(Amount::Rate(rate(&format!("{digits}{symbol}/s"))? / seconds), after, note)
                 }
                 None if link => found(Amount::Rate(rate(&format!("{digits}{symbol}/s"))?), next, note),
-                None if self.speed(from, next) => {
+                // "8 mbit streams", "12 calls of 64 kbit": each so much a second.
+                None if self.speed(from, next) || self.streams(next) => {
                     found(Amount::Rate(rate(&format!("{digits}{symbol}/s"))?), next, Some(SPEED))
                 }
                 None => {
@@ -128,7 +132,10 @@ impl Amounts<'_> {
             Unit::Prefix { size, rate: symbol, power } => {
                 let times = shifted(digits, power as i32);
                 let sized = number(w, next, |i| self.is_unit(i)).is_some_and(|(_, end)| self.unit(end).is_some());
-                if let Some((seconds, after)) = self.per(next) {
+                if power == 3 && self.size_of_each(from, digits, next) {
+                    let bytes = format!("{digits}{size}").parse::<Bytes>().map_err(|e| self.wrong(&e))?;
+                    found(Amount::Size(bytes.0), next, note)
+                } else if let Some((seconds, after)) = self.per(next) {
                     found(Amount::PerSecond(value * 10f64.powi(power as i32) / seconds), after, None)
                 } else if self.counts_a_second(next) {
                     found(Amount::PerSecond(value * 10f64.powi(power as i32)), next, None)
@@ -166,6 +173,27 @@ impl Amounts<'_> {
             }
             _ => next,
         }
+    }
+
+    /// Whether streams are what comes next.
+    fn streams(&self, next: usize) -> bool {
+        self.words.low(next).is_some_and(|word| lexicon::topics(word).contains(&Topic::Streams))
+    }
+
+    /// Whether thousands of things that are counted a second are the size of each: "how many 4k messages per second" asks for their number, so
+    /// that none is given; "4k reads per second" and "64k iops" are of blocks, as whoever measures disks writes them. "Can it do 4k reads per second" gives
+    /// a number.
+    fn size_of_each(&self, from: usize, digits: &str, next: usize) -> bool {
+        let w = self.words;
+        let other = (next..w.0.len()).any(|i| {
+            matches!(w.0.get(i), Some(Lexeme::Number(_)))
+                && self.unit(i + 1).is_some_and(|(read, _)| {
+                    matches!(read, Read::Plainly(Unit::Size(_)) | Read::Usually(Unit::Size(_), _))
+                })
+        });
+        let many = from > 0 && w.any(from - 1, &["many"]) && (w.any(next, &NOUNS) || w.any(next, &["iops"]));
+        let block = digits.parse::<u64>().is_ok_and(u64::is_power_of_two) && w.any(next, &BLOCKS);
+        !other && (many || (block && !super::forms::yes_or_no(self.question)))
     }
 
     /// Whether no other size stands in the question: no other word is a unit of one.

@@ -34,6 +34,8 @@ mod periods;
 mod phrasings;
 mod pieces;
 mod plain;
+mod polite;
+mod ranked;
 mod rates;
 mod said;
 mod sentence;
@@ -41,6 +43,7 @@ mod several;
 mod shares;
 mod spoken;
 mod suggest;
+mod untold;
 mod versus;
 mod video;
 
@@ -448,10 +451,23 @@ pub struct Reading {
     pub trips: bool,
     /// The unit that a throughput is asked for in.
     pub in_unit: Option<InUnit>,
+    /// The unit that a size is asked for in: "MB".
+    pub in_size: Option<InUnit>,
     /// The unit that a time is asked for in: "us".
     pub in_time: Option<&'static str>,
     /// Asked is how long it is from one message to the next.
     pub spacing: bool,
+    /// Asked is whether a path is the first of all, or the last.
+    pub ranked: Option<Ranked>,
+}
+
+/// A path of which it is asked whether it is the first of all, or the last: "is tcp the fastest path for 1 KB".
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranked {
+    /// The path.
+    pub path: Named,
+    /// The last.
+    pub last: bool,
 }
 
 /// A unit of a rate, as a question names it.
@@ -509,8 +525,10 @@ pub fn of_flags(flags: &AskFlags, measured: &Measured) -> Result<Vec<Reading>> {
             sustained: false,
             trips: false,
             in_unit: None,
+            in_size: None,
             in_time: None,
             spacing: false,
+            ranked: None,
         })
         .collect())
 }

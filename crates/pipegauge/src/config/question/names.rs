@@ -28,6 +28,8 @@ pub struct Measured {
     pub(super) patterns: Vec<&'static str>,
     /// Two of the files are the sides of one run (`--vs`).
     pub(super) sides: bool,
+    /// Paths as `run` takes them: (what each is called, its transport with its options).
+    pub(super) typed: Vec<(String, String)>,
 }
 
 /// A path to which a rate was offered.
@@ -165,6 +167,18 @@ impl Measured {
     /// Takes a pattern that one of the runs measured.
     pub fn pattern(&mut self, name: &'static str) {
         self.patterns.push(name);
+    }
+
+    /// Takes how `run` takes a path.
+    pub fn typed(&mut self, label: &str, typed: String) {
+        self.typed.push((label.to_owned(), typed));
+    }
+
+    /// A path as `run` takes it: of a label that is the transport with its options, and of what was not measured the name.
+    pub fn run_as(&self, name: &str) -> String {
+        let of = self.typed.iter().find(|(label, _)| label == name);
+        let transport = || self.paths.iter().find(|(label, ..)| label == name).map(|(_, of, _)| (*of).to_owned());
+        of.map(|(_, typed)| typed.clone()).or_else(transport).unwrap_or_else(|| name.to_owned())
     }
 
     /// Takes that two of the files are the sides of one run.

@@ -2,7 +2,7 @@
 
 /// What can be counted.
 #[rustfmt::skip]
-pub const NOUNS: [&str; 124] = [
+pub const NOUNS: [&str; 126] = [
     "message", "messages", "msgs", "msg", "packet", "packets", "block", "blocks", "frame", "frames", "request",
     "requests", "rpcs", "calls", "queries", "transactions", "transfers", "times", "chunks", "pings", "connections", "pair", "pairs", "process", "processes", "member", "members",
     "ranks",
@@ -13,5 +13,5 @@ pub const NOUNS: [&str; 124] = [
     "segment", "segments", "payload", "payloads", "sample", "samples", "photo", "photos", "document", "documents", "job",
     "jobs", "task", "tasks", "update", "updates", "command", "commands", "burst", "bursts", "entry", "entries", "tuple",
     "tuples", "tile", "tiles", "batch", "batches", "flow", "flows", "threads", "thread", "clients", "client", "users", "user", "snapshots", "answers", "replies", "responses", "neighbours", "neighbors",
-    "orders", "order", "trades", "trade", "quotes", "quote", "heartbeats", "heartbeat",
+    "orders", "order", "trades", "trade", "quotes", "quote", "heartbeats", "heartbeat", "ticks", "tick",
 ];

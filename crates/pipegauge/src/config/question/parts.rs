@@ -49,7 +49,8 @@ impl Sentence {
             let Item::Amount(Amount::Size(whole)) = self.items[at] else { continue };
             let item = |i: usize| self.items.get(i);
             // "in", with a noun before it: "a 2 GB file in chunks of 1 MB".
-            let inside = at + 1 + usize::from(!has(item(at + 1), In));
+            let beside = self.whole_or(at);
+            let inside = beside.unwrap_or(at + 1 + usize::from(!has(item(at + 1), In)));
             if !has(item(inside), In) {
                 continue;
             }
@@ -84,9 +85,23 @@ impl Sentence {
             let [count, size] = [Amount::Count(count), Amount::Size(part)].map(Item::Amount);
             let read = if flow { vec![size] } else { vec![count, Item::Topics(vec![Messages]), size] };
             self.items.splice(at..end, read);
+            if beside.is_some() && !flow {
+                self.items.retain(|i| ![Or, Versus, Fastest, Which].iter().any(|topic| has(Some(i), *topic)));
+                self.notes.push(format!("for the other: 'how long for {}'", size_words(whole)));
+            }
             return true;
         }
         false
+    }
+
+    /// The place of "in" where a whole at a place is held against its parts: "1 MB at once or in 16 pieces", "1 MB as a whole or in 4 parts".
+    fn whole_or(&self, at: usize) -> Option<usize> {
+        let or = (at + 1..self.items.len()).find(|i| has(self.items.get(*i), Or) || has(self.items.get(*i), Versus))?;
+        let whole = |i: &Item| {
+            matches!(i, Item::Amount(Amount::Count(1)))
+                || [Filler, In, Messages].iter().any(|topic| has(Some(i), *topic))
+        };
+        (or > at + 1 && self.items[at + 1..or].iter().all(whole) && has(self.items.get(or + 1), In)).then_some(or + 1)
     }
 
     /// "1 message of 1 MB or 1000 of 1 KB": the answer to many tells what one of as many bytes takes.

@@ -7,6 +7,9 @@ use super::numbers::{Words, number};
 /// Words that a period stands behind.
 const BEFORE: [&str; 8] = ["per", "each", "every", "in", "into", "within", "during", "of"];
 
+/// What comes so many times a second, and in whose time other things are sent.
+const TURNS: [&str; 7] = ["frame", "tick", "loop", "cycle", "step", "iteration", "turn"];
+
 /// Seconds of the frame that such words at a place speak of, and the place behind them.
 pub fn frame(words: Words<'_>, at: usize) -> Option<(f64, usize)> {
     if !words.any(at, &BEFORE) {
@@ -14,11 +17,9 @@ pub fn frame(words: Words<'_>, at: usize) -> Option<(f64, usize)> {
     }
     let article = |at: usize| at + usize::from(words.any(at, &["a", "an", "one", "the", "each", "every", "single"]));
     let from = article(at + 1);
-    let (rate, next) = match words.any(from, &["frame"]) && words.any(from + 1, &["at", "of"]) {
+    let (rate, next) = match words.any(from, &TURNS) && words.any(from + 1, &["at", "of"]) {
         true => rate(words, from + 2)?,
-        false => {
-            rate(words, from).filter(|(_, next)| words.any(*next, &["frame"])).map(|(rate, next)| (rate, next + 1))?
-        }
+        false => rate(words, from).filter(|(_, next)| words.any(*next, &TURNS)).map(|(rate, next)| (rate, next + 1))?,
     };
     let inside = |i: usize| (at..next).contains(&i);
     (rate > 0.0 && sent_in_it(words, inside)).then_some((1.0 / rate, next))
@@ -28,7 +29,8 @@ pub fn frame(words: Words<'_>, at: usize) -> Option<(f64, usize)> {
 fn rate(words: Words<'_>, at: usize) -> Option<(f64, usize)> {
     let (digits, next) = number(words, at, |_| false)?;
     let rate = digits.parse::<f64>().ok().filter(|rate| rate.is_finite())?;
-    words.any(next, &["fps", "hz", "hertz"]).then_some((rate, next + 1))
+    let thousands = if words.any(next, &["khz"]) { 1e3 } else { 1.0 };
+    words.any(next, &["fps", "hz", "hertz", "khz"]).then_some((rate * thousands, next + 1))
 }
 
 /// Whether something else than frames is sent in a frame's time: so many messages, or as much as fits. A frame of so many bytes at so many a second is
@@ -36,7 +38,7 @@ fn rate(words: Words<'_>, at: usize) -> Option<(f64, usize)> {
 fn sent_in_it(words: Words<'_>, inside: impl Fn(usize) -> bool) -> bool {
     let outside = || (0..words.0.len()).filter(|i| !inside(*i));
     let other = |i: usize| {
-        let word = words.low(i).filter(|word| !["frame", "frames"].contains(word));
+        let word = words.low(i).filter(|word| !["frame", "frames", "tick", "ticks"].contains(word));
         let of = word.map(topics).unwrap_or_default();
         of.iter().any(|t| matches!(t, Topic::Messages | Topic::Requests | Topic::RoundTrip))
             || words.any(i, &["trip", "trips", "share", "part", "fraction", "percentage", "portion", "left"])

@@ -4,6 +4,7 @@ mod again;
 mod answered;
 mod compared;
 mod judged;
+mod misread;
 mod newcomer;
 mod people;
 mod readings;
@@ -40,6 +41,7 @@ fn all_read() -> impl Iterator<Item = &'static Pair> {
         judged::READ,
         sceptics::READ,
         answered::READ,
+        misread::READ,
     ]
     .into_iter()
     .flatten()
@@ -57,6 +59,7 @@ fn all_refused() -> impl Iterator<Item = &'static Pair> {
         judged::REFUSED,
         sceptics::REFUSED,
         answered::REFUSED,
+        misread::REFUSED,
     ]
     .into_iter()
     .flatten()
@@ -176,6 +179,111 @@ fn a_rate_is_asked_for_in_its_unit() {
     ] {
         let found = of_words(text, &measured()).unwrap_or_else(|e| panic!("{text}: {e}")).in_unit;
         assert_eq!(found.map(|u| (u.unit, u.span, u.bits)), want, "{text}");
+    }
+}
+
+/// Paths with labels of their own, one of them a word of many a question.
+fn labelled() -> Measured {
+    let mut measured = Measured::default();
+    let paths = [("eth", "theory"), ("ib", "theory"), ("a", "theory"), ("b", "theory")];
+    measured.add("x.run.jsonl", paths.into_iter());
+    measured.typed("eth", "theory:latency=30us".to_owned());
+    measured.smallest = Some(1);
+    measured
+}
+
+#[test]
+fn a_refusal_offers_a_command_that_runs() {
+    let measured = labelled();
+    let refused = |text: &str| of_words(text, &measured).map_or_else(|e| e.to_string(), |r| r.says(0, &measured));
+    for (text, command) in [
+        ("bandwidth of eth with 2 flows", "pipegauge run theory:latency=30us --flows 2 measures it"),
+        (
+            "how long to send 1 KB and get 100 bytes back over eth",
+            "pipegauge run theory:latency=30us --pattern request",
+        ),
+        ("bandwidth of ib with 2 flows", "pipegauge run theory --flows 2 measures it"),
+    ] {
+        assert!(refused(text).contains(command), "{text}: {}", refused(text));
+    }
+}
+
+#[test]
+fn labels_are_read_where_they_are_meant() {
+    let measured = labelled();
+    let read = |text: &str| {
+        let reading = of_words(text, &measured).map_err(|e| e.to_string())?;
+        Ok((0..reading.questions.len()).map(|n| reading.says(n, &measured)).collect::<Vec<_>>().join(" + "))
+    };
+    for (text, want) in [
+        ("how long for a 64 byte message", "arrival of 64 B, over all paths"),
+        ("how long does a 1 KB message take over b", "arrival of 1 kB (1,000 B), over b"),
+        ("latency of a small message over a", "arrival of small messages, path by path, over a"),
+        ("how long does a message of 64 B take over a", "arrival of 64 B, over a"),
+        ("latency of a at 64 B", "arrival of 64 B, over a"),
+        ("is a faster than b at 64 B", "a held against b, at 64 B"),
+        ("a vs b", "a held against b"),
+        ("max latency a", "longest seen of the times of single messages of the smallest size, over a"),
+        (
+            "how often is a above 30 us",
+            "which share of single messages of the smallest size takes longer than 30.0 us, over a",
+        ),
+        ("does 1 KB on a stay under 40 us", "whether 1 kB (1,000 B) arrives within 40.0 us, over a"),
+        ("p99 of a 64 byte message over a", "p99 of the times of single messages of 64 B, over a"),
+        ("eth/ib at 1 KB", "arrival of 1 kB (1,000 B), over eth, ib"),
+        ("eth/b crossover", "the size from which on one is faster: eth or b"),
+        ("what size reaches 90% of eth's peak", "the size that reaches 90.0% of the most throughput, over eth"),
+        ("how long does 1 MB take in theory over eth", "arrival of 1 MB (1,000,000 B), over eth"),
+        ("is ib the fastest path for 1 KB", "the fastest path for 1 kB (1,000 B), over all paths"),
+        ("is ib the path with the lowest latency", "the fastest path for 1 B, over all paths"),
+        ("is ib the fastest", "the fastest path for 1 B, over all paths + the path of most throughput, over all paths"),
+        ("is eth really faster than ib under 16 bytes", "eth held against ib, at 16 B"),
+    ] {
+        let found: Result<String, String> = read(text);
+        assert_eq!(found.as_deref(), Ok(want), "{text}");
+    }
+    let notes = |text: &str| of_words(text, &measured).map(|r| r.notes.join("; ")).unwrap_or_else(|e| e.to_string());
+    for (text, note) in [
+        ("is ib the fastest path for 1 KB", "ib is the one if it stands first"),
+        ("is eth the slowest path at 1 KB", "eth is the one if it stands last"),
+        ("is eth really faster than ib under 16 bytes", "told of the size itself"),
+        ("more than 100 messages of 1 KB over eth", "told of the number itself"),
+        ("is the overhead of eth at 1 KB bigger than 50%", "from which 50% or not is read off"),
+        ("do 4 KB messages reach half the bandwidth of eth", "from which half or not is read off"),
+        ("is latency under load at 1 KB below 200 us", "from which 200 us or not is read off"),
+    ] {
+        assert!(notes(text).contains(note), "{text}: {}", notes(text));
+    }
+}
+
+#[test]
+fn two_paths_have_one_other_to_cross_with() {
+    let mut measured = Measured::default();
+    measured.add("x.run.jsonl", [("a", "theory"), ("b", "theory")].into_iter());
+    let says = |text: &str, measured: &Measured| {
+        of_words(text, measured).map(|r| r.says(0, measured)).unwrap_or_else(|e| e.to_string())
+    };
+    for text in ["from what size is b better", "after what size does b win", "until which size is b faster"] {
+        assert_eq!(says(text, &measured), "the size from which on one is faster: b or a", "{text}");
+    }
+    measured.pattern("request");
+    let one_way = says("one way time of 1 KB", &measured);
+    assert!(one_way.contains("from which no way alone follows"), "{one_way}");
+}
+
+#[test]
+fn a_size_is_asked_for_in_its_unit() {
+    for (text, want) in [
+        ("how many MB in 1 s over tcp", Some("MB")),
+        ("how big can a message be in bytes for 1 ms over tcp", Some("B")),
+        ("n1/2 of tcp in KB", Some("kB")),
+        ("which size saturates tcp in KiB", Some("KiB")),
+        ("how much data in 1 ms", None),
+        ("bandwidth of tcp in MB/s", None),
+    ] {
+        let reading = of_words(text, &measured()).unwrap_or_else(|e| panic!("{text}: {e}"));
+        assert_eq!(reading.in_size.map(|unit| unit.unit), want, "{text}");
+        assert!(!reading.notes.join("; ").contains("not read"), "{text}: {:?}", reading.notes);
     }
 }
 

@@ -88,6 +88,21 @@ impl Sentence {
                     (self.in_unit, self.alone) = (in_unit(unit, 1.0), true);
                     return Ok(at + 1);
                 }
+                // "n1/2 in KB", "how big can it be in bytes"
+                (Unit::Size(unit), None)
+                    if at > 0
+                        && words.any(at - 1, &["in"])
+                        && self.any(&[
+                            Topic::HalfPower,
+                            Topic::HowBig,
+                            Topic::WhichSize,
+                            Topic::Saturation,
+                            Topic::SmallestSize,
+                        ]) =>
+                {
+                    (self.in_unit, self.alone) = (in_unit(unit, 1.0), true);
+                    return Ok(at + 1);
+                }
                 // "4 KiB in ns": a time is what it is told in anyway.
                 (Unit::Time(_), None)
                     if at > 0 && words.any(at - 1, &["in"]) && topics(words.low(at).unwrap_or("")).is_empty() =>
@@ -251,6 +266,10 @@ impl Sentence {
         if phrase.ends_with(" round") && words.any(at + n, &["trip", "trips"]) {
             return None;
         }
+        // "max message in 3 ms", but "max message rate"
+        if BARE.contains(&phrase.as_str()) && words.any(at + n, &RATED) {
+            return None;
+        }
         let found = topics(&phrase);
         (!found.is_empty()).then(|| self.push(found, at + n))
     }
@@ -334,6 +353,15 @@ impl Sentence {
         self.items.push(Item::Path(Named { transport: None, file: name }));
     }
 }
+
+/// The largest or the smallest message, which may be that of a rate or a time.
+#[rustfmt::skip]
+const BARE: [&str; 10] = [
+    "max message", "max msg", "maximum message", "maximum msg", "maximal message", "max packet", "maximum packet", "min message", "min packet", "minimum packet",
+];
+
+/// What a message has, and is not.
+const RATED: [&str; 8] = ["rate", "rates", "latency", "latencies", "time", "times", "delay", "throughput"];
 
 /// Whether a path is named at a place.
 pub fn names_path(words: Words<'_>, at: usize) -> bool {

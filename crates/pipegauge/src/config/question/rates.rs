@@ -31,6 +31,12 @@ impl Asked<'_> {
         self.sentence.items.windows(2).any(|two| number(&two[0]) && has(&two[1], topic))
     }
 
+    /// Whether a video is one of frames, so many a second, and no file of so many bytes: "how long for a 20 MB video".
+    fn of_frames(&self) -> bool {
+        let h = &self.sentence;
+        h.frame.pixels.is_some() || (h.any(&[Frames, HowMany, PerSecond]) && !h.has(HowLong))
+    }
+
     /// Whether so many are sent each time: "100 messages of 1 KB 60 times a second".
     pub fn at_a_time(&self) -> bool {
         let text = self.text.to_lowercase();
@@ -116,6 +122,10 @@ impl Asked<'_> {
         }
         let things = (messages || round_trip || frames) && !h.has(Throughput);
         let many = h.has(HowMany) && things && (h.has(Can) || size.is_some());
+        // "how many times can I send 1 KB in 1 s", "how many 1 KB can I send in 10 ms": as many as go in that time.
+        if let (Some(size), Some(seconds), true) = (size, time, sent_so_often(self.text)) {
+            return Some(Ok(vec![Question::PerSecond { what: self.what(), size: Some(size), span: seconds }]));
+        }
         // "1 kB: how many per second?"
         let bare =
             h.has(HowMany) && h.has(PerSecond) && size.is_some() && h.in_unit.is_none() && !h.any(&[Throughput, Data]);
@@ -125,7 +135,7 @@ impl Asked<'_> {
             && !(h.any(&[HowMuch, HowBig]) && h.has(PerSecond)))
             || (many && time.is_none())
             || bare
-            || (h.has(Video) && size.is_some() && time.is_none() && !h.frame.is_picture())
+            || (h.has(Video) && size.is_some() && time.is_none() && !h.frame.is_picture() && self.of_frames())
         {
             let what = self.what();
             if what == Unit::Frames && size.is_none() {
@@ -242,14 +252,14 @@ impl Asked<'_> {
     /// How many streams of so many frames, or so many bits, a second.
     fn streams(&self, size: Option<u64>, rate: Option<f64>) -> Option<Result<Vec<Question>>> {
         let h = &self.sentence;
+        let calls = rate.is_some() && size.is_none() && self.text.to_lowercase().contains("calls");
         // "can it carry 10 streams of 25 Mbit/s": ten times as much.
-        if let (true, false, [count], Some(rate), None) = (h.has(Streams), h.has(HowMany), &self.counts[..], rate, size)
-        {
+        let several = h.has(Streams) || calls;
+        if let (true, false, [count], Some(rate), None) = (several, h.has(HowMany), &self.counts[..], rate, size) {
             let all = rate * *count as f64;
             return Some(self.turned(false).map(|less| vec![Question::Carries { rate: all, size: None, less }]));
         }
         // "how many 64 kbit/s calls"
-        let calls = rate.is_some() && size.is_none() && self.text.to_lowercase().contains("calls");
         if !((h.has(Streams) || calls) && h.any(&[HowMany, Most])) {
             return None;
         }
@@ -273,6 +283,16 @@ pub fn gets_through(text: &str) -> bool {
         ["arrives at", "arrive at", "gets through", "get through", "come through", "comes through", "makes it through"];
     let text = text.to_lowercase();
     THROUGH.iter().any(|words| text.contains(words))
+}
+
+/// Whether it is asked how many messages go in a time that are called nothing but their size.
+fn sent_so_often(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let behind = text.split("how many ").nth(1);
+    let times = ["times can", "times could", "times may", "times do i", "times does it", "of "];
+    behind.is_some_and(|rest| {
+        rest.starts_with(|c: char| c.is_ascii_digit()) || times.iter().any(|words| rest.starts_with(words))
+    })
 }
 
 /// Whether it is asked how much data something is, in so many words.

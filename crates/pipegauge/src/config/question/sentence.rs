@@ -4,6 +4,7 @@ use anyhow::{Result, bail};
 use units::words::{Read, Unit, unit};
 
 use super::InUnit;
+use super::Ranked;
 use super::amounts::{Amount, Amounts};
 use super::lexer::lex;
 use super::lexicon::{Topic, meant};
@@ -43,6 +44,8 @@ pub struct Sentence {
     pub in_time: Option<&'static str>,
     /// The unit stands without a time: "how many megabits".
     pub alone: bool,
+    /// The path of which it is asked whether it is the first of all, or the last.
+    pub ranked: Option<Ranked>,
 }
 
 /// Words that make 4K a resolution and not a size.

@@ -88,6 +88,16 @@ fn alone(asked: &Asked<'_>, measured: &Measured) -> Result<Vec<Question>> {
         );
     }
     let [x] = &h.paths()[..] else { return Ok(Vec::new()) };
+    if from_which_size(asked) {
+        return match &other_paths(measured, x)[..] {
+            [y] => Ok(vec![Question::Overtaken { x: x.clone(), y: y.clone() }]),
+            _ => bail!(
+                "'{}': better than which path? Name both: 'from which size on is unix faster than tcp?'; the runs have: {}",
+                shown(asked.text),
+                measured.words()
+            ),
+        };
+    }
     let which = h.has(Which) && !h.any(&[WhichSize, Overtake, Or, Instead]) && judged_against(&h.items);
     if which && h.has(Throughput) {
         bail!("'{}': ask what each path moves: 'which path moves the most?'", shown(asked.text));
@@ -104,13 +114,7 @@ fn alone(asked: &Asked<'_>, measured: &Measured) -> Result<Vec<Question>> {
     if !(asks || which) || h.items.iter().any(amount) || h.any(&[PerByte, StartUp, HalfPower, Throughput]) {
         return Ok(Vec::new());
     }
-    let others: Vec<Named> = (measured.paths.iter())
-        .filter(|(label, of, file)| !x.is(label, of, measured.file(*file)))
-        .map(|(label, _, file)| {
-            let file = (measured.files.len() > 1).then(|| measured.file(*file).to_owned());
-            Named { transport: Some(label.clone()), file }
-        })
-        .collect();
+    let others = other_paths(measured, x);
     if others.is_empty() {
         bail!(
             "'{}': {x} against which path? The runs have no other; measure both in one run (pipegauge run unix tcp) and ask that",
@@ -122,6 +126,31 @@ fn alone(asked: &Asked<'_>, measured: &Measured) -> Result<Vec<Question>> {
         Question::Cost { x, y, size: asked.size(), factor: true, flow: false, multiple: None }
     };
     Ok(others.into_iter().map(cost).collect())
+}
+
+/// The other paths of the runs.
+fn other_paths(measured: &Measured, x: &Named) -> Vec<Named> {
+    (measured.paths.iter())
+        .filter(|(label, of, file)| !x.is(label, of, measured.file(*file)))
+        .map(|(label, _, file)| {
+            let file = (measured.files.len() > 1).then(|| measured.file(*file).to_owned());
+            Named { transport: Some(label.clone()), file }
+        })
+        .collect()
+}
+
+/// Whether it is asked from which size on the one path is better, or until which, without the path that it is held against: "from what size is unix
+/// better".
+fn from_which_size(asked: &Asked<'_>) -> bool {
+    const ON: [&str; 7] = ["from", "after", "until", "till", "beyond", "above", "below"];
+    const BETTER: [&str; 8] = ["better", "faster", "quicker", "wins", "win", "worth", "pay", "pays"];
+    let text = asked.text.to_lowercase();
+    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
+    let sized = words
+        .windows(3)
+        .any(|w| ON.contains(&w[0]) && ["what", "which"].contains(&w[1]) && ["size", "sizes"].contains(&w[2]));
+    let amounts = asked.sentence.items.iter().any(|i| matches!(i, Item::Amount(_)));
+    sized && !amounts && words.iter().any(|word| BETTER.contains(word)) && !asked.sentence.has(Throughput)
 }
 
 /// Whether the one path is what others are held against: "which is faster than unix".
@@ -191,6 +220,9 @@ fn of_two(asked: &Asked<'_>) -> Result<Option<Question>> {
             // "after how many bytes does tcp beat unix", "how big must messages be for tcp to beat unix"
             let bytes = (h.has(HowMany) && h.has(Data)) || (h.has(HowBig) && h.any(&[Messages, Data]));
             let crossed = crossed || (bytes && h.any(&[Quicker, Slower, Beats]));
+            // "from which size on should I take unix instead of tcp", "when should I switch", "the largest for which unix is faster"
+            let switched = h.has(Instead) && h.any(&[When, WhichSize]) && !h.has(Throughput);
+            let crossed = crossed || switched || (h.has(HowBig) && h.any(&[Quicker, Slower, Beats, Fastest]));
             if crossed && asked.size().is_none() && asked.times.is_empty() {
                 return Ok(Some(Question::Overtaken { x: x.clone(), y: y.clone() }));
             }

@@ -49,7 +49,8 @@ fn rates_of_transactions_are_the_medians_and_the_mean_rate_of_the_row_stands_bes
         let (median, rate) = (point["median"].as_f64().expect("median"), point["transactions"].as_f64().expect("rate"));
         near(figure(&dir, &[question]), 1.0 / median);
         let said = dir.run(&["ask", "a.run.jsonl", question]);
-        let rate = if rate >= 100.0 { format!("{rate:.0}/s") } else { format!("{rate:.2}/s") };
+        let rate =
+            if rate >= 100.0 { format!("{}/s", units::thousands(rate.round() as u64)) } else { format!("{rate:.2}/s") };
         assert!(said.out.contains("at the median time"), "{said}");
         assert!(said.out.contains(&format!("the mean rate, pauses included, was {rate}")), "{rate}: {said}");
         let table = dir.run(&["show", "a.run.jsonl", "--points"]);
