@@ -124,7 +124,8 @@ recipes() {
 }
 
 # A fresh clone is built once: what is kept for building it again would take gigabytes and be read by nobody.
-[ -z "${CI:-}" ] || export CARGO_INCREMENTAL=0
+# Nor does anybody run a debugger there: lines of a panic's frames cost a tenth of the build (its own place is known without).
+[ -z "${CI:-}" ] || export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0
 
 # The builds take 7 GiB (with CI set, on a fresh clone; some more where cargo keeps what builds again faster). A compiler that finds the disk full says so hundreds of lines from the cause.
 mkdir -p "$target"
