@@ -230,7 +230,8 @@ const MOVED: f64 = 0.223;
 /// The machine changed its state during the run: whole rounds, at all sizes alike, lie far apart. It is decided by [`stats::Moves::saw`],
 /// as the line of the rounds is, so that the two can't contradict each other. Of the modelled link, which runs on no machine, the link is
 /// named.
-pub fn unsteady(common: &Common, kind: Name) -> Option<Warning> {
+/// Others that took enough of the pinned CPUs for that are the likely cause.
+pub fn unsteady(common: &Common, kind: Name, taken: Option<Taken>) -> Option<Warning> {
     let levels: Vec<(u32, f64)> = common.levels().collect();
     let slowest = levels.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let fastest = levels.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
@@ -238,9 +239,13 @@ pub fn unsteady(common: &Common, kind: Name) -> Option<Warning> {
     if levels.len() < 3 || apart < MOVED {
         return None;
     }
-    let (it, causes) = match kind.ends() {
-        Ends::Modelled => ("the modelled link", "--theory round-noise="),
-        _ => ("the machine", "virtual CPUs moved, frequency, neighbours on the host, where memory came to lie"),
+    let (it, causes) = match (kind.ends(), taken_by::enough(&taken.unwrap_or_default(), apart.exp())) {
+        (Ends::Modelled, _) => ("the modelled link", "--theory round-noise=".to_owned()),
+        (_, Some((cause, share))) => ("the machine", format!("likely cause: {} {}", cause.whose(), cause.did(share))),
+        (_, None) => (
+            "the machine",
+            "virtual CPUs moved, frequency, neighbours on the host, where memory came to lie".to_owned(),
+        ),
     };
     let what = match common.shared.moves.saw(common.shared.sigma) {
         Saw::One => return None,
@@ -276,7 +281,7 @@ pub fn warnings(plan: &Plan, kind: Name, points: &[Judged<'_>], common: &Common,
     let taken = taken.unwrap_or_default();
     let mut all = taken_by::warnings(&taken);
     let busy = taken_by::most(&taken);
-    all.extend(noisy(plan, kind, points, common, busy));
+    all.extend(noisy(plan, kind, points, common, &taken));
     all.extend(unsettled(plan, points));
     // Flows that share CPUs pause while others run.
     let several = points.iter().any(|p| p.figures.flows.is_some());

@@ -1,12 +1,13 @@
 //! The warning that points are not known well, with its likely cause. Pure.
 
+use host::Taken;
 use stats::{FEWEST_ROUNDS, Saw};
 use transport::{Ends, Name};
 use units::Share;
 
 use crate::event::{Plan, Trial, Warning};
 use crate::figures::Common;
-use crate::taken_by::Cause;
+use crate::taken_by;
 use crate::warned::{Judged, warning};
 
 /// Reach of an interval, as a share of the median, beyond which a figure is of no use for most ends.
@@ -16,20 +17,14 @@ const UNUSABLE: f64 = 0.10;
 pub const SHARING: usize = 4;
 
 /// Points whose intervals reach too far.
-pub(crate) fn noisy(
-    plan: &Plan,
-    kind: Name,
-    points: &[Judged<'_>],
-    common: &Common,
-    busy: Option<Cause>,
-) -> Option<Warning> {
+pub(crate) fn noisy(plan: &Plan, kind: Name, points: &[Judged<'_>], common: &Common, taken: &Taken) -> Option<Warning> {
     // Where there is no interval, the rounds' line says why.
     let wide = |p: &&Judged<'_>| p.figures.high.is_finite() && p.figures.reach() > UNUSABLE;
     let bad: Vec<&Judged<'_>> = points.iter().filter(wide).collect();
     let worst = bad.iter().max_by(|a, b| a.figures.reach().total_cmp(&b.figures.reach()))?;
     let cause = if kind.ends() == Ends::Modelled {
         "the modelled link's own noise (--theory noise=, round-noise=)"
-    } else if let Some(cause) = busy {
+    } else if let Some((cause, _)) = taken_by::enough(taken, 1.0 + worst.figures.reach()) {
         cause.name()
     } else if plan.soaks() {
         "the path moved while it was held (the graph over the time shows when)"

@@ -606,7 +606,9 @@ impl<'a> PathRun<'a> {
         let figureless = judge::figureless(self.plan, self.number, figureless().map(|(s, _)| *s).collect(), lost);
         let moved = match self.plan.schedule {
             // A point or two are not a curve: the warning of noise covers them.
-            Schedule::Adaptive | Schedule::Hint if self.points.len() > 2 => judge::unsteady(&common, self.kind),
+            Schedule::Adaptive | Schedule::Hint if self.points.len() > 2 => {
+                judge::unsteady(&common, self.kind, Taken::over(&self.taken))
+            }
             _ => None,
         };
         let short = self.points.iter().map(|(size, p)| (*size, &p.trials[..]));

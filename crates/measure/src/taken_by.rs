@@ -80,6 +80,11 @@ pub(crate) fn of_long_trials(taken: &Taken, ratio: f64) -> Option<(Cause, f64)> 
     enough.max_by(|a, b| a.0.is_quota().cmp(&b.0.is_quota()).then(a.1.total_cmp(&b.1)))
 }
 
+/// Who took most of those who took enough to make times so many times as long; none where nobody did.
+pub(crate) fn enough(taken: &Taken, ratio: f64) -> Option<(Cause, f64)> {
+    causes(taken).into_iter().filter(|(_, share)| explains(*share, ratio)).max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
 /// Whether a share of one CPU that was taken explains more than half of the way to this ratio, as a ratio: a path that others hold up for a
 /// share of the time takes 1 / (1 - share) times as long, and no more.
 fn explains(share: f64, ratio: f64) -> bool {

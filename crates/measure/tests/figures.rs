@@ -666,8 +666,9 @@ fn an_interval_is_no_narrower_than_the_clock_allows() {
 #[test]
 fn the_warning_and_the_line_of_the_rounds_say_the_same() {
     let found = |state: &dyn Fn(f64) -> f64, noise: f64| common(&run(5, 12, noise, state));
-    let said =
-        |state: &dyn Fn(f64) -> f64, noise: f64| unsteady(&found(state, noise), transport::tcp::NAME).map(|w| w.text);
+    let said = |state: &dyn Fn(f64) -> f64, noise: f64| {
+        unsteady(&found(state, noise), transport::tcp::NAME, None).map(|w| w.text)
+    };
     // A round of 40 trials lasts 0.4 s.
     let round = |at: f64| ((at + 1e-9) / 0.4) as u64;
     assert_eq!(said(&|_| 1.0, 0.02), None);
@@ -677,16 +678,26 @@ fn the_warning_and_the_line_of_the_rounds_say_the_same() {
     assert!(step.contains("one median stands for no single one") && step.contains("1.5"), "{step}");
     let lone = said(&|at| if round(at) == 5 { 10.0 } else { 1.0 }, 0.02).unwrap();
     assert!(lone.contains("round 6 took") && lone.contains("all other rounds lie near each other"), "{lone}");
+    // Others are named where they took enough for it, and not where they took less.
+    let taken = |processes: f64| Some(host::Taken { processes, ..host::Taken::default() });
+    let beside = |share: f64| {
+        let moved = found(&|at| if round(at) > 5 { 1.5 } else { 1.0 }, 0.02);
+        unsteady(&moved, transport::tcp::NAME, taken(share)).unwrap().text
+    };
+    let said = beside(0.44);
+    assert!(said.contains("likely cause: other processes took 44%") && !said.contains("frequency"), "{said}");
+    assert!(beside(0.06).contains("frequency"));
     // The modelled link has no machine behind it.
-    let modelled =
-        unsteady(&found(&|at| if round(at) > 5 { 1.5 } else { 1.0 }, 0.02), transport::theory::NAME).unwrap().text;
+    let modelled = unsteady(&found(&|at| if round(at) > 5 { 1.5 } else { 1.0 }, 0.02), transport::theory::NAME, None)
+        .unwrap()
+        .text;
     assert!(modelled.contains("the modelled link changed its state") && !modelled.contains("machine"), "{modelled}");
     // Noise of single sizes, so wide that some rounds lie a quarter apart by chance: one state, and no word.
     let wide = common(&run(5, 30, 1.2, |_| 1.0));
     let apart = wide.levels().map(|(_, l)| l).fold(f64::NEG_INFINITY, f64::max)
         - wide.levels().map(|(_, l)| l).fold(f64::INFINITY, f64::min);
     assert!(apart > 0.25 && wide.shared.moves.saw(wide.shared.sigma) == stats::Saw::One, "{apart}");
-    assert_eq!(unsteady(&wide, transport::tcp::NAME), None);
+    assert_eq!(unsteady(&wide, transport::tcp::NAME, None), None);
 }
 
 #[test]
@@ -701,7 +712,7 @@ fn a_round_of_two_trials_tells_nothing_of_the_machine() {
     }
     let common = common(&points);
     assert_eq!((common.levels().count(), common.shared.moves.rounds), (10, 10));
-    assert_eq!(unsteady(&common, transport::tcp::NAME), None);
+    assert_eq!(unsteady(&common, transport::tcp::NAME, None), None);
     assert!(common.level(12) > 1.0, "the trials of such a round are still brought to the level of the others");
 }
 

@@ -42,7 +42,11 @@ pub fn overheads(below: &[CurvePoint], above: &[CurvePoint]) -> Vec<Overhead> {
 
 /// One figure less another, in their unit. The two errors are independent: half-widths of the intervals add in quadrature.
 pub fn difference(more: Estimate, less: Estimate) -> Estimate {
-    let reach = |e: Estimate| ((e.value - e.low).max(0.0), (e.high - e.value).max(0.0));
+    // Without an upper end there is no interval, and its lower one says nothing.
+    let reach = |e: Estimate| match e.high.is_finite() {
+        true => ((e.value - e.low).max(0.0), (e.high - e.value).max(0.0)),
+        false => (f64::INFINITY, f64::INFINITY),
+    };
     let ((less_down, less_up), (more_down, more_up)) = (reach(less), reach(more));
     let value = more.value - less.value;
     Estimate { value, low: value - more_down.hypot(less_up), high: value + more_up.hypot(less_down) }
@@ -68,6 +72,15 @@ mod tests {
         for o in found {
             assert!((o.extra.value - 3e-6).abs() < 1e-12 && o.extra.low < 3e-6 && 3e-6 < o.extra.high, "{o:?}");
             assert!((o.share - 3e-6 / o.below).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn a_figure_without_an_interval_gives_its_difference_none() {
+        let none = Estimate { value: 2.0, low: 0.0, high: f64::INFINITY };
+        let known = Estimate { value: 5.0, low: 4.0, high: 6.0 };
+        for found in [difference(known, none), difference(none, known), difference(none, none)] {
+            assert!(found.low == f64::NEG_INFINITY && found.high == f64::INFINITY, "{found:?}");
         }
     }
 

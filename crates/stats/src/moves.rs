@@ -32,7 +32,7 @@ const ONE_CHANGE: f64 = 0.9;
 const OF_NOISE: f64 = 0.5;
 const ALIKE: f64 = 0.01;
 
-/// States last for some rounds where the effective rounds are fewer than this share of all.
+/// States last for some rounds where the effective rounds are fewer than this share of all, and neighbours surely alike.
 const LASTING: f64 = 0.6;
 
 /// Effective rounds from which on states count as averaged over; and by how many standard errors (each one over the square root of the
@@ -198,6 +198,13 @@ impl Moves {
         !self.few() && !drifts && least >= AVERAGED
     }
 
+    /// Whether neighbouring rounds are more alike than chance makes independent ones in one run of twenty. So few as five rounds never are.
+    fn surely_alike(&self) -> bool {
+        let rounds = f64::from(self.rounds);
+        // The correlation of independent rounds errs by one over their square root, and [`Moves::of`] stretched it by this.
+        self.alike >= (ABOVE * (1.0 + 3.0 / rounds) / rounds.sqrt()).min(MOST_ALIKE)
+    }
+
     /// Length of the machine's states, as a share of the run, below which the intervals average over them and are those of the machine. Of
     /// longer states the run may have met a single one. None where rounds do not show it: of all but [`Saw::Changing`], figures are of the
     /// states that this run met.
@@ -213,7 +220,7 @@ impl Moves {
             () if self.few() => Saw::Few,
             () if self.split => Saw::OneOfTwo,
             () if self.outlasted(noise) => Saw::Outlasting,
-            () if self.effective < LASTING * f64::from(self.rounds) && apart => Saw::Lasting,
+            () if self.effective < LASTING * f64::from(self.rounds) && self.surely_alike() && apart => Saw::Lasting,
             () if self.far != 0.0 => Saw::OneFar(self.far.exp()),
             () if apart && self.spread > ALIKE => Saw::Changing,
             () => Saw::One,
@@ -364,6 +371,21 @@ mod tests {
             assert!(found > 90.0, "{share} of the rounds slow: {found}%");
         }
         assert_eq!(Moves::of(&[0.25; 9]).ends, (0.0, 0.0));
+    }
+
+    #[test]
+    fn independent_rounds_are_called_lasting_states_in_one_run_of_twenty_at_most() {
+        let mut rng = ChaCha8Rng::seed_from_u64(41);
+        let mut share = |rounds: usize, alike: f64| {
+            let lasting = |_: &usize| Moves::of(&series(&mut rng, rounds, alike)).saw(0.001) == Saw::Lasting;
+            (0..2000).filter(lasting).count() as f64 / 20.0
+        };
+        for rounds in [4, 5, 6, 9, 12, 20, 30] {
+            let false_alarms = share(rounds, 0.0);
+            assert!(false_alarms < 5.0, "{rounds} rounds: {false_alarms}%");
+        }
+        let found = share(30, 0.6);
+        assert!(found > 70.0, "{found}%");
     }
 
     #[test]
