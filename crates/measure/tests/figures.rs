@@ -685,7 +685,7 @@ fn the_warning_and_the_line_of_the_rounds_say_the_same() {
         unsteady(&moved, transport::tcp::NAME, taken(share)).unwrap().text
     };
     let said = beside(0.44);
-    assert!(said.contains("likely cause: other processes took 44%") && !said.contains("frequency"), "{said}");
+    assert!(said.contains("likely cause: other processes took 44.0%") && !said.contains("frequency"), "{said}");
     assert!(beside(0.06).contains("frequency"));
     // The modelled link has no machine behind it.
     let modelled = unsteady(&found(&|at| if round(at) > 5 { 1.5 } else { 1.0 }, 0.02), transport::theory::NAME, None)
