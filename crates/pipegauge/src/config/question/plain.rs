@@ -4,11 +4,11 @@ use anyhow::{Result, bail};
 
 use super::Question;
 use super::asked::Asked;
-use super::forms::yes_or_no;
 use super::lexicon::Topic::*;
 use super::said::size as size_words;
 use super::sentence::Item;
 use super::suggest::shown;
+use super::verdicts::yes_or_no;
 
 impl Asked<'_> {
     /// The longest time that was seen, or the mean, where the words ask for one: "maximum time of 64 bytes", "longest of 71 B", "how long

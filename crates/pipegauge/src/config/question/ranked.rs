@@ -2,10 +2,10 @@
 //! named one alone any path would win.
 
 use super::Ranked;
-use super::forms::yes_or_no;
 use super::lexicon::CHOICE;
 use super::lexicon::Topic::*;
 use super::sentence::{Item, Sentence};
+use super::verdicts::yes_or_no;
 
 /// Words that rank.
 #[rustfmt::skip]
