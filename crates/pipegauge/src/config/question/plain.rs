@@ -30,6 +30,10 @@ impl Asked<'_> {
             () if super::every::guaranteed(self.text) && timed => {
                 Some(Question::Percentile { thousandths: 100_000, size, round_trip })
             }
+            // "how long can a 1 KB message take"
+            () if at_its_longest(self.text) && timed => {
+                Some(Question::Percentile { thousandths: 100_000, size, round_trip })
+            }
             () if h.has(Average) && (timed || size.is_some()) => Some(Question::Mean { size, round_trip }),
             () if (h.has(Slowest) && (timed || (size.is_some() && h.paths().len() < 2)))
                 || (h.has(Most) && timed && !h.has(Sustained)) =>
@@ -187,6 +191,14 @@ impl Asked<'_> {
             () => Err(self.unknown()),
         }
     }
+}
+
+/// Whether it is asked how long something can take, and not how long it takes.
+fn at_its_longest(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let can =
+        ["how long can ", "how long could ", "how long might ", "how long may "].iter().any(|how| text.contains(how));
+    can && text.split(|c: char| !c.is_alphanumeric()).any(|word| word == "take")
 }
 
 /// Whether it is asked how much is carried.
