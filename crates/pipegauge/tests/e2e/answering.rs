@@ -60,6 +60,31 @@ fn the_path_that_loses_least_comes_first() {
 }
 
 #[test]
+fn whether_a_path_is_the_first_or_the_last_is_judged_among_all() {
+    let dir = Scratch::new();
+    let paths = [
+        "latency=30us,rate=1Gbit/s,label=eth",
+        "latency=2us,rate=50Gbit/s,label=ib",
+        "latency=1us,rate=100Mbit/s,label=bus",
+    ];
+    let paths = paths.map(|path| format!("theory:header=0,{path}"));
+    run(&dir, &[&paths[0], &paths[1], &paths[2], "--sizes", "1,1KiB,64KiB,4MiB", "--budget", "2s"]);
+    for (text, want) in [
+        ("is ib the fastest path for 1 KiB", "yes (whether ib is the first of all)"),
+        ("is bus the fastest path for 1 KiB", "no (whether bus is the first of all)"),
+        ("is bus the slowest path for 64 KiB", "yes (whether bus is the last of all)"),
+        ("is eth the slowest for 1 KiB", "no (whether eth is the last of all)"),
+        ("does eth have the lowest latency", "no (whether eth is the first of all)"),
+        ("does ib have the highest bandwidth", "yes (whether ib is the first of all)"),
+        ("does eth have the highest throughput at 1 KiB", "no (whether eth is the first of all)"),
+    ] {
+        let said = ask(&dir, text);
+        assert!(said.contains(want), "{text}: {said}");
+    }
+    assert!(!ask(&dir, "which path is fastest for 1 KiB").contains("whether"));
+}
+
+#[test]
 fn two_sizes_of_a_path_are_held_against_each_other() {
     let dir = Scratch::new();
     let model = "latency=10us,rate=1Gbit/s,header=0B";

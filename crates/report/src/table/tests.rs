@@ -78,7 +78,8 @@ fn what_a_stream_and_datagrams_tell_has_columns_of_its_own() {
     (f.sender_throughput, f.loss, f.reordering) = (Some(12.3e9), 0.02, 0.015);
     f.transactions = Some(34_012.6);
     let text = points(&run, 3);
-    for part in ["sender", "12.3 Gbit/s", "mean rate", "34013/s", "lost", "2.0%", "reordered", "1.5%", "p90", "longest"]
+    for part in
+        ["sender", "12.3 Gbit/s", "mean rate", "34,013/s", "lost", "2.0%", "reordered", "1.5%", "p90", "longest"]
     {
         assert!(text.contains(part), "{part} is missing in\n{text}");
     }

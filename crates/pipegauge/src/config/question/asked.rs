@@ -36,7 +36,7 @@ fn start_up(text: &str, sentence: &Sentence, percents: &[String]) -> bool {
         && sizes == 1
         && sentence.paths().len() < 2
         && sentence.any(&[StartUp, Cost])
-        && super::forms::yes_or_no(text)
+        && super::verdicts::yes_or_no(text)
 }
 
 impl<'a> Asked<'a> {

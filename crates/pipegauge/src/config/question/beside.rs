@@ -35,7 +35,12 @@ impl Sentence {
             self.items.push(Item::Topics(vec![Topic::HowBig]));
             return Ok(Some(next));
         }
-        // "how long between 10 KB messages": from one to the next.
+        // "how long between 10 KB messages", "between messages of 10 KB": from one to the next.
+        let messages = words.any(at, &["between"]) && words.any(at + 1, &["messages", "packets", "msgs"]);
+        if messages && !words.any(at + 2, &["and"]) {
+            self.items.push(Item::Topics(vec![Topic::Spacing]));
+            return Ok(Some(at + 1));
+        }
         if words.any(at, &["between"])
             && let Some(unit) = number(words, at + 1, |i| amounts.is_unit(i)).and_then(|(_, end)| amounts.unit(end))
             && words.any(unit.1, &["messages", "packets", "msgs", "blocks", "writes", "sends"])

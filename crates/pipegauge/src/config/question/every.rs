@@ -73,6 +73,10 @@ pub fn guaranteed(text: &str) -> bool {
 fn before_messages(words: &[&str], at: usize) -> Option<Each> {
     let (_, which) = OF_WHAT.into_iter().find(|(word, _)| words[at] == *word)?;
     let next = |n: usize| words.get(at + n).copied().unwrap_or("");
+    // "do any of these beat 10 us": of the paths.
+    if words[at] == "any" && next(1) == "of" && ["these", "those"].contains(&next(2)) {
+        return None;
+    }
     let case = ["case", "cases"].contains(&next(1));
     let before = if at > 0 { words[at - 1] } else { "" };
     // "at all", "over all paths", "64 KiB in all"

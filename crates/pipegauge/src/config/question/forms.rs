@@ -10,9 +10,10 @@ use super::lexicon::Topic::{self, *};
 use super::lexicon::{FLOWS, JITTER, MATTER, OPTIONS, PACKETS, TRUST};
 use super::sentence::{Item, Sentence};
 use super::suggest::shown;
+use super::verdicts::yes_or_no;
 use super::{
-    KNOWN, Measured, Question, Reading, at_once, every, flow_ends, offered, polite, ranked, several, shares, untold,
-    versus,
+    KNOWN, Measured, Question, Reading, at_once, bounds, every, flow_ends, offered, polite, ranked, several, shares,
+    untold, versus,
 };
 
 /// Reads a question in words about these paths.
@@ -78,8 +79,8 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
     }
     flows_needed(&mut sentence, measured);
     jumbo(&mut sentence);
-    bounds_a_size(&mut sentence);
-    beats_a_time(&mut sentence);
+    bounds::of_sizes(&mut sentence);
+    bounds::of_times(&mut sentence);
     ranked::of(text, &mut sentence);
     untold::of(text, &sentence)?;
     let of_flows = flow_ends::of(text, &mut sentence, measured)?;
@@ -285,7 +286,7 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
         notes.push("all of them are taken to send over the one connection, a message each time".to_owned());
     }
     // "is unix faster than tcp under 16 bytes", "more than 100 messages": a bound on the size or the number itself.
-    if bounds(&sentence, |a| matches!(a, Amount::Size(_)))
+    if bounds::before(&sentence, |a| matches!(a, Amount::Size(_)))
         && questions.iter().any(|q| {
             matches!(
                 q,
@@ -298,7 +299,7 @@ fn of_sentence(text: &str, mut sentence: Sentence, measured: &Measured) -> Resul
     {
         notes.push("told of the size itself; pipegauge show RUN --points has those beyond".to_owned());
     }
-    if bounds(&sentence, |a| matches!(a, Amount::Count(_)))
+    if bounds::before(&sentence, |a| matches!(a, Amount::Count(_)))
         && questions.iter().any(|q| matches!(q, Question::Series { .. }))
     {
         notes.push("told of the number itself, and not of more or fewer".to_owned());
@@ -446,37 +447,6 @@ fn of_a_path(h: &Sentence) -> bool {
     h.paths().len() == 1 && h.items.windows(3).any(three) && !h.any(&[HowLong, Latency, Cost, Versus, Cpu])
 }
 
-/// Whether more or less than an amount stands right before it: "under 16 bytes".
-fn bounds(h: &Sentence, of: impl Fn(&Amount) -> bool) -> bool {
-    let bound = |i: &Item| matches!(i, Item::Topics(t) if t.contains(&Above) || t.contains(&Below));
-    h.items.windows(2).any(|two| bound(&two[0]) && matches!(&two[1], Item::Amount(a) if of(a)))
-}
-
-/// "do any of these beat 10 us for 1 KB": whether it takes less, and no path against another.
-fn beats_a_time(sentence: &mut Sentence) {
-    for at in 1..sentence.items.len() {
-        let timed = matches!(sentence.items[at], Item::Amount(Amount::Time(_)));
-        if let (true, Item::Topics(topics)) = (timed, &mut sentence.items[at - 1])
-            && topics.contains(&Beats)
-        {
-            *topics = vec![Within, Quicker];
-        }
-    }
-}
-
-/// Of "at most 64 KB" the bound is on the size, and no maximum is asked for.
-fn bounds_a_size(sentence: &mut Sentence) {
-    for at in 1..sentence.items.len() {
-        let sized = matches!(sentence.items[at], Item::Amount(Amount::Size(_)));
-        if let (true, Item::Topics(topics)) = (sized, &mut sentence.items[at - 1])
-            && topics.contains(&Most)
-            && topics.contains(&Bound)
-        {
-            *topics = vec![Below];
-        }
-    }
-}
-
 /// "10 answers of 1 KiB": of what comes back.
 fn answers(text: &str) -> bool {
     let text = text.to_lowercase();
@@ -485,16 +455,6 @@ fn answers(text: &str) -> bool {
         two[0].ends_with(|c: char| c.is_ascii_digit()) && ["answers", "replies", "responses"].contains(&two[1])
     };
     words.windows(2).any(counted)
-}
-
-/// Whether a text asks for a yes or a no.
-pub fn yes_or_no(text: &str) -> bool {
-    #[rustfmt::skip]
-    const BEGIN: [&str; 16] = [
-        "is", "are", "can", "could", "does", "do", "did", "will", "would", "whether", "was", "were", "has", "have", "may", "should",
-    ];
-    let first = text.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
-    first.is_some_and(|word| BEGIN.contains(&word.to_lowercase().as_str()))
 }
 
 /// The question without the words that deny; none where no such word stands by itself.

@@ -270,7 +270,9 @@ fn speaks_of_a_path(chars: &[char], from: usize, end: usize) -> bool {
     let own = before.is_empty() && next.is_empty();
     // A mark ends what is said of it: "a: latency", "over a, p99".
     let ended = behind.trim_start().starts_with([',', ':', '?', '.', ';', '\'']);
-    own || COMPARES.contains(&next)
+    let does = before == "does" && ["cost", "add", "save", "gain"].contains(&next);
+    own || does
+        || COMPARES.contains(&next)
         || (BEFORE.contains(&before) && (ended || BEHIND.contains(&next)))
         || (before.is_empty() && ended)
 }

@@ -243,7 +243,7 @@ const NOT_AHEAD: &[&str] =
 #[rustfmt::skip]
 const ANSWERED: &[&str] = &[
     "turnaround", "turnaround time", "turn around time", "answer time", "answer times", "answering time", "time to answer", "question and answer", "for an answer", "for the answer", "for its answer",
-    "an answer to", "the answer to", "until the answer", "until an answer", "get the answer", "get an answer", "get its answer", "have the answer", "have an answer", "including the answer",
+    "until the answer", "until an answer", "get the answer", "get an answer", "get its answer", "have the answer", "have an answer", "including the answer",
     "including its answer", "including answer", "with the answer", "with an answer", "go and come back", "come back", "comes back"
 ];
 

@@ -6,10 +6,10 @@ use super::Question;
 use super::amounts::Amount;
 use super::asked::Asked;
 use super::every;
-use super::forms::yes_or_no;
 use super::lexicon::Topic::{self, *};
 use super::sentence::Item;
 use super::suggest::shown;
+use super::verdicts::yes_or_no;
 
 /// That each path is told of where one is held against another in a figure that no difference is known of.
 const APART: &str = "told of each path, from which the difference is read off";

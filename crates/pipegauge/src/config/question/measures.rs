@@ -193,7 +193,7 @@ impl Amounts<'_> {
         });
         let many = from > 0 && w.any(from - 1, &["many"]) && (w.any(next, &NOUNS) || w.any(next, &["iops"]));
         let block = digits.parse::<u64>().is_ok_and(u64::is_power_of_two) && w.any(next, &BLOCKS);
-        !other && (many || (block && !super::forms::yes_or_no(self.question)))
+        !other && (many || (block && !super::verdicts::yes_or_no(self.question)))
     }
 
     /// Whether no other size stands in the question: no other word is a unit of one.

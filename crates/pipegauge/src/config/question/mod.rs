@@ -3,7 +3,8 @@
 //! A text goes through `lexer` (numbers and words), `pieces` (what each means: `amounts`, `measures`, `numbers`, `parts`, `shares`, `more`,
 //! `multiples`, `periods`, `longer` and `video` for figures, `beside` for words that what stands beside them decides, `names` and `spoken` for paths, `nouns` for what is counted, `lexicon` for the rest), which makes a `sentence`,
 //! and `forms` (which question that makes of the sentence's pieces as `asked` sorts them, with `rates`, `offered`, `plain`, `limits`, `several`,
-//! `flow_ends`, `percentile_pairs` and `versus`; `at_once` and `checks` refuse what no run tells and what is left open). Words are never dropped
+//! `flow_ends`, `percentile_pairs`, `ranked` and `versus`; `at_once`, `untold` and `checks` refuse what no run tells and what is left open; `polite` takes
+//! thanks and greetings away first, `bounds` tells limits of sizes and numbers from those of times, and `verdicts` whether a yes or a no is asked for). Words are never dropped
 //! silently: what was not read is said, what could be meant in two ways is said or asked about, and a number without a place
 //! in the question is an error, for which `suggest` has the nearest known word. [`Reading`] says how a question was read, in the words
 //! of `said`. `phrasings` is the contract: questions as people put them.
@@ -12,6 +13,7 @@ mod amounts;
 mod asked;
 mod at_once;
 mod beside;
+mod bounds;
 mod checks;
 mod every;
 mod flow_ends;
@@ -44,6 +46,7 @@ mod shares;
 mod spoken;
 mod suggest;
 mod untold;
+mod verdicts;
 mod versus;
 mod video;
 

@@ -4,9 +4,9 @@ use anyhow::{Result, bail};
 
 use super::Question;
 use super::asked::Asked;
-use super::forms::yes_or_no;
 use super::lexicon::Topic::*;
 use super::suggest::shown;
+use super::verdicts::yes_or_no;
 
 /// Words for the path whose messages are there sooner.
 #[rustfmt::skip]

@@ -223,6 +223,7 @@ fn labels_are_read_where_they_are_meant() {
         ("latency of a at 64 B", "arrival of 64 B, over a"),
         ("is a faster than b at 64 B", "a held against b, at 64 B"),
         ("a vs b", "a held against b"),
+        ("how much does a cost over b", "a held against b"),
         ("max latency a", "longest seen of the times of single messages of the smallest size, over a"),
         (
             "how often is a above 30 us",
@@ -246,6 +247,9 @@ fn labels_are_read_where_they_are_meant() {
     for (text, note) in [
         ("is ib the fastest path for 1 KB", "ib is the one if it stands first"),
         ("is eth the slowest path at 1 KB", "eth is the one if it stands last"),
+        ("does eth take the longest for 1 MB", "eth is the one if it stands last"),
+        ("does eth have the highest latency", "eth is the one if it stands last"),
+        ("does eth have the highest bandwidth", "eth is the one if it stands first"),
         ("is eth really faster than ib under 16 bytes", "told of the size itself"),
         ("more than 100 messages of 1 KB over eth", "told of the number itself"),
         ("is the overhead of eth at 1 KB bigger than 50%", "from which 50% or not is read off"),

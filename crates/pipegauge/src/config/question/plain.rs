@@ -4,11 +4,11 @@ use anyhow::{Result, bail};
 
 use super::Question;
 use super::asked::Asked;
-use super::forms::yes_or_no;
 use super::lexicon::Topic::*;
 use super::said::size as size_words;
 use super::sentence::Item;
 use super::suggest::shown;
+use super::verdicts::yes_or_no;
 
 impl Asked<'_> {
     /// The longest time that was seen, or the mean, where the words ask for one: "maximum time of 64 bytes", "longest of 71 B", "how long
@@ -28,6 +28,10 @@ impl Asked<'_> {
         }
         match () {
             () if super::every::guaranteed(self.text) && timed => {
+                Some(Question::Percentile { thousandths: 100_000, size, round_trip })
+            }
+            // "how long can a 1 KB message take"
+            () if at_its_longest(self.text) && timed => {
                 Some(Question::Percentile { thousandths: 100_000, size, round_trip })
             }
             () if h.has(Average) && (timed || size.is_some()) => Some(Question::Mean { size, round_trip }),
@@ -187,6 +191,14 @@ impl Asked<'_> {
             () => Err(self.unknown()),
         }
     }
+}
+
+/// Whether it is asked how long something can take, and not how long it takes.
+fn at_its_longest(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let can =
+        ["how long can ", "how long could ", "how long might ", "how long may "].iter().any(|how| text.contains(how));
+    can && text.split(|c: char| !c.is_alphanumeric()).any(|word| word == "take")
 }
 
 /// Whether it is asked how much is carried.

@@ -40,7 +40,9 @@ pub fn without(text: &str) -> &str {
     let lower = rest.to_lowercase();
     if let Some(said) = BEFORE.iter().find(|said| lower.starts_with(**said) && lower.len() == rest.len()) {
         let question = rest[said.len()..].trim_start_matches([' ', ',', ':']);
-        if rest[said.len()..].starts_with([' ', ',', ':']) && question.chars().any(char::is_alphanumeric) {
+        // "tell me if" asks what "is" asks.
+        let asks = !["if ", "whether "].iter().any(|word| question.to_lowercase().starts_with(word));
+        if asks && rest[said.len()..].starts_with([' ', ',', ':']) && question.chars().any(char::is_alphanumeric) {
             rest = question;
         }
     }
@@ -79,9 +81,15 @@ mod tests {
         ] {
             assert_eq!(without(text), format!("{asked}{end}"), "{text}");
         }
-        for text in
-            ["how long for 1.5 MB? and the p99?", "thanks", "could you please", "", "?", "for 1 MB? I need it in ms"]
-        {
+        for text in [
+            "how long for 1.5 MB? and the p99?",
+            "thanks",
+            "could you please",
+            "",
+            "?",
+            "for 1 MB? I need it in ms",
+            "could you tell me if it is fast",
+        ] {
             assert_eq!(without(text), text, "{text}");
         }
     }

@@ -2,15 +2,15 @@
 //! named one alone any path would win.
 
 use super::Ranked;
-use super::forms::yes_or_no;
 use super::lexicon::CHOICE;
 use super::lexicon::Topic::*;
 use super::sentence::{Item, Sentence};
+use super::verdicts::yes_or_no;
 
 /// Words that rank.
 #[rustfmt::skip]
-const FIRST: [&str; 12] = [
-    "fastest", "quickest", "best", "lowest", "highest", "shortest", "longest", "slowest", "worst", "most", "least", "smallest",
+const FIRST: [&str; 13] = [
+    "fastest", "quickest", "best", "lowest", "highest", "shortest", "longest", "slowest", "worst", "most", "least", "smallest", "cheapest",
 ];
 
 /// Words that rank the slowest first.
@@ -31,7 +31,10 @@ pub fn of(text: &str, sentence: &mut Sentence) {
     let sizes = |i: &Item| !matches!(i, Item::Amount(a) if !matches!(a, super::amounts::Amount::Size(_) | super::amounts::Amount::Percentile(100_000)));
     let first = words.windows(2).any(|two| two[0] == "the" && FIRST.contains(&two[1]));
     let other = [WhichSize, HowMany, HowBig, SmallestSize, PartOf, Within, Versus, Cost, UnderLoad, RunToRun, Not];
-    let slow = words.iter().any(|word| LAST.contains(word));
+    // The longest time and the highest latency are those of the last.
+    let most = words.iter().any(|word| ["highest", "most"].contains(word)) && !sentence.has(Throughput);
+    let most = most && sentence.any(&[Latency, RoundTrip, HowLong, Loss, Cpu, Percentile(100_000)]);
+    let slow = most || words.iter().any(|word| LAST.contains(word) || *word == "longest");
     let possessed =
         words.first().is_some_and(|word| ["is", "are", "does", "do", "has", "would", "will"].contains(word));
     if !(possessed && first && sentence.items.iter().all(sizes) && !sentence.any(&other))
@@ -39,8 +42,10 @@ pub fn of(text: &str, sentence: &mut Sentence) {
     {
         return;
     }
-    if slow {
+    if slow && !sentence.any(&[Loss, Cpu]) {
+        let latency = lower.contains("latency");
         worst(sentence);
+        sentence.items.extend(latency.then(|| Item::Topics(vec![Latency])));
     }
     // "is tcp the best choice for 1 KB"
     let chosen = Item::Topics(vec![Elsewhere(CHOICE)]);

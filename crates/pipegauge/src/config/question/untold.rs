@@ -5,10 +5,10 @@ use anyhow::{Result, bail};
 use units::BitRate;
 
 use super::amounts::Amount;
-use super::forms::yes_or_no;
 use super::lexicon::Topic::*;
 use super::sentence::{Item, Sentence};
 use super::suggest::shown;
+use super::verdicts::yes_or_no;
 
 /// Words that make one of several paths.
 #[rustfmt::skip]
