@@ -60,6 +60,56 @@ fn an_estimate_holds_the_truth_as_often_as_it_says() {
     }
 }
 
+/// A size whose trials are of one of two levels by turns: the estimate there, with as fast a memory and CPU, is what was measured, and its
+/// interval as wide at least.
+#[test]
+fn an_estimate_at_a_size_of_two_levels_is_no_surer_than_what_was_measured() {
+    let sizes = sizes(1_048_576.0, 20);
+    let target = Target::wire(wire(1e9), wire(10e9));
+    let (mut narrower, mut judged) = (0, 0);
+    for seed in 0..100 {
+        let mut noisy = Noisy::new(seed);
+        let mut points = noisy.curve(&sizes, |x| 1e-5 + 9e-9 * x);
+        for point in &mut points {
+            // Eight trials in ten rounds, three in five of them slower by half.
+            let mut trials = Vec::new();
+            for (_, seconds) in &mut point.rounds {
+                let slow = |noisy: &mut Noisy| if noisy.normal() < 0.2533 { 1.49 } else { 1.0 };
+                let of: Vec<f64> = (0..8).map(|_| *seconds * slow(&mut noisy)).collect();
+                *seconds = stats::median(&of);
+                trials.extend(of);
+            }
+            point.seconds = stats::median(&trials);
+            let times: Vec<f64> = point.rounds.iter().map(|r| r.1).collect();
+            point.interval = stats::rounds_interval(&times, 0.95);
+        }
+        let found = Scaled::of(&points, &target, &sizes, seed).unwrap();
+        for point in &points {
+            let (Some(measured), Some(at)) = (point.interval, found.at(point.size)) else { continue };
+            judged += 1;
+            let (below, above) = (point.seconds - measured.low, measured.high - point.seconds);
+            // A wire that takes a part of it bounds it below.
+            let floor = wire(10e9).seconds(point.size as f64);
+            let wide =
+                at.low <= (at.value - below).max(floor) * (1.0 + 1e-9) && at.high >= (at.value + above) * (1.0 - 1e-9);
+            narrower += u32::from(!wide);
+        }
+    }
+    assert!(narrower == 0 && judged > 1000, "{narrower} of {judged}");
+}
+
+/// Without a header the CPU's part of a message is the line's start-up cost, and what a curve that is no line says of that holds for both.
+#[test]
+fn the_cpus_part_of_a_start_up_cost_is_as_unsure_as_that_cost() {
+    let points = Noisy::new(3).curve(&sizes(1_048_576.0, 40), |x| 1e-5 + 1e-8 * x.sqrt() + 9e-9 * x);
+    let found = Scaled::of(&points, &Target::wire(wire(1e9), wire(10e9)), &[], 3).unwrap();
+    let (cpu, t0) = (found.cpu_per_message, found.measured.t0);
+    for (a, b) in [(cpu.value, t0.value), (cpu.low, t0.low), (cpu.high, t0.high)] {
+        assert!((a / b - 1.0).abs() < 1e-9, "{cpu:?} {t0:?}");
+    }
+    assert!((found.t0.low / t0.low - 1.0).abs() < 1e-9 && (found.t0.high / t0.high - 1.0).abs() < 1e-9, "{found:?}");
+}
+
 /// Lines of the paper: microseconds a byte and microseconds; the throughputs in its text, Mbit/s.
 struct Semantics {
     at_155: (f64, f64),
@@ -312,8 +362,9 @@ fn a_wire_of_packets_is_estimated_right_at_each_size_and_as_a_line() {
         }
         for (i, n) in hits.into_iter().enumerate() {
             let share = n as f64 / RUNS as f64;
-            // Of 400 runs a standard error is 0.8%.
-            assert!((0.92..=0.988).contains(&share), "{i}: {share} at noise of {common}; all: {hits:?}");
+            // Of 400 runs a standard error is 0.8%. Single sizes' intervals hold more often: they are no narrower than what was measured there.
+            let most = if i < 4 { 0.988 } else { 0.995 };
+            assert!((0.92..=most).contains(&share), "{i}: {share} at noise of {common}; all: {hits:?}");
         }
     }
 }

@@ -16,6 +16,8 @@ const END: u64 = 3;
 const NEAR: f64 = 0.1;
 /// Share of the last decade's sizes that the line must pass near.
 const MOST: f64 = 0.75;
+/// Sizes of the last decade from which on how far they lie from a line shows whether they follow it: two are passed by a line of any slope.
+const FEW: usize = 3;
 /// An earlier place of the curve tries the rule only where sizes were measured at least this factor beyond it, or the root of the distance
 /// asked about where that is less.
 const TRIED: f64 = 3.0;
@@ -68,11 +70,23 @@ pub(super) fn by_line(sorted: &[&CurvePoint], line: &LatencyLine, size: u64) -> 
     // The line may pass below the largest size's own median, which a larger message does not. One that is smaller than all says nothing of it.
     let largest = sorted.last().filter(|p| p.size < size).map_or(0.0, |p| p.seconds);
     let value = time(line.t0.value, line.per_byte.value).max(largest);
-    Estimate::new(
-        value,
-        time(line.t0.low, line.per_byte.low) * (-wide).exp(),
-        (time(line.t0.high, line.per_byte.high) * wide.exp()).max(value),
-    )
+    let low = time(line.t0.low, line.per_byte.low) * (-wide).exp();
+    let high = (time(line.t0.high, line.per_byte.high) * wide.exp()).max(value);
+    let (least, most) = by_last_two(sorted, size).unwrap_or((low, high));
+    Estimate::new(value, low.min(least), high.max(most))
+}
+
+/// Between which times the line through the last two sizes comes, by the ends of their intervals. None where the last decade has sizes enough to
+/// show how far they lie from the line over all sizes. One or two do not: that line may pass a single size with a wrong slope, as behind a step,
+/// and its slope is then what smaller sizes say. A larger message takes no less time than the largest one does.
+fn by_last_two(sorted: &[&CurvePoint], size: u64) -> Option<(f64, f64)> {
+    let largest = *sorted.last().filter(|p| p.size < size)?;
+    let before = sorted[..sorted.len() - 1].last().filter(|p| p.size < largest.size)?;
+    let (a, b) = (before.estimate(), largest.estimate());
+    let told = last(sorted, DECADE).len() < FEW && a.high.is_finite() && b.high.is_finite();
+    let farther = (size - largest.size) as f64 / (largest.size - before.size) as f64;
+    let on = |from: f64, to: f64| to + (to - from).max(0.0) * farther;
+    told.then(|| (on(a.high, b.low), on(a.low, b.high)))
 }
 
 /// The time by the last decade of sizes. None where they are too few, or where the largest take hardly longer than the smallest message.

@@ -73,6 +73,20 @@ impl Reached {
         let size = within_measured(stairs(size, share, &shares[..=top], at), at(0), at(shares.len() - 1));
         Ok(Self { size, share, moves: *moves, best: (at(first), at(last)), open: last + 1 == shares.len() })
     }
+
+    /// The measured sizes that its size rests on, bytes, ascending: those on either side of it, and the one that moves the most, of which it
+    /// reaches a share.
+    pub fn rests_on(&self, points: &[CurvePoint]) -> Vec<u64> {
+        let sizes = || points.iter().map(|p| p.size);
+        let below = sizes().filter(|s| *s as f64 <= self.size.value).max();
+        let above = sizes().filter(|s| *s as f64 >= self.size.value).min();
+        let most = points.iter().filter(|p| p.throughput.is_finite());
+        let most = most.max_by(|a, b| a.throughput.total_cmp(&b.throughput)).map(|p| p.size);
+        let mut all: Vec<u64> = [below, above, most].into_iter().flatten().collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
 }
 
 /// From which size on `rate` bits a second are moved, on the smoothed curve as in [`Reached::of`], with the interval of that; none where even
@@ -210,6 +224,17 @@ mod tests {
         let s = points.last().unwrap().size as f64;
         let share = 0.9 * s / (1e4 + s);
         1e4 * share / (1.0 - share)
+    }
+
+    #[test]
+    fn a_size_between_two_rests_on_both_and_on_the_one_that_moves_the_most() {
+        let few: Vec<CurvePoint> = line(0.001, 1).into_iter().step_by(30).collect();
+        let found = Reached::of(&few, 0.9, 1).unwrap();
+        let at = few.partition_point(|p| (p.size as f64) < found.size.value);
+        let mut wanted = vec![few[at - 1].size, few[at].size, few[few.len() - 1].size];
+        wanted.dedup();
+        assert_eq!(found.rests_on(&few), wanted, "{found:?}");
+        assert!(found.rests_on(&[]).is_empty());
     }
 
     #[test]

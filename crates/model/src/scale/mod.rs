@@ -16,6 +16,7 @@
 mod agreement;
 mod error;
 mod faster;
+mod own;
 mod wire;
 
 pub use agreement::{Agreement, AgreementAt};
@@ -26,6 +27,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Kind, Share, format::significant};
 
+use crate::curve::Curve;
 use crate::fit::{Fitted, derived_line, line_beside, solve};
 use crate::{CurvePoint, Estimate, LatencyLine};
 
@@ -74,7 +76,7 @@ enum Split {
 /// A difference below this share of a cost is negligible, significant or not.
 const NEGLIGIBLE: f64 = 0.01;
 /// Figures of lines, before those of single sizes.
-const FIGURES: usize = 6;
+const FIGURES: usize = 7;
 /// Shortest time that is divided by: a picosecond.
 const LEAST: f64 = 1e-12;
 /// The line of a wire that takes nothing.
@@ -117,7 +119,8 @@ impl Scaled {
                 let bent = measured.map_or(0.0, |t| t - rest.at(size));
                 to.wires.map_or(0.0, |(_, wire)| wire.seconds(size)) + new.at(size) + bent / to.memory
             };
-            let line = [rest.t0, rest.per_byte, new.t0 + wire.t0, new.per_byte + wire.per_byte, wire.t0, wire.per_byte];
+            let (whole, slope) = (new.t0 + wire.t0, new.per_byte + wire.per_byte);
+            let line = [rest.t0, rest.per_byte, whole, slope, wire.t0, wire.per_byte, t0];
             line.into_iter().chain(sizes.iter().map(at)).collect()
         };
         let Some((line, figures)) = derived_line(points, seed, FIGURES + sizes.len(), derive) else {
@@ -144,15 +147,21 @@ impl Scaled {
         } else if from.is_some() && memory.low < 0.0 && memory.high.is_finite() {
             notes.push("the wire may take all that a byte costs: nothing is surely left for memory".to_owned());
         }
+        // Beside a wire of packets the rest has a line of its own, which the wire's steps do not refute.
+        let packets = from.is_some_and(|wire| wire.packet.is_some());
+        let more = if packets { [0.0; 2] } else { own::widened_by(figures[6], line.t0) };
+        let curve = Curve::of(points);
+        let own = |size: u64| own::reach(&curve, size).filter(|_| !all_wire).map(|reach| reach.map(|r| r / to.memory));
+        let single = |size: u64, e: Estimate| own(size).map_or(e, |reach| own::no_narrower(e, reach));
         let least = |size: u64| to.wires.map_or(0.0, |(_, wire)| wire.seconds(size as f64));
         Ok(Self {
             wire_per_byte: if all_wire { line.per_byte.value } else { from_byte },
-            cpu_per_message: at_least(figures[0], 0.0),
+            cpu_per_message: at_least(own::wider(figures[0], more), 0.0),
             memory_per_byte: at_least(memory, 0.0),
-            t0: at_least(figures[2], figures[4].value),
+            t0: at_least(own::wider(figures[2], more.map(|by| by / to.cpu)), figures[4].value),
             per_byte: at_least(figures[3], figures[5].value),
             at: (sizes.iter().zip(&figures[FIGURES..]))
-                .map(|(&size, &e)| ScaledAt { size, seconds: at_least(e, least(size)) })
+                .map(|(&size, &e)| ScaledAt { size, seconds: at_least(single(size, e), least(size)) })
                 .collect(),
             measured: line,
             notes,

@@ -7,7 +7,7 @@ use super::asked::{Asked, figure};
 use super::below;
 use super::percentiles::{but, late, stands_in};
 use super::reply::{answered, no, yes};
-use super::times::{lasting, no_journey, or_smallest, streamed, trip};
+use super::times::{no_journey, not_in_one, or_smallest, streamed, trip};
 use crate::config::question::size_words;
 use crate::document::Answered;
 
@@ -28,9 +28,11 @@ pub fn deadline(
         return answer;
     }
     match or_smallest(p, size).and_then(|size| Ok((size, trip(p, size, round_trip, sustained)?))) {
-        Err(why) => no(p, &why, size.as_slice()),
+        Err(why) => match size {
+            Some(size) => not_in_one(p, size, &why, round_trip),
+            None => no(p, &why, &[]),
+        },
         Ok((size, (t, label))) => {
-            let t = if sustained || round_trip { t } else { lasting(p, t) };
             // The way there is a part of the time there and back: that this is too long says nothing of it.
             let part = !round_trip && matches!(p.kind, Some(TimeKind::RoundTrip | TimeKind::Transaction));
             let (verdict, seen) = match below::below(t.seconds, seconds, t.seen, sustained, Kind::Seconds) {

@@ -12,7 +12,7 @@ use super::kept::{self, Kept as KeptUp};
 use super::percentiles::{but, late, stands_in};
 use super::reply::{answered, cannot, needs, no, yes};
 use super::surest::{Surest, known, resolved};
-use super::times::of;
+use super::times::{not_in_one, of};
 use crate::config::question::{Unit, size_words};
 use crate::document::Answered;
 
@@ -364,9 +364,8 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
     };
     let stream = p.journey().is_err();
     match p.carried(size).and_then(|()| Frames::of(&curve, size, rate)) {
-        Err(why) => {
-            beyond(p, rate, size, one, what).unwrap_or_else(|| no(p, &of(p, size).err().unwrap_or(why), &[size]))
-        }
+        Err(why) => beyond(p, rate, size, one, what)
+            .unwrap_or_else(|| not_in_one(p, size, &of(p, size).err().unwrap_or(why), whole)),
         Ok(mut f) => {
             let kept = kept::of_many(p, size);
             let timed = of(p, size).map(|t| t.times(factor).kept_up(kept.factor));

@@ -55,7 +55,7 @@ pub fn to_use(p: &Asked<'_>) -> Answered {
                 Share(r.share),
                 best(&r)
             );
-            yes(p, text, r.size, "B", vec![r.best.0, r.best.1])
+            yes(p, text, r.size, "B", r.rests_on(p.lasting()))
         }
     }
 }
@@ -120,7 +120,7 @@ pub fn share(p: &Asked<'_>, share: f64) -> Answered {
                 from(r.size),
                 best(&r)
             );
-            yes(p, text, r.size, "B", vec![summary.max_size])
+            yes(p, text, r.size, "B", r.rests_on(p.lasting()))
         }
         (None, _) => no(p, &Unanswered::Nothing, &[]),
         (_, Err(why)) => no(p, &why, &[]),

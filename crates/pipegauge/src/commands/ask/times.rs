@@ -49,8 +49,7 @@ impl Timed {
     }
 }
 
-/// When a message arrives: as measured, by a line that fits or how time grows over the largest sizes, or, beyond all that was
-/// measured, in messages one after another.
+/// When a message arrives: as measured, or by a line that fits or how time grows over the largest sizes.
 pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
     p.carried(size)?;
     if let Some(largest) = p.unsaturated().filter(|largest| size > *largest) {
@@ -61,10 +60,11 @@ pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
         Err(Unanswered::Outside { .. }) => answer::arrival(p.curve(), size, p.fits()),
         measured => measured,
     };
-    let found = match found {
+    match found {
         Ok(a) if a.outside == Some(Outside::Line) && starts_prevail(p, size) => {
             let sizes = || p.curve().iter().map(|c| c.size);
-            Unanswered::Outside { asked: size, from: sizes().min().unwrap_or(0), to: sizes().max().unwrap_or(0) }
+            let (from, to) = (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0));
+            Err(Unanswered::Outside { asked: size, from, to })
         }
         Ok(a) => {
             let how = match a.outside {
@@ -79,29 +79,25 @@ pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
                 ),
             };
             let seen = RoundRange::times(p.curve(), &a.rests_on).filter(|_| a.outside.is_none());
-            return Ok(Timed { seconds: a.seconds, how, rests_on: a.rests_on, seen, pieces: None });
+            Ok(Timed { seconds: a.seconds, how, rests_on: a.rests_on, seen, pieces: None })
         }
-        Err(why) => why,
-    };
-    // So many messages one after another take so many times as long only where a message's time is its own.
-    let alone = matches!(p.kind, Some(TimeKind::HalfRoundTrip | TimeKind::OneWay | TimeKind::Copy));
-    match (&found, p.summary()) {
-        // A path that still rises would carry larger messages faster than that, and one size says nothing of it.
-        (Unanswered::Outside { to, .. }, Some(s))
-            if size > *to && alone && p.curve().len() > 1 && s.still_rising != Some(true) =>
-        {
-            Ok(in_smaller(p, size, s))
-        }
-        _ => Err(found),
+        Err(why) => Err(why),
     }
 }
 
-/// Where a size lies too far beyond what was measured for one message, how long it takes in many, which is a question of its own; begins with a
-/// semicolon.
+/// Where nothing tells what one message of a size beyond what was measured takes, how long it takes in many, which is a question of its own: a
+/// larger message may cost more a byte than all smaller ones do. Begins with a semicolon.
 fn in_many(p: &Asked<'_>, size: u64, why: &Unanswered) -> Option<String> {
+    // So many messages one after another take so many times as long only where a message's time is its own.
     let alone = matches!(p.kind, Some(TimeKind::HalfRoundTrip | TimeKind::OneWay | TimeKind::Copy));
+    // A path that still rises would carry larger messages faster than that, and one size says nothing of it.
     let s = p.summary().filter(|s| alone && s.still_rising != Some(true) && p.curve().len() > 1)?;
-    matches!(why, Unanswered::TooFar { .. }).then(|| {
+    let beyond = match why {
+        Unanswered::TooFar { .. } => true,
+        Unanswered::Outside { to, .. } => size > *to,
+        _ => false,
+    };
+    beyond.then(|| {
         let t = lasting(p, in_smaller(p, size, s));
         let at = t.pieces.unwrap_or(s.max_size);
         let time = figure(t.seconds, Kind::Seconds);
@@ -110,6 +106,14 @@ fn in_many(p: &Asked<'_>, size: u64, why: &Unanswered) -> Option<String> {
             Bytes(at)
         )
     })
+}
+
+/// No answer to what one message takes, with how long it takes in many where that is known.
+pub fn not_in_one(p: &Asked<'_>, size: u64, why: &Unanswered, round_trip: bool) -> Answered {
+    let many = in_many(p, size, why).filter(|_| !round_trip).unwrap_or_default();
+    let mut found = no(p, why, &[size]);
+    found.text.push_str(&many);
+    found
 }
 
 /// When a size is there, whether in one message or, of a stream, in many.
@@ -200,14 +204,8 @@ pub fn arrival(p: &Asked<'_>, size: u64, round_trip: bool, sustained: bool) -> A
         return answer;
     }
     match trip(p, size, round_trip, sustained) {
-        Err(why) => {
-            let many = in_many(p, size, &why).filter(|_| !round_trip).unwrap_or_default();
-            let mut found = no(p, &why, &[size]);
-            found.text.push_str(&many);
-            found
-        }
+        Err(why) => not_in_one(p, size, &why, round_trip),
         Ok((t, label)) => {
-            let t = if sustained || round_trip { t } else { lasting(p, t) };
             let back = round_trip || p.kind == Some(TimeKind::RoundTrip);
             let what = match p.of_all(size) {
                 Some(what) => format!("{what} takes {}", figure(t.seconds, Kind::Seconds)),
@@ -239,7 +237,7 @@ pub fn series(p: &Asked<'_>, count: u64, size: u64, round_trip: bool, sustained:
     }
     // So many that they take long take what is kept up, and of many the stops that a median passes by count, and what long trials take, as where it
     // is asked how many go in a time.
-    let long = of(p, size).is_ok_and(|t| t.seconds.value * count as f64 > kept::LASTS && t.pieces.is_none());
+    let long = of(p, size).is_ok_and(|t| t.seconds.value * count as f64 > kept::LASTS);
     let told = |kept: &Kept| long || sustained || (count >= MANY && kept.factor.is_some());
     let kept = Some(kept::of_many(p, size)).filter(told);
     match trip(p, size, round_trip, false).map(|(t, label)| (t.with_kept(kept.as_ref()), label)) {
