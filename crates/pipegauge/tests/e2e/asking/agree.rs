@@ -52,6 +52,26 @@ fn what_is_too_far_for_one_message_is_told_of_many() {
     assert!((seconds / 80e3 - 1.0).abs() < 0.02, "{asked}: {seconds}");
 }
 
+/// Bytes cost more at the largest of few sizes: no line tells of larger messages, and none is said to be faster than that one.
+#[test]
+fn a_message_beyond_few_sizes_is_not_faster_than_the_largest_of_them() {
+    let dir = Scratch::new();
+    let sizes = ["--sizes", "1,16,256,4KiB,64KiB,1MiB", "--trials", "8", "--repeats", "12"];
+    let model = "latency=5us,rate=100Gbit/s,header=0B,dip=512KiB..8MiB*4,round-noise=3%,noise=3%";
+    link(&dir, "a.run.jsonl", model, &sizes);
+    let measured = ask(&dir, &["--frames", "3000", "--of", "1MiB"]);
+    assert!(measured.contains(": no: "), "{measured}");
+    for question in
+        [&["--frames", "3000", "--of", "1100000"][..], &["--arrive", "1258291"], &["does 1.2 MB arrive within 300 us"]]
+    {
+        let said = ask(&dir, question);
+        assert!(
+            said.contains("no answer: ") && said.contains("; in messages of 64 KiB one after another it takes "),
+            "{said}"
+        );
+    }
+}
+
 #[test]
 fn messages_of_a_schedule_take_as_long_as_it_takes_to_send_them() {
     let dir = Scratch::new();
