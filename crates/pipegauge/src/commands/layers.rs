@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn what_surely_adds_in_turns_has_an_interval_without_nothing() {
         let curve = |t0: f64, shift: u32| -> Vec<CurvePoint> {
-            let state = |round: u32| if round / 3 % 2 == 0 { 1.0 } else { 1.5 };
+            let state = |round: u32| if (round / 3).is_multiple_of(2) { 1.0 } else { 1.5 };
             let noise = |round: u32| 1.0 + 0.005 * (f64::from((round * 7 + shift) % 5) - 2.0);
             let point = |size: u64| {
                 let t = t0 + size as f64 * 1e-9;
