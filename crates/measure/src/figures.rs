@@ -313,6 +313,26 @@ pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> O
     })
 }
 
+/// How long the sender of a stream was busy with each message of a point, at the run's typical level as the point's time is: seconds, their
+/// interval, and each round's share of the gap of the same trial. None where its receiver answered it, or no trial completed.
+pub fn sender(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> Option<(f64, stats::Interval, Vec<f64>)> {
+    if !plan.pattern.facts().unanswered {
+        return None;
+    }
+    let used = counted(trials);
+    let (mut busy, mut shares) = (Vec::new(), Vec::new());
+    for t in used.iter().filter(|t| t.report.repeats > 0 && t.report.seconds > 0.0) {
+        busy.push((t.round, t.report.each_sent() / common.within(t).exp()));
+        shares.extend(typical(plan, kind, t).map(|gap| (t.round, t.report.each_sent() / gap)));
+    }
+    let size = used.first()?.size;
+    let seen = by_round(plan, busy);
+    let at_level = levelled(&seen, common);
+    let found = resolved(interval(plan, size, &seen, common));
+    let shares = by_round(plan, shares).into_iter().map(|(_, share)| share).collect();
+    (!at_level.is_empty()).then(|| (stats::median(&at_level), found, shares))
+}
+
 /// What loading flows carried while a point's trials ran; none where nothing loaded the path.
 fn of_load(used: &[&Trial]) -> Option<LoadFigures> {
     let all: Vec<_> = used.iter().filter_map(|t| t.report.load).collect();

@@ -39,7 +39,7 @@ pub use fit::{BandwidthCurve, Fits, LatencyLine, LatencyLines, Misfit, Piece, Sa
 pub use hint::Quips;
 pub use jitter::{Drift, Jitter, Moment, Periodic, Source};
 pub use layers::{Overhead, difference, overheads};
-pub use loggp::{LogGp, Patterns};
+pub use loggp::{LogGp, Patterns, Sender};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -83,7 +83,7 @@ impl CurvePoint {
     }
 
     /// The median with its interval.
-    pub(crate) fn estimate(&self) -> Estimate {
+    pub fn estimate(&self) -> Estimate {
         let times = || self.rounds.iter().map(|b| b.1).collect::<Vec<_>>();
         let interval =
             self.interval.or_else(|| stats::rounds_interval(&times(), CONFIDENCE)).unwrap_or(Interval::UNBOUNDED);

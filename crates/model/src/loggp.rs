@@ -9,7 +9,6 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stats::median;
 
 use crate::CONFIDENCE;
 use crate::curve::Curve;
@@ -19,7 +18,7 @@ use crate::{CurvePoint, Estimate};
 /// Refits for an interval.
 const REFITS: usize = 200;
 
-/// A sender that is quicker than this share of the gap does not wait for the path.
+/// A sender that is surely quicker than this share of the gap does not wait for the path.
 const FREE: f64 = 0.9;
 
 /// Sizes above this share of the largest give G: a decade.
@@ -35,8 +34,17 @@ pub struct Patterns<'a> {
     pub ping_pong: Option<&'a [CurvePoint]>,
     /// Time of one message in a stream, at the receiver.
     pub stream: Option<&'a [CurvePoint]>,
-    /// How long the stream's sender was busy with each message of its smallest size: (round, seconds).
-    pub sender: &'a [(u32, f64)],
+    /// What the stream's sender did at its smallest size.
+    pub sender: Option<&'a Sender>,
+}
+
+/// What the sender of a stream of small messages did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sender {
+    /// How long it was busy with each message, seconds; at the run's typical level, as the gap is.
+    pub busy: Estimate,
+    /// The same as a share of the gap of the same trial, one for each round: what moves a trial moves both.
+    pub shares: Vec<f64>,
 }
 
 /// LogGP parameters, seconds; those that could not be identified are none.
@@ -95,9 +103,11 @@ impl LogGp {
             (Some(whole), None) => {
                 let from = overhead_at_most.map_or(0.0, |o| (whole.low - 2.0 * o).max(0.0));
                 let (low, high) = (units::Seconds(from), units::Seconds(whole.high));
-                notes.push(match whole.high.is_finite() {
-                    true => format!("L: it can't be parted from o; it lies between {low} and {high}"),
-                    false => format!("L: it can't be parted from o; it is at least {low}"),
+                notes.push(match (whole.high.is_finite(), from > 0.0) {
+                    (true, true) => format!("L: it can't be parted from o; it lies between {low} and {high}"),
+                    (true, false) => format!("L: it can't be parted from o; it is at most {high}"),
+                    (false, true) => format!("L: it can't be parted from o; it is at least {low}"),
+                    (false, false) => "L: it can't be parted from o, and nothing bounds it".to_owned(),
                 });
                 None
             }
@@ -153,21 +163,31 @@ fn per_byte(curve: &Curve, rng: &mut ChaCha8Rng, notes: &mut Vec<String>) -> Opt
     Some(found)
 }
 
-/// The sender's time a message, where it did not wait for the path.
-fn overhead(sender: &[(u32, f64)], gap: Option<Estimate>, notes: &mut Vec<String>) -> (Option<Estimate>, Option<f64>) {
-    let times: Vec<f64> = sender.iter().map(|s| s.1).filter(|t| *t > 0.0 && t.is_finite()).collect();
-    let (Some(gap), false) = (gap, times.is_empty()) else {
+/// The sender's time a message, where it surely did not wait for the path: by its shares of the gap, trial by trial, and their error.
+fn overhead(
+    sender: Option<&Sender>,
+    gap: Option<Estimate>,
+    notes: &mut Vec<String>,
+) -> (Option<Estimate>, Option<f64>) {
+    let seen = sender.filter(|s| s.busy.value > 0.0 && s.busy.value.is_finite());
+    let (Some(sender), Some(_)) = (seen, gap) else {
         notes.push("o: no sender of a stream was seen (--pattern stream)".to_owned());
         return (None, None);
     };
-    let value = median(&times);
-    let interval = stats::rounds_interval(&times, CONFIDENCE).unwrap_or(stats::Interval::UNBOUNDED);
-    if value < FREE * gap.value {
-        return (Some(Estimate::new(value, interval.low, interval.high)), None);
+    let shares: Vec<f64> = sender.shares.iter().copied().filter(|s| *s > 0.0 && s.is_finite()).collect();
+    let interval = stats::rounds_interval(&shares, CONFIDENCE).unwrap_or(stats::Interval::UNBOUNDED);
+    if interval.high < FREE {
+        return (Some(sender.busy), None);
     }
-    notes.push(format!(
-        "o: the stream's sender waits for the path ({} a message, as long as g): o is no more than that",
-        units::Seconds(value)
-    ));
-    (None, Some(value))
+    let busy = units::Seconds(sender.busy.value);
+    notes.push(match interval.low < FREE {
+        true => format!(
+            "o: so few rounds, or so noisy ones, do not tell whether the stream's sender waits for the path ({busy} a message): o is no \
+             more than that (--budget)"
+        ),
+        false => format!(
+            "o: the stream's sender waits for the path ({busy} a message, as long as g): o is no more than that"
+        ),
+    });
+    (None, Some(sender.busy.value))
 }

@@ -339,3 +339,27 @@ fn the_level_of_a_round_counts_once_in_an_interval() {
     let (size, whole) = (stats::median(&size), stats::median(&whole));
     assert!(size < 1.03 * whole, "{size} {whole}");
 }
+
+/// The hypervisor keeps 12% of a CPU from one side: that makes times at most a seventh longer, and no difference of ten times.
+#[test]
+fn what_the_hypervisor_kept_explains_no_more_than_its_share() {
+    let sizes = sizes(8e6, 130);
+    let kept =
+        |share| [model::Circumstances { programs: Some(0.01), stolen: Some(share), ..model::Circumstances::default() }];
+    let (none, some) = (kept(0.0), kept(0.12));
+    let of = |times: f64, with: &[model::Circumstances]| {
+        let mut noisy = Noisy::new(5);
+        let (a, b) = ([noisy.curve(&sizes, line)], [noisy.curve(&sizes, |x| line(x) * times)]);
+        let first = Side { circumstances: &none, ..Side::of(&a) };
+        Comparison::of(first, Side { circumstances: with, ..Side::of(&b) }).unwrap()
+    };
+    let far = of(10.0, &some);
+    assert!(far.differs() && far.disturbed.is_some_and(|d| !d.undecided), "{:?}", far.whole);
+    // What the share may explain is in the interval.
+    assert!(far.whole.low < 10.0 / 1.13 && far.whole.low > 5.0 && far.whole.high > 11.3, "{:?}", far.whole);
+    let near = of(1.1, &some);
+    assert!(!near.differs() && near.disturbed.is_some_and(|d| d.undecided), "{:?}", near.whole);
+    assert!(of(1.1, &none).differs());
+    let stopped = of(10.0, &kept(1.0));
+    assert!(!stopped.differs() && stopped.disturbed.is_some_and(|d| d.undecided), "nothing bounds that");
+}

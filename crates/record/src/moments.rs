@@ -1,10 +1,8 @@
 //! A path's trials for `model`, which computes its jitter and its LogGP parameters.
 
-use std::collections::BTreeMap;
-
 use measure::event::Trial;
 use measure::figures;
-use model::{Drift, Jitter, Moment};
+use model::{Drift, Estimate, Jitter, Moment, Sender};
 
 use crate::{PathRun, RunFile};
 
@@ -51,18 +49,14 @@ impl RunFile {
 }
 
 impl RunFile {
-    /// How long the sender of a stream was busy with each message of the smallest size of the path at this index, in each round: (round,
-    /// seconds). Empty where its receiver answered it.
-    pub fn senders(&self, path: usize) -> Vec<(u32, f64)> {
-        let Some(path) = self.paths.get(path).filter(|_| self.run.plan.pattern.facts().unanswered) else {
-            return Vec::new();
-        };
-        let Some(point) = path.points.iter().find(|p| p.size > 0) else { return Vec::new() };
-        let mut rounds = BTreeMap::<u32, Vec<f64>>::new();
-        for t in point.trials.iter().filter(|t| !t.warmup && t.report.repeats > 0 && t.report.seconds > 0.0) {
-            rounds.entry(t.round).or_default().push(t.report.seconds / t.report.repeats as f64);
-        }
-        rounds.into_iter().map(|(round, times)| (round, stats::median(&times))).collect()
+    /// What the sender of a stream did at the smallest size of the path at this index; none where its receiver answered it.
+    pub fn sender(&self, path: usize) -> Option<Sender> {
+        let path = self.paths.get(path)?;
+        let point = path.points.iter().find(|p| p.size > 0)?;
+        let trials = point.trials.all();
+        let trials: Vec<&Trial> = trials.iter().collect();
+        let (value, interval, shares) = figures::sender(&self.run.plan, path.opened.transport, &trials, &path.common)?;
+        Some(Sender { busy: Estimate { value, low: interval.low, high: interval.high }, shares })
     }
 }
 

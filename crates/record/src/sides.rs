@@ -27,9 +27,7 @@ pub fn compared(first: &[Repeat<'_>], second: &[Repeat<'_>]) -> Option<Compared>
     {
         return Some(Compared { comparison: Comparison::paired(&a[0], &b[0])?, separate: false });
     }
-    let one_run = one_run(first, second);
-    // What is modelled has no machine.
-    let separate = !one_run && first.iter().chain(second).any(|r| path(*r).opened.transport.ends() != Ends::Modelled);
+    let separate = separate(first, second);
     let [around_a, around_b] = circumstances(first, second);
     let past = |side: &[Repeat<'_>]| side.iter().filter(|_| separate).map(|(run, at)| run.history(*at)).collect();
     let (past_a, past_b): (Vec<_>, Vec<_>) = (past(first), past(second));
@@ -50,6 +48,12 @@ pub fn sides_of_one_run(a: &RunFile, b: &RunFile) -> bool {
 /// Whether these are paths of one run, whose rounds took turns; NetPIPE's schedule measures one path after the other, without rounds.
 pub fn took_turns(first: &[Repeat<'_>], second: &[Repeat<'_>]) -> bool {
     one_run(first, second) && first.iter().all(|(run, _)| run.run.plan.schedule != Schedule::Netpipe)
+}
+
+/// Whether the sides were measured in separate runs, in each of which the machine has another level. What is modelled has no machine.
+pub fn separate(first: &[Repeat<'_>], second: &[Repeat<'_>]) -> bool {
+    let modelled = |r: &Repeat<'_>| path(*r).opened.transport.ends() == Ends::Modelled;
+    !one_run(first, second) && !first.iter().chain(second).all(modelled)
 }
 
 /// Whether both sides are of the same runs.

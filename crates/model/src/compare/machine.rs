@@ -6,7 +6,8 @@
 //!
 //! What other programs take gives no such bound: they stop a side in the middle of a round, and their work may also keep CPUs from
 //! sleeping, so that waking them costs less. Where they took more in one run than in the other, a difference may be theirs, and nothing can
-//! be said of it. The same holds for what the hypervisor kept (steal), and for time in which a CPU quota stopped a side.
+//! be said of it. What the hypervisor kept (steal), and time in which a CPU quota stopped a side, only make times longer, by their share of
+//! the time: a difference far beyond that is of something else.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -70,8 +71,31 @@ impl Disturbed {
     /// added up: a side that a quota stops for a tenth of the time has a tenth of a CPU less.
     const APART: f64 = 0.1;
 
+    /// What of a ratio's logarithm that may explain, either way; none where nothing bounds it, as with other programs (see above). What the
+    /// hypervisor keeps or a quota stops for a share of the time makes times 1 / (1 - share) times as long, and no more; what lies further than
+    /// twice as far is for the most part of something else, as the warnings of a run have it.
+    pub(super) fn most(first: &[Circumstances], second: &[Circumstances]) -> Option<f64> {
+        let all = Self::each(first, second);
+        let sum: f64 = all.iter().map(Self::apart).sum();
+        let bounded = all.iter().all(|d| d.by != Disturber::Programs || d.apart() <= Self::APART);
+        (bounded && sum < 1.0).then(|| -2.0 * (1.0 - sum).ln())
+    }
+
     /// None where the sides were disturbed alike, or where it is not known of a run.
     pub(super) fn of(first: &[Circumstances], second: &[Circumstances]) -> Option<Self> {
+        let all = Self::each(first, second);
+        // What one takes less does not make up for what another takes more.
+        let sum: f64 = all.iter().map(Self::apart).sum();
+        let most = all.into_iter().max_by(|a, b| a.apart().total_cmp(&b.apart()))?;
+        (sum > Self::APART).then_some(most)
+    }
+
+    fn apart(&self) -> f64 {
+        (self.first - self.second).abs()
+    }
+
+    /// What each of those that are known of all runs took.
+    fn each(first: &[Circumstances], second: &[Circumstances]) -> Vec<Self> {
         let share = |side: &[Circumstances], of: fn(&Circumstances) -> Option<f64>| -> Option<f64> {
             let shares: Option<Vec<f64>> = side.iter().map(|c| of(c).filter(|f| f.is_finite())).collect();
             shares.filter(|s| !s.is_empty()).map(|s| mean(&s))
@@ -84,12 +108,7 @@ impl Disturbed {
             by(Disturber::Hypervisor, |c| c.stolen),
             by(Disturber::Quota, |c| c.stopped),
         ];
-        let apart = |d: &Self| (d.first - d.second).abs();
-        let all: Vec<Self> = all.into_iter().flatten().collect();
-        // What one takes less does not make up for what another takes more.
-        let sum: f64 = all.iter().map(apart).sum();
-        let most = all.into_iter().max_by(|a, b| apart(a).total_cmp(&apart(b)))?;
-        (sum > Self::APART).then_some(most)
+        all.into_iter().flatten().collect()
     }
 }
 

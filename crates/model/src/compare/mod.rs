@@ -162,21 +162,24 @@ impl Comparison {
     /// Compares `second` with `first`. None where they have no size in common, not by
     /// interpolation either, or a side has no run.
     pub fn of(first: Side<'_>, second: Side<'_>) -> Option<Self> {
-        let found = Self::compared(first, second, true)?;
-        match found.disturbed {
-            Some(disturbed) if found.stretches.iter().any(|s| s.differs) || found.differs_as_whole() => {
-                let disturbed = Some(Disturbed { undecided: true, ..disturbed });
-                Some(Self { disturbed, ..Self::compared(first, second, false)? })
+        let found = Self::compared(first, second, 0.0)?;
+        let differ = |found: &Self| found.stretches.iter().any(|s| s.differs) || found.differs_as_whole();
+        let Some(disturbed) = found.disturbed.filter(|_| differ(&found)) else { return Some(found) };
+        if let Some(taken) = Disturbed::most(first.circumstances, second.circumstances) {
+            let found = Self::compared(first, second, taken)?;
+            if differ(&found) {
+                return Some(found);
             }
-            _ => Some(found),
         }
+        let disturbed = Some(Disturbed { undecided: true, ..disturbed });
+        Some(Self { disturbed, ..Self::compared(first, second, f64::INFINITY)? })
     }
 
-    /// The comparison by these runs. Where it is not `known` how far curves lie apart by chance, all errors are infinite, and nothing
-    /// differs.
-    fn compared(first: Side<'_>, second: Side<'_>, known: bool) -> Option<Self> {
+    /// The comparison by these runs, of which `taken` is the logarithm of the ratio that others may explain, either way; where that is
+    /// infinite, all errors are, and nothing differs.
+    fn compared(first: Side<'_>, second: Side<'_>, taken: f64) -> Option<Self> {
         let ratio::Ratios { sizes, left_out, machine, drift, disturbed, between, few_rounds, whole, throughput } =
-            ratio::ratios(first, second, known)?;
+            ratio::ratios(first, second, taken)?;
         let stretches = stretches::stretches(&sizes);
         let crossovers = stretches::crossovers(&sizes, &stretches);
         let paired = None;

@@ -24,8 +24,10 @@ pub(super) struct Ratios {
     pub throughput: Option<Estimate>,
 }
 
-/// Compares two sides size by size. Where it is not `known` how far curves lie apart by chance, all errors are infinite.
-pub(super) fn ratios(first: Side<'_>, second: Side<'_>, known: bool) -> Option<Ratios> {
+/// Compares two sides size by size. `taken` of a ratio's logarithm others may explain, either way; where that is infinite, all errors are.
+pub(super) fn ratios(first: Side<'_>, second: Side<'_>, taken: f64) -> Option<Ratios> {
+    let known = taken.is_finite();
+    let by_others = if known { taken } else { 0.0 };
     let ready = |side: Side<'_>| -> Vec<Ready> { side.runs.iter().map(|r| Ready::of(r)).collect() };
     let (a, b) = (ready(first), ready(second));
     let all = || a.iter().chain(&b);
@@ -48,6 +50,7 @@ pub(super) fn ratios(first: Side<'_>, second: Side<'_>, known: bool) -> Option<R
     let drift = Drift::of([first.circumstances, second.circumstances], sides.into())
         .filter(|drift| usual.is_none_or(|spread| drift.exceeds(spread)));
     let explained = Explained::by(&machine).and(drift.as_ref().map(|d| d.whole));
+    let explained = explained.and(Some(by_others)).and(Some(-by_others));
     let explained_at = |i: usize| explained.and(drift.as_ref().map(|d| d.at[i]));
     let carried_on = drift.as_ref().filter(|_| usual.is_none()).map_or(StandardError::default(), |d| d.error);
     let with_drift = |e: StandardError| {

@@ -282,6 +282,23 @@ fn loggp_comes_from_two_patterns_and_says_what_one_lacks() {
     assert!(said.code() == 2 && said.err.contains("twice"), "{said}");
 }
 
+/// Two runs of a machine met states of their own, and L joins both.
+#[test]
+fn loggp_says_for_which_states_its_figures_hold() {
+    let dir = Scratch::new();
+    dir.measure("p.run.jsonl", &["unix"]);
+    dir.measure("s.run.jsonl", &["unix", "--pattern", "stream"]);
+    let said = dir.run(&["loggp", "p.run.jsonl", "s.run.jsonl"]);
+    let words = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in
+        ["unix: ping-pong: ", "unix: stream: ", "round", "too few runs tell how far separate runs", "these two runs"]
+    {
+        assert!(words.contains(part), "{part}: {said}");
+    }
+    let one = dir.run(&["loggp", "s.run.jsonl"]);
+    assert!(one.out.contains("unix: stream: ") && !one.out.contains("two runs"), "{one}");
+}
+
 #[test]
 fn message_rate_is_a_graph_of_its_own() {
     let dir = Scratch::new();

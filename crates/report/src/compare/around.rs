@@ -30,10 +30,14 @@ pub(super) fn machine(c: &Comparison) -> String {
     let mut text = String::new();
     if let Some(d) = c.disturbed.filter(|d| !d.undecided) {
         text = format!(
-            "\n{} {:.0}% of a CPU on the first side and {:.0}% on the second, which may hide a difference.",
+            "\n{} {:.0}% of a CPU on the first side and {:.0}% on the second{}.",
             capital(took(d.by)),
             d.first * 100.0,
-            d.second * 100.0
+            d.second * 100.0,
+            match c.stretches.iter().any(|s| s.differs) || c.differs_as_whole() {
+                true => ": what that explains is not counted as a difference, and more than that differs",
+                false => ", which may hide a difference",
+            }
         );
     }
     if let Some(drift) = c.drift.filter(|drift| drift.ln().abs() > WORTH_A_WORD) {

@@ -59,6 +59,8 @@ pub fn of_the_time(e: Estimate) -> String {
 /// By how much more a ratio is than one: `+17%`, `-85%`, and `147 times as long` where a percentage is hard to read.
 pub fn more_by(ratio: f64) -> String {
     match ratio {
+        // Neither more nor less.
+        r if ((r - 1.0) * 100.0).abs() < 0.5 => "0%".to_owned(),
         r if r < MANY => format!("{:+.0}%", (r - 1.0) * 100.0),
         r => format!("{} times as long", times(r)),
     }

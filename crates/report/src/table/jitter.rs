@@ -118,6 +118,8 @@ pub(super) fn drifted(d: &Drift) -> String {
     }
     let what = if d.sure() { "all sizes drifted together in this run" } else { "no sure drift" };
     let percent = |ratio: f64| match ratio - 1.0 {
+        // Neither more nor less.
+        change if change.abs() < 0.0005 => "0.0%".to_owned(),
         change if change.abs() < 10.0 => format!("{:+.1}%", change * 100.0),
         change => format!("+{}", significant(change, Kind::Share)),
     };
@@ -211,7 +213,7 @@ mod tests {
     #[test]
     fn a_drift_is_said_without_absurd_figures() {
         let said = |value, low, high| drifted(&Drift { ratio: Estimate { value, low, high }, seconds: 10.0 });
-        assert_eq!(said(1.0, 0.5, 2.0), "no sure drift: times changed by +0.0% [-50.0%, +100.0%] over 10.0 s");
+        assert_eq!(said(1.0, 0.5, 2.0), "no sure drift: times changed by 0.0% [-50.0%, +100.0%] over 10.0 s");
         for (low, high) in [(0.022, 8.986), (0.01, 36.0), (0.0, 2.0), (0.5, f64::INFINITY)] {
             let said = said(1.0, low, high);
             assert_eq!(said, "no sure drift: the rounds over 10.0 s tell no change of less than ten times");

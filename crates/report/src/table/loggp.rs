@@ -7,8 +7,8 @@ use super::WIDTH;
 use super::grid::{Flush, Grid};
 use super::summary::estimate;
 
-/// A row for each path, and below the table what could not be identified.
-pub fn loggp(paths: &[(&str, &LogGp)]) -> String {
+/// A row for each path, and below the table, in lines of `width` columns, what could not be identified and what the figures hold for.
+pub fn loggp(paths: &[(&str, &LogGp)], width: usize) -> String {
     use Flush::{Left, Right};
     let mut grid = Grid::new(&[
         ("path", Left),
@@ -37,5 +37,5 @@ pub fn loggp(paths: &[(&str, &LogGp)]) -> String {
             notes.push_str(&format!("{name}: {note}.\n"));
         }
     }
-    format!("{}{notes}", grid.fitted(WIDTH, &[]))
+    format!("{}{}", grid.fitted(WIDTH, &[]), crate::text::folded(&notes, width))
 }

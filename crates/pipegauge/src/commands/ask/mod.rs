@@ -38,7 +38,7 @@ mod soaked;
 mod streams;
 mod surest;
 mod times;
-mod two_paths;
+pub(super) mod two_paths;
 mod two_sizes;
 mod wanted;
 

@@ -231,7 +231,7 @@ fn undecided(c: &Compared) -> bool {
 /// How much longer one time is than another by their `ratio`, found round by round, so that both are figures of one thing; the same both
 /// ways round, and no more than the longer one takes. Its interval is that of two times, and where only the ratio tells which is longer, it ends on that side of nothing: no nearer
 /// than both times allow.
-fn apart(over: Estimate, under: Estimate, ratio: Estimate) -> Estimate {
+pub fn apart(over: Estimate, under: Estimate, ratio: Estimate) -> Estimate {
     let value = match ratio.value > 1.0 {
         true => (1.0 - 1.0 / ratio.value) * over.value,
         false => (ratio.value - 1.0) * under.value,
