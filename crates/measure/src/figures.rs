@@ -257,10 +257,7 @@ pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> O
     let interval = told(interval(plan, sample.size, &seen, common), median, rounding);
     // As they were timed, with the machine's states in them.
     let as_timed = rounds(plan, kind, trials, &Common::default());
-    let ends = |pick: fn(f64, f64) -> f64| as_timed.iter().map(|(_, t)| *t).reduce(pick).unwrap_or(median);
-    let (seen_low, seen_high) = (ends(f64::min), ends(f64::max));
-    // So few rounds that they give no interval bear no time that none of them saw, whatever the level of the others.
-    let median = if interval.high.is_finite() { median } else { median.max(seen_low).min(seen_high) };
+    let ends = |pick: fn(f64, f64) -> f64| as_timed.iter().map(|(_, t)| *t).fold(median, pick);
     let weight: f64 = wholes.iter().map(|(_, n)| n).sum();
     let mean = wholes.iter().map(|(t, n)| t * n).sum::<f64>() / weight.max(1.0);
     let times: Vec<f64> = wholes.iter().map(|(t, _)| *t).collect();
@@ -292,8 +289,8 @@ pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> O
         variance: if times.len() > 1 { stats::variance(&times) } else { 0.0 },
         low: interval.low,
         high: interval.high,
-        seen_low,
-        seen_high,
+        seen_low: ends(f64::min),
+        seen_high: ends(f64::max),
         // Only earlier runs show it: readers that have them compute it.
         repeat_low: None,
         repeat_high: None,

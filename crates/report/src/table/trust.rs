@@ -253,7 +253,7 @@ mod tests {
         }
         let said = |run: &RunFile| trust(run).replace("\n  ", " ");
         assert!(said(&run).contains("that change between rounds ("), "of two kinds each is said: {}", said(&run));
-        run.paths[3].common.shared.moves = stats::Moves { effective: 12.0, spread: 0.3, ..moves };
+        run.paths[3].common.shared.moves = stats::Moves { effective: 12.0, alike: 0.5, spread: 0.3, ..moves };
         run.paths[0].common.shared.moves = stats::Moves { rounds: 3, ..moves };
         let text = said(&run);
         let names: Vec<&str> = run.paths.iter().map(|p| p.opened.name()).collect();
