@@ -76,13 +76,17 @@ pub(crate) fn most(taken: &Taken) -> Option<Cause> {
 /// Why long trials took `ratio` times as long as short ones, and the share of one CPU that was taken, which is large enough for that: a quota
 /// affects only the long ones, so it comes first; then who took most. None where nobody took as much.
 pub(crate) fn of_long_trials(taken: &Taken, ratio: f64) -> Option<(Cause, f64)> {
-    let enough = causes(taken).into_iter().filter(|(_, share)| explains(*share, ratio));
-    enough.max_by(|a, b| a.0.is_quota().cmp(&b.0.is_quota()).then(a.1.total_cmp(&b.1)))
+    explaining(taken, ratio).max_by(|a, b| a.0.is_quota().cmp(&b.0.is_quota()).then(a.1.total_cmp(&b.1)))
 }
 
 /// Who took most of those who took enough to make times so many times as long; none where nobody did.
 pub(crate) fn enough(taken: &Taken, ratio: f64) -> Option<(Cause, f64)> {
-    causes(taken).into_iter().filter(|(_, share)| explains(*share, ratio)).max_by(|a, b| a.1.total_cmp(&b.1))
+    explaining(taken, ratio).max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+/// All who took enough for that.
+fn explaining(taken: &Taken, ratio: f64) -> impl Iterator<Item = (Cause, f64)> {
+    causes(taken).into_iter().filter(move |(_, share)| explains(*share, ratio))
 }
 
 /// Whether a share of one CPU that was taken explains more than half of the way to this ratio, as a ratio: a path that others hold up for a

@@ -202,7 +202,8 @@ fn watch(socket: &OwnedFd, wake: &OwnedFd, shared: &Shared, rules: &Rules) {
         if let Some(words) = hangs
             && !std::mem::replace(&mut hung, true)
         {
-            rules.say(&words);
+            let given = patience.as_secs_f64();
+            rules.say(&format!("{words}, and is to give up after {given} s without progress (--patience): it hangs"));
             shared.halt.store(true, Ordering::Relaxed);
             if let Some(last_resort) = rules.last_resort {
                 // The module's own end may wait for what hangs.

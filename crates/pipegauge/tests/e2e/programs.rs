@@ -109,23 +109,25 @@ fn what_an_echo_cannot_do_is_refused_before_anything_runs() {
     dir.run(&["echo", "--json"]).refuses(&["leave out --json"]);
 }
 
+/// An echo that listens at a path of the folder.
+fn at_a_path(dir: &Scratch) -> Running {
+    let echo = Running::start(dir.command(&["echo", "--listen", "./echo.sock"]));
+    assert_eq!(echo.line().trim(), "listening at ./echo.sock");
+    echo
+}
+
 #[test]
 fn an_echo_that_is_asked_to_end_removes_its_own_socket_and_no_other() {
     let dir = Scratch::new();
-    let echo = || {
-        let echo = Running::start(dir.command(&["echo", "--listen", "./echo.sock"]));
-        assert_eq!(echo.line().trim(), "listening at ./echo.sock");
-        echo
-    };
     for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
-        let echo = echo();
+        let echo = at_a_path(&dir);
         echo.signal(signal);
         assert_eq!(echo.end().status.signal(), Some(signal.as_raw()));
         assert!(!dir.path("echo.sock").exists(), "{signal:?}");
     }
-    let first = echo();
+    let first = at_a_path(&dir);
     std::fs::remove_file(dir.path("echo.sock")).unwrap();
-    let second = echo();
+    let second = at_a_path(&dir);
     first.signal(Signal::TERM);
     first.end();
     assert!(dir.path("echo.sock").exists(), "it is the second one's");
@@ -135,13 +137,8 @@ fn an_echo_that_is_asked_to_end_removes_its_own_socket_and_no_other() {
 #[test]
 fn an_echo_that_was_killed_leaves_no_socket_in_the_next_ones_way() {
     let dir = Scratch::new();
-    let listens = || {
-        let echo = Running::start(dir.command(&["echo", "--listen", "./echo.sock"]));
-        assert_eq!(echo.line().trim(), "listening at ./echo.sock");
-        echo
-    };
-    listens().signal(Signal::KILL);
-    let _alive = listens();
+    at_a_path(&dir).signal(Signal::KILL);
+    let _alive = at_a_path(&dir);
     dir.run(&["echo", "--listen", "./echo.sock"]).refuses(&["Address already in use"]);
     fs::write(dir.path("file"), "mine").unwrap();
     dir.run(&["echo", "--listen", "./file"]).refuses(&["Address already in use"]);

@@ -78,6 +78,7 @@ pub fn ends_with_its_watcher() {
     }
 }
 
+/// The signal by which a process ends that found its module hanging.
 const KILL: i32 = rustix::process::Signal::KILL.as_raw();
 
 /// How the process ended, in words: its own last ones, or the signal that ended it.

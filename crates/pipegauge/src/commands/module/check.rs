@@ -64,9 +64,7 @@ pub fn check(file: &Path, patience: Duration, json: bool) -> Result<Exit> {
                 },
                 (Err(mut why), waited) => {
                     if waited {
-                        if !why.contains("--patience") {
-                            why += " (--patience gives it more time)";
-                        }
+                        why += " (--patience gives it more time)";
                         patience = whole.mul_f64(REST);
                         in_vain += usize::from(in_vain == tried.len());
                     }
