@@ -36,6 +36,8 @@ export interface Head {
   /** Columns of the interval's ends. */
   readonly low?: string;
   readonly high?: string;
+  /** Columns of the range that the rounds of a point without an interval span. */
+  readonly seen?: readonly [string, string];
   /** Column of the range's upper end. */
   readonly to?: string;
 }
@@ -143,6 +145,13 @@ export function interval(s: Series, n: number): [number, number] | undefined {
   const low = s.columns.low_s[row];
   const high = s.columns.high_s[row];
   return usable(low) && usable(high) && low <= high ? [exact(low), exact(high)] : undefined;
+}
+
+/** What the rounds of a series' nth drawable point span, seconds; nothing where they give an interval. */
+export function seen(s: Series, n: number): [number, number] | undefined {
+  const row = s.rows[n]!;
+  const [low, high] = [s.columns.all.seen_low_s?.[row], s.columns.all.seen_high_s?.[row]];
+  return usable(low) && usable(high) ? [exact(low), exact(high)] : undefined;
 }
 
 /** The shortest trial of a series' nth drawable point, seconds; its median where there is none. */

@@ -6,7 +6,7 @@ import { copy, h } from "./dom";
 import { choosePath } from "./graphs";
 import { lowerBound } from "./search";
 import type { State } from "./state";
-import { count, pretty, significant, size, withInterval } from "./units";
+import { count, pretty, significant, size, spanned, withInterval } from "./units";
 
 /** Rows shown at most; copying takes all. A page of a hundred thousand rows would be slow and read by nobody. */
 const MOST = 400;
@@ -51,6 +51,8 @@ function column(head: Head): Column {
     }
     if (head.form === "plain" || (head.unit !== "seconds" && head.unit !== "bitsPerSecond")) return text(v, head.unit);
     const [low, high] = [of(s, head.low, row) ?? NaN, of(s, head.high, row) ?? NaN];
+    const seen = head.seen?.map((name) => of(s, name, row));
+    if (positive(seen?.[0]) && positive(seen[1])) return pretty(spanned(exact(v), s.columns.blocks[row]!, exact(seen[0]), exact(seen[1]), head.unit));
     return pretty(withInterval(exact(v), exact(low), exact(high), head.unit));
   };
   return { title: head.heading.charAt(0).toUpperCase() + head.heading.slice(1), cell, has };

@@ -2,18 +2,20 @@
 
 import { exact } from "./columns";
 import { addedAt, compared, PERCENTILES, percentile } from "./curves";
-import { interval, nearestSize, warned, type Series } from "./data";
+import { interval, nearestSize, seen, warned, type Series } from "./data";
 import { h } from "./dom";
 import type { Spot, State } from "./state";
-import { count, percent, pretty, significant, size, withInterval } from "./units";
+import { count, percent, pretty, significant, size, spanned, withInterval } from "./units";
 
 /** Paths shown in a tip at most; the one looked at is always among them. */
 const MOST = 10;
 
 function time(s: Series, n: number): string {
+  const value = exact(s.time[n]!);
   const ends = interval(s, n);
-  const text = ends ? withInterval(exact(s.time[n]!), exact(ends[0]), exact(ends[1]), "seconds") : significant(exact(s.time[n]!), "seconds");
-  return pretty(text);
+  if (ends) return pretty(withInterval(value, ends[0], ends[1], "seconds"));
+  const span = seen(s, n);
+  return pretty(span ? spanned(value, s.columns.blocks[s.rows[n]!]!, span[0], span[1], "seconds") : significant(value, "seconds"));
 }
 
 /** What the path carries; nothing where sends follow a schedule. */

@@ -147,6 +147,12 @@ export function withInterval(value: number, low: number, high: number, kind: Kin
   return `${grouped(r.value, r.decimals)} ${unit} [${end(low, false)}, ${end(high, true)}]`;
 }
 
+/** A figure whose rounds give no interval, with their range: `9.23 us (-, 2 rounds: 8.90 us to 9.60 us)`. */
+export function spanned(value: number, rounds: number, low: number, high: number, kind: Kind): string {
+  const range = rounds === 1 ? "1 round" : `${rounds} rounds: ${significant(low, kind)} to ${significant(high, kind)}`;
+  return `${significant(value, kind)} (-, ${range})`;
+}
+
 /** A size exactly: `64 KiB`, `1.5 MiB` where that is exact, otherwise `98,307 B`. */
 export function size(bytes: number): string {
   for (const [unit, factor] of [...SCALES.bytes].reverse()) {

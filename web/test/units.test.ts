@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseSize, pretty, short, significant, size, withInterval } from "../src/units";
+import { parseSize, pretty, short, significant, size, spanned, withInterval } from "../src/units";
 import table from "./units.json";
 
 // The same table is checked against crates/units by a test of crates/report.
@@ -15,6 +15,12 @@ test("figures read as the command prints them", () => {
   // JSON has no infinity: an end that nothing bounds is null.
   for (const [value, low, high, text] of table.interval as [number, number | null, number | null, string][]) {
     assert.equal(withInterval(value, low ?? -Infinity, high ?? Infinity, "seconds"), text);
+  }
+});
+
+test("rounds that give no interval are told by their range", () => {
+  for (const [value, rounds, low, high, text] of table.spanned as [number, number, number, number, string][]) {
+    assert.equal(spanned(value, rounds, low, high, "seconds"), text);
   }
 });
 

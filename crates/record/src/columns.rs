@@ -52,6 +52,12 @@ impl<'a> At<'a> {
         self.run.run.plan.offered_on(self.path.opened.path)
     }
 
+    /// What the rounds of a point without an interval span.
+    fn seen(self) -> Option<(f64, f64)> {
+        let seen = (self.f.seen_low, self.f.seen_high);
+        (!self.f.high.is_finite() && seen.0 > 0.0 && seen.1.is_finite()).then_some(seen)
+    }
+
     /// What one direction carried, where messages go both ways at once: to the far side (0), to the near side (1).
     fn way(self, way: usize) -> Option<&'a Figures> {
         self.point.ways.as_deref().map(|ways| &ways[way])
@@ -174,6 +180,9 @@ pub enum Form {
         low: &'static str,
         /// Upper end.
         high: &'static str,
+        /// Columns of the range that the rounds of a point without an interval span.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        seen: Option<[&'static str; 2]>,
     },
     /// A range from the value to that of the column of this name.
     Range {
@@ -295,7 +304,13 @@ const fn shown(place: u8, heading: &'static str) -> Option<Shown> {
 }
 
 const fn interval(place: u8, heading: &'static str, low: &'static str, high: &'static str) -> Option<Shown> {
-    Some(Shown { heading, place, form: Form::Interval { low, high } })
+    Some(Shown { heading, place, form: Form::Interval { low, high, seen: None } })
+}
+
+/// The median, whose rounds are told where they give no interval.
+const fn median(place: u8, heading: &'static str) -> Option<Shown> {
+    let form = Form::Interval { low: "low_s", high: "high_s", seen: Some(["seen_low_s", "seen_high_s"]) };
+    Some(Shown { heading, place, form })
 }
 
 const fn range(place: u8, heading: &'static str, to: &'static str) -> Option<Shown> {
@@ -330,7 +345,7 @@ columns! {
     /// median.
     min_s: f64 = |a| a.f.min, SECONDS, shown(30, "shortest trial"), Some("pipegauge_latency_min_seconds");
     /// Median of the rounds' medians, seconds.
-    median_s: f64 = |a| a.f.median, SECONDS, interval(10, "median [95%]", "low_s", "high_s"), Some("pipegauge_latency_seconds");
+    median_s: f64 = |a| a.f.median, SECONDS, median(10, "median [95%]"), Some("pipegauge_latency_seconds");
     /// Lower end of the median's 95% interval, seconds.
     low_s: Option<f64> = |a| Some(a.f.low).filter(|_| a.f.high.is_finite()), SECONDS, None, Some("pipegauge_latency_low_seconds");
     /// Upper end of the median's 95% interval, seconds; none where nothing bounds it.
@@ -498,6 +513,11 @@ columns! {
     fairness_low: Option<f64> = |a| a.f.flows.and_then(|flows| Some(flows.fairness_ends?.0)), None, None, None;
     /// Upper end of it; none likewise.
     fairness_high: Option<f64> = |a| a.f.flows.and_then(|flows| Some(flows.fairness_ends?.1)), None, None, None;
+    /// The shortest round of a point whose rounds give no interval, seconds, as it was timed, or the median where that is less; none where there
+    /// is an interval.
+    seen_low_s: Option<f64> = |a| a.seen().map(|seen| seen.0), SECONDS, None, None;
+    /// The longest round, likewise.
+    seen_high_s: Option<f64> = |a| a.seen().map(|seen| seen.1), SECONDS, None, None;
 }
 
 /// Every point of every path, path by path, ascending by size.
@@ -568,7 +588,7 @@ mod tests {
             assert!(c.name.ends_with(ending), "{}: {:?}", c.name, c.unit);
             assert!(c.help.trim().ends_with('.') && c.help.len() > 5, "{}", c.name);
             let others = match c.shown.map(|shown| shown.form) {
-                Some(Form::Interval { low, high }) => vec![low, high],
+                Some(Form::Interval { low, high, seen }) => [low, high].into_iter().chain(seen.into_iter().flatten()).collect(),
                 Some(Form::Range { to }) => vec![to],
                 Some(Form::Plain) | None => vec![],
             };

@@ -2,7 +2,7 @@
 //! one table (the script by `web/test/units.test.ts`).
 
 use serde_json::Value;
-use units::{BitRate, Bytes, Kind, Seconds, short, with_interval};
+use units::{BitRate, Bytes, Kind, Seconds, short, spanned, with_interval};
 
 #[test]
 fn figures_read_as_in_the_table_that_the_script_is_checked_against() {
@@ -25,5 +25,9 @@ fn figures_read_as_in_the_table_that_the_script_is_checked_against() {
         let end = |i: usize, open: f64| row[i].as_f64().unwrap_or(open);
         let text = with_interval(number(&row, 0), end(1, f64::NEG_INFINITY), end(2, f64::INFINITY), Kind::Seconds);
         assert_eq!(text, row[3]);
+    }
+    for row in rows("spanned") {
+        let rounds = number(&row, 1) as u32;
+        assert_eq!(spanned(number(&row, 0), rounds, number(&row, 2), number(&row, 3), Kind::Seconds), row[4]);
     }
 }

@@ -173,6 +173,15 @@ pub fn with_interval(value: f64, low: f64, high: f64, kind: Kind) -> String {
     join(&grouped(rounded, decimals), unit) + &format!(" [{}, {}]", end(low, false), end(high, true))
 }
 
+/// A figure whose rounds give no interval, with the range that they span: "9.23 us (-, 2 rounds: 8.90 us to 9.60 us)".
+pub fn spanned(value: f64, rounds: u32, low: f64, high: f64, kind: Kind) -> String {
+    let value = significant(value, kind);
+    match rounds {
+        1 => format!("{value} (-, 1 round)"),
+        n => format!("{value} (-, {n} rounds: {} to {})", significant(low, kind), significant(high, kind)),
+    }
+}
+
 /// How many times one figure is another, with three digits: "1.43", "12.4", "1,000,000".
 pub fn times(ratio: f64) -> String {
     if let Some(word) = not_finite(ratio) {

@@ -23,7 +23,7 @@ pub mod unbounded;
 pub mod words;
 
 pub use bytes::Bytes;
-pub use format::{Kind, RESOLVED, WIDEST, at_most, counted, resolved, short, thousands, times, with_interval};
+pub use format::{Kind, RESOLVED, WIDEST, at_most, counted, resolved, short, spanned, thousands, times, with_interval};
 pub use parse::UnitError;
 pub use rate::BitRate;
 pub use share::Share;

@@ -84,6 +84,12 @@ fn the_data_holds_every_point_and_no_nan() {
     let (median, high) = (floats(&points["figures"]["median_s"]), floats(&points["figures"]["high_s"]));
     assert!(median[0].is_nan() && high[1].is_nan() && !median[1].is_nan() && median.len() == 5);
     assert!(!page.replace(SCRIPT, "").contains("NaN"));
+    // What rounds without an interval span, and nothing of those with one.
+    let seen = floats(&points["figures"]["seen_low_s"]);
+    assert!(seen[0].is_nan() && f64::from(seen[1]) > 0.0 && seen[2..].iter().all(|v| v.is_nan()), "{seen:?}");
+    let heads = data["columns"].as_array().expect("columns");
+    let median = heads.iter().find(|head| head["name"] == "median_s").expect("the median");
+    assert_eq!(median["seen"], serde_json::json!(["seen_low_s", "seen_high_s"]));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use measure::event::{Figures, TimeKind};
 use record::columns::{Column, Form, Row, Shown, Type, column, for_people};
 use record::{PathRun, Point, RunFile};
 use units::format::{significant, thousands};
-use units::{BitRate, Bytes, Kind, RESOLVED, Seconds, Share, with_interval};
+use units::{BitRate, Bytes, Kind, RESOLVED, Seconds, Share, spanned, with_interval};
 
 use super::WIDTH;
 use super::grid::{Flush, stream};
@@ -53,10 +53,7 @@ pub fn points(run: &RunFile, path: usize, all: bool, out: &mut dyn Write) -> io:
     let cells = |point: &&Point| {
         let row = Row::of(run, p, point);
         let mut cells = vec![(sized.cell)(point.size)];
-        cells.extend(columns.iter().map(|(column, shown)| match seen(column, &point.figures) {
-            Some(words) => words,
-            None => cell(column, shown.form, &row),
-        }));
+        cells.extend(columns.iter().map(|(column, shown)| cell(column, shown.form, &row)));
         cells.push(words::why_label(point.why).to_owned());
         cells.extend(warned.contains(&point.size).then(|| "!".to_owned()));
         cells
@@ -119,7 +116,10 @@ pub fn cell(of: &Column, form: Form, row: &Row) -> String {
     let kind = of.unit.unwrap_or(Kind::Bytes);
     match form {
         Form::Plain => plain(of, v),
-        Form::Interval { low, high } => {
+        Form::Interval { low, high, seen } => {
+            if let Some((low, high)) = seen.and_then(|[low, high]| number(low).zip(number(high))) {
+                return spanned(v, row.blocks, low, high, kind);
+            }
             let (low, high) = (number(low).unwrap_or(0.0), number(high).unwrap_or(f64::INFINITY));
             // `26.8 us [1, 600]` would look like a figure.
             if high.is_finite() && high > RESOLVED * low {
@@ -147,18 +147,6 @@ fn plain(column: &Column, v: f64) -> String {
         (None, _) if v < 100.0 => format!("{v:.3}"),
         (None, _) => thousands(v.round() as u64),
     }
-}
-
-/// A median without an interval, with the range of its rounds.
-fn seen(column: &Column, f: &Figures) -> Option<String> {
-    if column.name != "median_s" || f.high.is_finite() || !(f.seen_low > 0.0 && f.seen_high.is_finite()) {
-        return None;
-    }
-    let median = significant(f.median, Kind::Seconds);
-    Some(match f.rounds {
-        1 => format!("{median} (-, 1 round)"),
-        n => format!("{median} (-, {n} rounds: {} to {})", Seconds(f.seen_low), Seconds(f.seen_high)),
-    })
 }
 
 /// Notes on rows whose figures seem to contradict each other because they are of different things.
