@@ -74,7 +74,12 @@ impl Process {
     /// The numbers from one up to another, in one write.
     pub fn say_all(&self, numbers: std::ops::Range<u64>) {
         let text: String = numbers.map(|n| format!("{n}\n")).collect();
-        self.input.lock().unwrap().as_mut().unwrap().write_all(text.as_bytes()).unwrap();
+        self.write(&text);
+    }
+
+    /// These lines, in one write.
+    pub fn write(&self, lines: &str) {
+        self.input.lock().unwrap().as_mut().unwrap().write_all(lines.as_bytes()).unwrap();
     }
 
     /// Until it was given this number from another.
