@@ -325,6 +325,11 @@ def curve():
     return time.monotonic() - begin, points(e)
 
 
+def least_rounds(found, below):
+    """Rounds of the size that has the fewest, of those below 64 KiB or of the others."""
+    return min(point["blocks"] for size, point in found.items() if (size < 64 << 10) == below)
+
+
 def part_curve():
     n = 2 if QUICK else 5
     theirs, mine, took_np, took = [], [], [], []
@@ -341,6 +346,9 @@ def part_curve():
         mine.append(found)
     rows = [["time for the curve", f"{statistics.median(took_np):.1f} s" if took_np else "-", f"{statistics.median(took):.1f} s"],
             ["points", round(statistics.median(len(r) for r in theirs)) if theirs else "-", round(statistics.median(len(m) for m in mine))]]
+    small, large = ([least_rounds(m, below) for m in mine] for below in (True, False))
+    rows += [["rounds of the size that has the fewest, below 64 KiB", "-", f"{min(small)} to {max(small)}"],
+             ["the same from 64 KiB on", "-", f"{min(large)} to {max(large)}"]]
     sizes = spread.common(theirs + mine) if theirs else []
     if sizes:
         medians, shortest = ([{size: point[what] for size, point in m.items()} for m in mine] for what in ("median", "min"))

@@ -290,6 +290,11 @@ def a_row_of_the_floor_without_a_figure_leaves_the_others():
     assert len(said) == 2 and all("cubic" in line and "can't be had" in line for line in said), said
 
 
+def rounds_are_told_of_the_size_that_has_the_fewest():
+    found = {64: {"blocks": 40}, 1024: {"blocks": 31}, 64 << 10: {"blocks": 12}, 8 << 20: {"blocks": 9}}
+    assert (bench.least_rounds(found, True), bench.least_rounds(found, False)) == (31, 9)
+
+
 CURVE = ("# Measured\n\n## A default curve, 1 B to 8 MiB over TCP loopback\n\n2030-01-01 00:00.\n\n|  | NetPIPE 3.7 | pipegauge |\n|---|---|---|\n"
          "| time for the curve | 44.4 s | 12.5 s |\n| points | 124 | 162 |\n{}| width of one run's 95% interval | says none | 23.4% |\n")
 
@@ -673,7 +678,7 @@ for test in [both_sides_of_every_pair_have_like_settings, help_and_unknown_parts
              nothing_is_said_of_a_congestion_control_that_no_row_has, the_floors_sockets_have_the_congestion_control_that_was_asked_for,
              a_row_of_the_floor_without_a_figure_leaves_the_others, streams_count_in_how_far_chance_goes_below_the_floor,
              rows_of_the_floor_say_what_was_sent_before_the_clock_or_are_not_quoted, both_sides_send_as_many_messages_before_the_clock,
-             only_like_spreads_of_runs_are_quoted, the_spread_of_runs_is_that_of_the_sizes_that_all_have, cpu_time_is_that_of_a_whole_tree_of_processes,
+             rounds_are_told_of_the_size_that_has_the_fewest, only_like_spreads_of_runs_are_quoted, the_spread_of_runs_is_that_of_the_sizes_that_all_have, cpu_time_is_that_of_a_whole_tree_of_processes,
              a_tools_processes_are_counted_with_what_they_started, sizes_are_told_beside_the_peers, foretold_ranges_are_told_in_words, only_verdicts_count_as_said_to_differ, a_share_of_few_has_its_interval,
              a_planted_dip_is_told_with_its_depth_and_its_noise, targets_that_are_missed_are_told, both_sides_of_a_fabric_have_like_settings,
              figures_of_fabrics_are_read_from_what_the_tools_print, both_sides_of_an_mpi_have_like_settings_and_figures_are_read, a_table_without_rows_leaves_the_recorded_one,
