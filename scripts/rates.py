@@ -28,6 +28,11 @@ def rate(events):
     return plan["paths"][0].get("flows", 1) + 1, plan["burst"], point["transactions"]
 
 
+def stack(runs):
+    """The layers that all runs of a sweep have, for a title."""
+    return next((f", {layers}" for run in runs for e in run[:1] if (layers := e["plan"]["paths"][0].get("settings", {}).get("stack"))), "")
+
+
 def gathered(runs):
     """Rates of all runs, by members and messages a round."""
     found = {}
@@ -64,12 +69,13 @@ def main(words):
         print(__doc__, file=sys.stderr)
         return 2
     folder, name = Path(words[0]), words[1]
-    found = gathered(events(file) for file in sorted(folder.glob("*.run.jsonl")))
+    runs = [events(file) for file in sorted(folder.glob("*.run.jsonl"))]
+    found = gathered(runs)
     if not found:
         print(f"rates.py: no run in {folder} has messages a second: measure longer (--budget)", file=sys.stderr)
         return 1
     under = "thousands that each member delivers of what all send, pauses included; medians of runs, the band is from the slowest to the fastest"
-    Path(f"{name}.svg").write_text(picture("1-byte messages a second over messages a round", under, "k/s", lines(found), str))
+    Path(f"{name}.svg").write_text(picture(f"1-byte messages a second over messages a round{stack(runs)}", under, "k/s", lines(found), str))
     Path(f"{name}.txt").write_text(text(found))
     return 0
 

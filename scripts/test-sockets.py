@@ -101,7 +101,7 @@ def a_budget_is_read_and_shared():
 
 def messages_a_second_are_gathered_from_a_sweeps_runs():
     def run_of(members, messages, per_second):
-        path = {"transport": "strata", **({"flows": members - 1} if members > 2 else {})}
+        path = {"transport": "strata", "settings": {"stack": "A:B"}, **({"flows": members - 1} if members > 2 else {})}
         return [{"event": "run", "plan": {"paths": [path], "burst": messages}}, *([{"event": "point", "size": 1, "transactions": per_second}] if per_second else [])]
 
     # A run without a point, as of a busy machine, counts for none.
@@ -121,7 +121,7 @@ def messages_a_second_are_gathered_from_a_sweeps_runs():
         assert rates.main([str(sweep), name]) == 0
         root = xml.parse(name + ".svg").getroot()
         words = {e.text for e in root.iter("{http://www.w3.org/2000/svg}text")}
-        assert {"2 members", "3 members", "1", "25", "1000 k/s"} <= words and Path(name + ".txt").read_text() == rates.text(found), words
+        assert {"1-byte messages a second over messages a round, A:B", "2 members", "3 members", "1", "25", "1000 k/s"} <= words and Path(name + ".txt").read_text() == rates.text(found), words
 
 
 passed = failed = 0
