@@ -30,6 +30,7 @@ import fabrics
 import fastsock
 import footprint
 import group
+import layers
 import mpi
 import peers
 import planted
@@ -512,7 +513,7 @@ def part_analysis():
           "Medians of 7, on files in the page cache; other programs ran beside it at times. Reading the file is part of every figure.")
 
 
-PARTS = {"floor": part_floor, "steps": part_steps, "module": part_module, "latency": part_latency, "typed": typed.part_typed, "throughput": part_throughput, "flows": part_flows, "pairs": together.part_pairs, "load": together.part_load, "cost": together.part_cost, "fabrics": fabrics.part_fabrics, "mpi": mpi.part_mpi, "fastsock": fastsock.part_fastsock, "programs": fastsock.part_programs, "group": group.part_group, "honesty": part_honesty, "curve": part_curve, "repeat": part_repeat, "same": part_same, "vs": planted.part_vs, "dip": part_dip, "start": footprint.part_start, "analysis": part_analysis}
+PARTS = {"floor": part_floor, "steps": part_steps, "module": part_module, "latency": part_latency, "typed": typed.part_typed, "throughput": part_throughput, "flows": part_flows, "pairs": together.part_pairs, "load": together.part_load, "cost": together.part_cost, "fabrics": fabrics.part_fabrics, "mpi": mpi.part_mpi, "fastsock": fastsock.part_fastsock, "programs": fastsock.part_programs, "group": group.part_group, "layers": layers.part_layers, "honesty": part_honesty, "curve": part_curve, "repeat": part_repeat, "same": part_same, "vs": planted.part_vs, "dip": part_dip, "start": footprint.part_start, "analysis": part_analysis}
 
 
 def keep(target, head):
