@@ -588,7 +588,9 @@ mod tests {
             assert!(c.name.ends_with(ending), "{}: {:?}", c.name, c.unit);
             assert!(c.help.trim().ends_with('.') && c.help.len() > 5, "{}", c.name);
             let others = match c.shown.map(|shown| shown.form) {
-                Some(Form::Interval { low, high, seen }) => [low, high].into_iter().chain(seen.into_iter().flatten()).collect(),
+                Some(Form::Interval { low, high, seen }) => {
+                    [low, high].into_iter().chain(seen.into_iter().flatten()).collect()
+                }
                 Some(Form::Range { to }) => vec![to],
                 Some(Form::Plain) | None => vec![],
             };
@@ -674,7 +676,8 @@ mod tests {
         for (i, c) in COLUMNS.iter().enumerate() {
             let cell = c.of(&row);
             assert!(
-                cell != Cell::Absent || ["memory_bytes", "interval", "at_s", "seen_low_s", "seen_high_s"].contains(&c.name),
+                cell != Cell::Absent
+                    || ["memory_bytes", "interval", "at_s", "seen_low_s", "seen_high_s"].contains(&c.name),
                 "the sample lacks {}",
                 c.name
             );

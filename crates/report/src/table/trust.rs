@@ -79,11 +79,14 @@ fn scope(run: &RunFile) -> String {
         told && path.common.shared.moves.rounds > 0 && !path.opened.capabilities.virtual_time
     };
     let below: Vec<Option<f64>> = run.paths.iter().filter(given).map(PathRun::averages_below).collect();
-    let shortest = below.iter().copied().collect::<Option<Vec<f64>>>().map(|all| all.into_iter().fold(f64::INFINITY, f64::min));
+    let shortest =
+        below.iter().copied().collect::<Option<Vec<f64>>>().map(|all| all.into_iter().fold(f64::INFINITY, f64::min));
     match shortest {
         _ if below.is_empty() || run.run.plan.soaks() => String::new(),
         None => "; intervals hold for this run alone".to_owned(),
-        Some(length) => format!("; intervals hold for this run alone where states last longer than {}", Seconds(length)),
+        Some(length) => {
+            format!("; intervals hold for this run alone where states last longer than {}", Seconds(length))
+        }
     }
 }
 
