@@ -212,10 +212,6 @@ fn tuned(pattern: Pattern, layers: &[&Layer]) -> Option<Table> {
     (!rows.is_empty()).then(|| Table { title, head: sheet::head(&titles), rows, ..Table::default() })
 }
 
-pub(crate) fn misfit(m: &model::Misfit) -> String {
-    format!("{}{}", Share(m.typical), if m.systematic { " !" } else { "" })
-}
-
 #[cfg(test)]
 mod tests {
     use record::RunFile;
