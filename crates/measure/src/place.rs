@@ -94,8 +94,8 @@ impl Place {
         };
         match self {
             Self::Machine { near, by } => format!(
-                "likely cause: {} changed its speed (virtual CPUs moved, frequency, neighbours on the host): its {}, read before each round, went \
-                 along with the rounds",
+                "likely cause: {} changed its speed, as its {}, read before each round, went along with the rounds: virtual CPUs moved, frequency, \
+                 neighbours on the host",
                 if near { "the machine" } else { "the far side's machine" },
                 by.name()
             ),

@@ -783,7 +783,7 @@ fn all_warnings_of_rounds_that_lie_apart_place_them_where_the_yardsticks_do() {
             0.06,
             "likely cause: the connection or the far process, which each round has anew, since the machine's yardsticks",
         ),
-        (&follows[..], 0.06, "likely cause: the machine changed its speed (virtual CPUs moved"),
+        (&follows[..], 0.06, "likely cause: the machine changed its speed, as its wake-up round trip, read"),
         (&still[..3], 0.06, "the cause can't be told: 12 rounds do not tell whether the machine's yardsticks"),
         (&[], 0.06, "the cause can't be told: no yardstick of the machine was read"),
         (&still[..], 0.44, "likely cause: other processes, which took 44.0% of one CPU"),

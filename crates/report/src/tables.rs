@@ -10,8 +10,9 @@ use measure::event::TimeKind;
 use model::{BandwidthCurve, Estimate, Fits, LatencyLine, Summary};
 use record::{Analysis, PathRun};
 use transport::settings::Effective;
-use units::{Bytes, Kind, Share};
+use units::{Bytes, Kind};
 
+use crate::misfit::misfit;
 use crate::sheet::{self, Table};
 use crate::table::{Flush, estimate, start_time};
 use crate::words::time_label;

@@ -49,7 +49,7 @@ fn rounds_of_a_far_program_that_is_slow_by_its_own_factor_are_not_put_down_to_th
         "run",
         &path,
         "--sizes",
-        "1,8,64,512,4096",
+        "1,64,512,4096",
         "--trials",
         "12",
         "--repeats",
