@@ -30,6 +30,7 @@ import fabrics
 import fastsock
 import footprint
 import group
+import layers
 import mpi
 import peers
 import planted
@@ -325,6 +326,11 @@ def curve():
     return time.monotonic() - begin, points(e)
 
 
+def least_rounds(found, below):
+    """Rounds of the size that has the fewest, of those below 64 KiB or of the others."""
+    return min(point["blocks"] for size, point in found.items() if (size < 64 << 10) == below)
+
+
 def part_curve():
     n = 2 if QUICK else 5
     theirs, mine, took_np, took = [], [], [], []
@@ -341,6 +347,9 @@ def part_curve():
         mine.append(found)
     rows = [["time for the curve", f"{statistics.median(took_np):.1f} s" if took_np else "-", f"{statistics.median(took):.1f} s"],
             ["points", round(statistics.median(len(r) for r in theirs)) if theirs else "-", round(statistics.median(len(m) for m in mine))]]
+    small, large = ([least_rounds(m, below) for m in mine] for below in (True, False))
+    rows += [["rounds of the size that has the fewest, below 64 KiB", "-", f"{min(small)} to {max(small)}"],
+             ["the same from 64 KiB on", "-", f"{min(large)} to {max(large)}"]]
     sizes = spread.common(theirs + mine) if theirs else []
     if sizes:
         medians, shortest = ([{size: point[what] for size, point in m.items()} for m in mine] for what in ("median", "min"))
@@ -504,7 +513,7 @@ def part_analysis():
           "Medians of 7, on files in the page cache; other programs ran beside it at times. Reading the file is part of every figure.")
 
 
-PARTS = {"floor": part_floor, "steps": part_steps, "module": part_module, "latency": part_latency, "typed": typed.part_typed, "throughput": part_throughput, "flows": part_flows, "pairs": together.part_pairs, "load": together.part_load, "cost": together.part_cost, "fabrics": fabrics.part_fabrics, "mpi": mpi.part_mpi, "fastsock": fastsock.part_fastsock, "programs": fastsock.part_programs, "group": group.part_group, "honesty": part_honesty, "curve": part_curve, "repeat": part_repeat, "same": part_same, "vs": planted.part_vs, "dip": part_dip, "start": footprint.part_start, "analysis": part_analysis}
+PARTS = {"floor": part_floor, "steps": part_steps, "module": part_module, "latency": part_latency, "typed": typed.part_typed, "throughput": part_throughput, "flows": part_flows, "pairs": together.part_pairs, "load": together.part_load, "cost": together.part_cost, "fabrics": fabrics.part_fabrics, "mpi": mpi.part_mpi, "fastsock": fastsock.part_fastsock, "programs": fastsock.part_programs, "group": group.part_group, "layers": layers.part_layers, "honesty": part_honesty, "curve": part_curve, "repeat": part_repeat, "same": part_same, "vs": planted.part_vs, "dip": part_dip, "start": footprint.part_start, "analysis": part_analysis}
 
 
 def keep(target, head):

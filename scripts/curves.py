@@ -1,4 +1,4 @@
-"""Curves over size: what they lie between, the bandwidth curve of Fast Sockets' tables 2 and 3, and a picture of them. No I/O."""
+"""Curves over size, or over another number: what they lie between, the bandwidth curve of Fast Sockets' tables 2 and 3, and a picture of them. No I/O."""
 import math
 from html import escape
 
@@ -34,8 +34,8 @@ def decades(low, high):
     return [10.0 ** n for n in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
 
 
-def picture(title, under, unit, lines):
-    """An SVG with both axes logarithmic. `lines`: name -> [(size, low, middle, high)]; the band is what lies between low and high."""
+def picture(title, under, unit, lines, told=bytes_in_words):
+    """An SVG with both axes logarithmic. `lines`: name -> [(size, low, middle, high)]; the band is what lies between low and high; `told`: a size in words."""
     points = [p for line in lines.values() for p in line]
     sizes = [p[0] for p in points]
     ticks = decades(min(p[1] for p in points), max(p[3] for p in points))
@@ -59,7 +59,7 @@ def picture(title, under, unit, lines):
     shown = sorted(set(sizes))
     for size in shown[::max(1, math.ceil(len(shown) / 11))]:
         out += [f'<line x1="{across(size)}" y1="{TOP}" x2="{across(size)}" y2="{BOTTOM}" stroke="#f1f3f5"/>',
-                text(across(size), BOTTOM + 20, bytes_in_words(size))]
+                text(across(size), BOTTOM + 20, told(size))]
     for n, (name, line) in enumerate(lines.items()):
         colour, line = COLOURS[n % len(COLOURS)], sorted(line)
         edge = [(p[0], p[3]) for p in line] + [(p[0], p[1]) for p in reversed(line)]

@@ -132,6 +132,10 @@ else
     finish "$case_of" "$program" sweep "strata:stack=$stack" --over members=2,3,4 --over burst=1,5,25 --rounds 4 \
       ${flags[@]+"${flags[@]}"} -q -o "$case_of" -- --pattern group --topology group --sizes 1
     [ ! -e "$case_of/map.svg" ] || cp "$case_of/map.svg" "$case_of.svg"
+    # What the paper draws: messages a second.
+    rates=horus-5-rates-${case% *}
+    note "$rates" "scripts/rates.py $case_of $rates"
+    python3 "$scripts/rates.py" "$case_of" "$rates" 2>"$rates.log" || missing+=("$rates: $(head -n 1 "$rates.log")")
   done
 fi
 

@@ -37,9 +37,9 @@ PAPERS = [
     ("Horus", [
         ("Figure 4: rounds of a group, over UDP and over multicast", ["horus-4-carriers"]),
         ("Figure 4: with one order of all casts, and with that of each sender", ["horus-4-orders"]),
-        ("Figure 5: members and messages a round, over UDP", ["horus-5-udp"]),
-        ("Figure 5: over multicast", ["horus-5-multicast"]),
-        ("Figure 5: in total order", ["horus-5-total"]),
+        ("Figure 5: messages a second by members and messages a round, over UDP", ["horus-5-rates-udp", "horus-5-udp"]),
+        ("Figure 5: over multicast", ["horus-5-rates-multicast", "horus-5-multicast"]),
+        ("Figure 5: in total order", ["horus-5-rates-total", "horus-5-total"]),
     ]),
     ("Data passing", [
         ("Figure 1: latency over size", ["scaling-1"]),

@@ -5,6 +5,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -21,6 +22,7 @@ import fabrics  # noqa: E402
 import fastsock  # noqa: E402
 import footprint  # noqa: E402
 import group  # noqa: E402
+import layers  # noqa: E402
 import mpi  # noqa: E402
 import pairs  # noqa: E402
 import peers  # noqa: E402
@@ -288,6 +290,11 @@ def a_row_of_the_floor_without_a_figure_leaves_the_others():
     names = [row[0] for row in rows]
     assert not any("cubic" in name for name in names) and any("bbr" in name for name in names) and names[-1].startswith("unix, stream"), names
     assert len(said) == 2 and all("cubic" in line and "can't be had" in line for line in said), said
+
+
+def rounds_are_told_of_the_size_that_has_the_fewest():
+    found = {64: {"blocks": 40}, 1024: {"blocks": 31}, 64 << 10: {"blocks": 12}, 8 << 20: {"blocks": 9}}
+    assert (bench.least_rounds(found, True), bench.least_rounds(found, False)) == (31, 9)
 
 
 CURVE = ("# Measured\n\n## A default curve, 1 B to 8 MiB over TCP loopback\n\n2030-01-01 00:00.\n\n|  | NetPIPE 3.7 | pipegauge |\n|---|---|---|\n"
@@ -585,12 +592,12 @@ def carriers_of_a_group_are_measured_alike_and_lose_alike():
     names = [carrier.path.split("label=")[1] for carrier in group.CARRIERS]
     assert len(set(names)) == len(names) and group.CARRIERS[0].of == "strata"
     # More rounds than an interval takes; casts are counted, and no time that opening a path took makes them fewer.
-    assert group.FEWEST == pairs.FEWEST_PAIRS < group.ROUNDS
+    assert 9 <= group.FEWEST < group.ROUNDS
     for load in group.LOADS:
         taking = group.taken(group.CARRIERS, load)
         # Nothing of shared memory is lost, so that its figure would not be of that load.
         assert [carrier for carrier in group.CARRIERS if carrier not in taking] == [carrier for carrier in group.CARRIERS if load.loss and ":shm" in carrier.path], load
-        words = group.command(taking, load, "x")
+        words = group.command(taking, load, "x", group.ROUNDS)
         after = lambda flag: words[words.index(flag) + 1]
         assert (after("--trials"), after("--repeats"), after("--budget")) == (str(group.ROUNDS), str(load.repeats), "10min"), words
         assert load.repeats * load.messages >= 2000, load
@@ -608,15 +615,96 @@ def figures_of_a_group_are_rates_or_times_of_rounds():
 
     rounds = range(pairs.FEWEST_PAIRS)
     events = [trial(0, b, 0.01) for b in rounds] + [trial(1, b, 0.1) for b in rounds] + [trial(1, 9, 1.0, warmup=True), trial(2, 0, 1.0, lost=100)]
-    ours, theirs, load = group.figures(events, 0, "group"), group.figures(events, 1, "group"), group.LOADS[0]
+    ours, theirs, load = group.figures(events, 0, False), group.figures(events, 1, False), group.LOADS[0]
     assert ours == dict.fromkeys(rounds, 750_000) and theirs == dict.fromkeys(rounds, 75_000)
-    assert group.figures(events, 2, "group") == {}, "a round that lost all has no rate"
+    assert group.figures(events, 2, False) == {}, "a round that lost all has no rate"
     assert group.beside(ours, theirs, False)[0] == 10
     assert group.verdict(group.against_target(ours, load), 1) == "met" and group.verdict(group.against_target(theirs, load), 1) == "missed"
-    times = group.figures(events, 1, "one-sender")
-    assert times == dict.fromkeys(rounds, 0.001) and group.beside(group.figures(events, 0, "one-sender"), times, True)[0] == 10
-    few = dict.fromkeys(range(pairs.FEWEST_PAIRS - 1), 1)
+    times = group.figures(events, 1, True)
+    assert times == dict.fromkeys(rounds, 0.001) and group.beside(group.figures(events, 0, True), times, True)[0] == 10
+    few = dict.fromkeys(range(group.FEWEST - 1), 1)
     assert group.beside(few, few, False) is None and group.against_target(few, load) is None
+    # One message of all senders is a time with its rate beside it, and meets its target by being short.
+    one, sender = ([load for load in group.LOADS if (load.messages, load.pattern) == (1, pattern)][0] for pattern in ("group", "one-sender"))
+    assert one.timed and sender.timed and group.told_twice(events, 1, one) == "1000.00 us, 75,000/s", group.told_twice(events, 1, one)
+    assert group.told_twice(events, 1, sender) == "1000.00 us" and group.told_twice(events, 1, load) == "75,000/s" and group.told_twice(events, 3, one) == "-"
+    assert group.verdict(group.against_target(times, one), 1) == "missed" and group.verdict(group.against_target(dict.fromkeys(rounds, 40e-6), one), 1) == "met"
+
+
+def an_empty_cell_of_a_group_says_why():
+    carriers = [group.Carrier(name, f"strata:stack=x,label={name}", "") for name in ("total", "total-multicast", "fifo", "mc")]
+    trial = {"event": "trial", "path": 3, "block": 1, "burst": 25, "repeats": 100, "lost": 100, "seconds": 0}
+    ended = {"event": "end", "error": "total: the view changed; a member left\nit; total-multicast: order broken at message 7"}
+    why = lambda path, events, said="", needed=1: group.reason(events, path, carriers, False, said, needed)
+    events = [trial, ended]
+    # Several paths' failures are one line, and a failure's own text may have a semicolon, another path's name, or lines.
+    assert why(0, events) == "the view changed; a member left it", why(0, events)
+    assert why(1, events) == "order broken at message 7", why(1, events)
+    # A path that failed in the middle has an error and a loss: the error is what ended it.
+    assert why(3, events) == "100 of 100 rounds of casts were lost", why(3, events)
+    # What ended others explains nothing of one that it does not name, and neither does what the command said of them.
+    assert why(2, events, "total: the view changed") == "the run says nothing of it"
+    assert why(2, [], "killed") == "killed" and why(2, [{"event": "end"}]) == "the run says nothing of it"
+    assert why(2, [], "x" * 999) == "x" * 400
+    some = [{**trial, "path": 1, "block": block, "lost": 0, "seconds": 1} for block in range(3)]
+    assert why(1, [*some, ended], needed=9) == "3 of the 9 rounds that an interval takes; order broken at message 7"
+    assert group.explained([("a", "b", "c."), ("d", "e", "f")]) == " Empty: a, b: c. Empty: d, e: f." and group.explained([]) == ""
+
+
+def what_a_group_says_last_is_kept_and_a_run_that_never_began_is_an_error():
+    load = group.Load("x, y", 1, 1, 1, 1)
+    kept = group.command
+    try:
+        group.command = lambda carriers, load, out, rounds: ["sh", "-c", f"""echo '{{"event":"end","error":"a: it broke"}}' >{out}; echo first >&2; echo last >&2; exit 1"""]
+        assert group.measured([], load) == ([{"event": "end", "error": "a: it broke"}], "last")
+        os.unlink(os.path.join(group.WORK, "group-x-y.run.jsonl"))
+        group.command = lambda *_: ["sh", "-c", "echo no namespace >&2; exit 2"]
+        try:
+            group.measured([], load)
+        except RuntimeError as e:
+            assert str(e) == "x, y: ended with 2: no namespace", e
+        else:
+            raise AssertionError("a run without a file has figures")
+    finally:
+        group.command = kept
+
+
+def stacks_of_the_layers_differ_in_what_is_compared_alone():
+    names = [group.label(each) for each in layers.STACKS]
+    assert len(set(names)) == len(names) and layers.FEWEST == pairs.FEWEST_PAIRS < layers.ROUNDS
+    spelt = lambda each: each.path.split("stack=")[1].split(",")[0]
+    for name, first, second in layers.COMPARED:
+        assert first in layers.STACKS and second in layers.STACKS, name
+        short = lambda each: spelt(each).replace("FAST:", "") if "FAST" in name else re.sub(r"FRAG\*\d+", "FRAG", spelt(each))
+        assert short(first) == short(second) and spelt(first) != spelt(second), name
+    times = lambda each: int((re.search(r"FRAG\*(\d+)", spelt(each)) or [0, 1])[1])
+    assert [times(each) for each in (layers.PLAIN, layers.FRAG_2, layers.FRAG_10)] == [1, 2, 10]
+    for load in layers.LOADS:
+        words = group.command(layers.STACKS, load, "x", layers.ROUNDS)
+        assert words[words.index("--trials") + 1] == str(layers.ROUNDS) and load.repeats * load.messages >= 2000 and not load.loss
+        assert all(each.path in words for each in layers.STACKS)
+
+
+def what_layers_cost_is_read_and_held_against_the_target():
+    said = "with FAST on eleven: 398 ns\na cast, delivered at both: 455 ns with one FRAG, 546 ns with eleven: 9.1 ns a layer (CPU time, medians of 41 rounds)\n"
+    assert [round(each * 1e9, 6) for each in layers.of_layers(said)] == [455, 546, 398, 9.1]
+    assert round(layers.of_layers(said.replace("9.1 ns", "-0.4 ns"))[3] * 1e9, 6) == -0.4
+    said = "3 members, 40 times one killed and suspected, 1 casts delivered between: the next view after p50 0.46 ms, p90 4.57 ms, at most 18.07 ms\n"
+    assert [round(each * 1e3, 6) for each in layers.of_view(said)] == [0.46, 4.57, 18.07]
+    for read in (layers.of_layers, layers.of_view):
+        try:
+            read("a member ended (exit status: 1)")
+        except RuntimeError:
+            continue
+        raise AssertionError(f"{read} has a figure of nothing")
+    row = lambda values: layers.target("x", "at most 10 ns", values, layers.LAYER, layers.nanoseconds)
+    assert row([5e-9] * 12) == ["x", "at most 10 ns", "5.0 ns [5.0, 5.0]", "2.00 [2.00, 2.00]", "met"], row([5e-9] * 12)
+    assert row([20e-9] * 12)[-2:] == ["0.50 [0.50, 0.50]", "missed"] and row([5e-9, 20e-9] * 6)[-1] == "not told" and row([-1e-9] * 12)[-1] == "met"
+    rounds = range(layers.FEWEST)
+    many, few = dict.fromkeys(rounds, 42.8e-6), dict.fromkeys(rounds, 42e-6)
+    assert layers.nanoseconds(layers.further(many, few, 8)) == "100.0 ns [100.0, 100.0]" and layers.further(many, {0: 1}, 8) is None
+    assert layers.beside({b: 2.0 for b in rounds}, {b: 1.0 for b in rounds}, False)[0] == 2 == layers.beside({b: 1.0 for b in rounds}, {b: 2.0 for b in rounds}, True)[0]
+    assert layers.beside({0: 1.0}, {0: 1.0}, True) is None
 
 
 def programs_have_like_commands_on_both_layers_and_their_figures_are_read():
@@ -673,7 +761,7 @@ for test in [both_sides_of_every_pair_have_like_settings, help_and_unknown_parts
              nothing_is_said_of_a_congestion_control_that_no_row_has, the_floors_sockets_have_the_congestion_control_that_was_asked_for,
              a_row_of_the_floor_without_a_figure_leaves_the_others, streams_count_in_how_far_chance_goes_below_the_floor,
              rows_of_the_floor_say_what_was_sent_before_the_clock_or_are_not_quoted, both_sides_send_as_many_messages_before_the_clock,
-             only_like_spreads_of_runs_are_quoted, the_spread_of_runs_is_that_of_the_sizes_that_all_have, cpu_time_is_that_of_a_whole_tree_of_processes,
+             rounds_are_told_of_the_size_that_has_the_fewest, only_like_spreads_of_runs_are_quoted, the_spread_of_runs_is_that_of_the_sizes_that_all_have, cpu_time_is_that_of_a_whole_tree_of_processes,
              a_tools_processes_are_counted_with_what_they_started, sizes_are_told_beside_the_peers, foretold_ranges_are_told_in_words, only_verdicts_count_as_said_to_differ, a_share_of_few_has_its_interval,
              a_planted_dip_is_told_with_its_depth_and_its_noise, targets_that_are_missed_are_told, both_sides_of_a_fabric_have_like_settings,
              figures_of_fabrics_are_read_from_what_the_tools_print, both_sides_of_an_mpi_have_like_settings_and_figures_are_read, a_table_without_rows_leaves_the_recorded_one,
@@ -681,7 +769,9 @@ for test in [both_sides_of_every_pair_have_like_settings, help_and_unknown_parts
              rounds_of_two_paths_are_compared_round_by_round, a_streams_time_is_its_receivers, cpu_time_of_a_message_is_that_of_both_sides_or_none,
              every_place_of_fast_sockets_has_like_flags_for_all_of_its_paths, programs_have_like_commands_on_both_layers_and_their_figures_are_read,
              rates_of_programs_are_compared_pair_by_pair, a_childs_cpu_time_counts,
-             carriers_of_a_group_are_measured_alike_and_lose_alike, figures_of_a_group_are_rates_or_times_of_rounds]:
+             carriers_of_a_group_are_measured_alike_and_lose_alike, figures_of_a_group_are_rates_or_times_of_rounds,
+             an_empty_cell_of_a_group_says_why, what_a_group_says_last_is_kept_and_a_run_that_never_began_is_an_error,
+             stacks_of_the_layers_differ_in_what_is_compared_alone, what_layers_cost_is_read_and_held_against_the_target]:
     try:
         test()
         passed += 1

@@ -104,6 +104,7 @@ else
   lines horus-4-orders rounds-total
   for case in udp multicast total; do
     ok "horus-5-$case has a cell for each number of members and messages" test "$(grep -cE '^ *[234] ' "$there/horus-5-$case.txt")" -ge 3 -a -s "$there/horus-5-$case.svg"
+    ok "horus-5-rates-$case has messages a second for each" test "$(grep -cE '^ *[234] +[0-9]+ +[0-9,]+ ' "$there/horus-5-rates-$case.txt")" -ge 3 -a -s "$there/horus-5-rates-$case.svg"
   done
 fi
 if grep -q "^$unresolved" "$there/out"; then
@@ -121,7 +122,7 @@ ok "the gallery is written" python3 scripts/gallery.py "$there" "$there/docs"
 ok "the gallery names no path of this machine" test -z "$(grep -rnF -e "$there" -e "$PWD" -e "$(dirname "$1")/" "$there/docs")"
 unseen=$(cd "$there" && for picture in *.svg; do [ ! -s "$picture" ] || [ -s "docs/gallery/$picture" ] || echo "$picture"; done)
 ok "the gallery has every picture: $unseen" test -z "$unseen"
-ok "every picture of the gallery has a command" test "$(grep -c '^!\[' "$there/docs/gallery.md")" -le "$(grep -cE '^\$ (pipegauge (plot|sweep|hint)|scripts/sockets)' "$there/docs/gallery.md")"
+ok "every picture of the gallery has a command" test "$(grep -c '^!\[' "$there/docs/gallery.md")" -le "$(grep -cE '^\$ (pipegauge (plot|sweep|hint)|scripts/(sockets|rates))' "$there/docs/gallery.md")"
 ok "a folder without figures makes no gallery" bash -c '! python3 scripts/gallery.py scripts "$1"' _ "$there"
 echo "test result: figures. $good passed; $bad failed; $skipped ignored"
 [ "$bad" -eq 0 ]

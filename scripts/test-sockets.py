@@ -1,6 +1,10 @@
-"""Tests of scripts/sockets.py and curves.py without measuring. Closes with "N passed, N failed"."""
+"""Tests of scripts/sockets.py, rates.py and curves.py without measuring. Closes with "N passed, N failed"."""
 import argparse
+import contextlib
+import io
+import json
 import sys
+import tempfile
 import traceback
 import xml.etree.ElementTree as xml
 from pathlib import Path
@@ -8,6 +12,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import curves  # noqa: E402
+import rates  # noqa: E402
 import sockets  # noqa: E402
 
 SIZES = [64, 256, 1024, 4096, 16384]
@@ -94,10 +99,35 @@ def a_budget_is_read_and_shared():
     assert all(sockets.writes_of(size, 1e-9) == 2048 and sockets.files_of(size, 1e-9) == 3 for size in (1, 1 << 26))
 
 
+def messages_a_second_are_gathered_from_a_sweeps_runs():
+    def run_of(members, messages, per_second):
+        path = {"transport": "strata", "settings": {"stack": "A:B"}, **({"flows": members - 1} if members > 2 else {})}
+        return [{"event": "run", "plan": {"paths": [path], "burst": messages}}, *([{"event": "point", "size": 1, "transactions": per_second}] if per_second else [])]
+
+    # A run without a point, as of a busy machine, counts for none.
+    runs = [run_of(2, 1, 50e3), run_of(2, 1, 70e3), run_of(2, 1, None), run_of(2, 25, 900e3), *(run_of(3, 25, 600e3) for _ in range(4)), run_of(4, 1, None), []]
+    found = rates.gathered(runs)
+    assert {at: len(each) for at, each in found.items()} == {(2, 1): 2, (2, 25): 1, (3, 25): 4}, found
+    assert rates.lines(found) == {"2 members": [(1, 50, 60, 70), (25, 900, 900, 900)], "3 members": [(25, 600, 600, 600)]}
+    rows = [row.split() for row in rates.text(found).splitlines()[1:]]
+    assert rows == [["2", "1", "60,000", "(no", "interval)", "2"], ["2", "25", "900,000", "(no", "interval)", "1"], ["3", "25", "600,000", "[600,000,", "600,000]", "4"]], rows
+    with tempfile.TemporaryDirectory() as at, contextlib.redirect_stderr(io.StringIO()) as said:
+        sweep, name = Path(at, "sweep"), str(Path(at, "drawn"))
+        sweep.mkdir()
+        assert rates.main([str(sweep), name]) == 1 and "no run in" in said.getvalue() and not Path(name + ".svg").exists()
+        assert rates.main([str(sweep)]) == 2
+        for number, events in enumerate(runs):
+            Path(sweep, f"cell-{number}.run.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
+        assert rates.main([str(sweep), name]) == 0
+        root = xml.parse(name + ".svg").getroot()
+        words = {e.text for e in root.iter("{http://www.w3.org/2000/svg}text")}
+        assert {"1-byte messages a second over messages a round, A:B", "2 members", "3 members", "1", "25", "1000 k/s"} <= words and Path(name + ".txt").read_text() == rates.text(found), words
+
+
 passed = failed = 0
 for test in [a_bandwidth_curve_is_found_again, what_tells_no_curve_has_none, a_picture_is_xml_with_a_line_and_a_band_for_each_name,
              figures_are_read_from_what_the_tools_print, layers_have_like_commands_and_take_turns, rows_hold_the_medians_and_the_ratio_of_each_round,
-             a_budget_is_read_and_shared]:
+             a_budget_is_read_and_shared, messages_a_second_are_gathered_from_a_sweeps_runs]:
     try:
         test()
         passed += 1

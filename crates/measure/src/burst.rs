@@ -4,7 +4,7 @@ use host::Taken;
 use units::{Bytes, Seconds};
 
 use crate::event::{Plan, Warning};
-use crate::sustained::Sustained;
+use crate::sustained::{self, Sustained};
 use crate::taken_by;
 use crate::warned::warning;
 
@@ -14,8 +14,7 @@ const AS_FAST: f64 = 1.02;
 /// Long trials show another speed than short ones. `taken` is what others took of the CPUs during the long ones, where that is known: a
 /// cause is named where there is evidence of it.
 pub fn burst(plan: &Plan, kept_up: &[Sustained], taken: Option<Taken>) -> Option<Warning> {
-    let apart: Vec<&Sustained> = kept_up.iter().filter(|s| s.differs()).collect();
-    let worst = apart.iter().max_by(|a, b| a.ratio.ln().abs().total_cmp(&b.ratio.ln().abs()))?;
+    let worst = sustained::most_apart(kept_up)?;
     let (of, what) = if worst.short_mean_as_long() {
         let also = format!(
             "; short trials, too, take {:.2} times their median on average: stops fall into some of them, which a median passes by",
@@ -28,21 +27,11 @@ pub fn burst(plan: &Plan, kept_up: &[Sustained], taken: Option<Taken>) -> Option
     let text = format!(
         "{of}: trials of {} take {} as long a message as the short ones' median at {}{what}; {}",
         Seconds(worst.lasted),
-        times(worst),
+        worst.times(),
         Bytes(worst.size),
         cause(plan, worst, taken),
     );
-    Some(warning("burst", apart.iter().map(|s| s.size).collect(), text))
-}
-
-/// How many times as long, with the interval; where that is too wide for a figure, its ends alone.
-fn times(worst: &Sustained) -> String {
-    let Sustained { ratio, low, high, .. } = *worst;
-    match () {
-        () if high <= units::RESOLVED * low => format!("{ratio:.2} [{low:.2}, {high:.2}] times"),
-        () if ratio > 1.0 => format!("at least {low:.2} times"),
-        () => format!("at most {high:.2} times"),
-    }
+    Some(warning("burst", kept_up.iter().filter(|s| s.differs()).map(|s| s.size).collect(), text))
 }
 
 /// The cause, where one is known or was seen that is large enough; else those that come into question, and what was seen.
@@ -56,9 +45,7 @@ fn cause(plan: &Plan, worst: &Sustained, taken: Option<Taken>) -> String {
     }
     let found = taken.and_then(|t| taken_by::of_long_trials(&t, worst.ratio));
     match (found, worst.boosted()) {
-        (Some((who, share)), clock) if who.is_quota() || clock.is_none() => {
-            format!("likely cause: {}, which {}", who.whose(), who.did(share))
-        }
+        (Some(found), clock) if found.0.is_quota() || clock.is_none() => taken_by::likely(found),
         (_, Some((short, long))) => format!("likely cause: a boosted clock: {}", clocks(short, long)),
         _ => unexplained(worst, taken),
     }

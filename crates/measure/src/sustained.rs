@@ -65,11 +65,28 @@ impl Sustained {
         self.low > 1.1 || self.high < 1.0 / 1.1
     }
 
+    /// How many times as long long trials take, with the interval: "1.43 [1.20, 1.71] times"; where that is too wide for a figure, the end that is
+    /// known.
+    pub fn times(&self) -> String {
+        let Self { ratio, low, high, .. } = *self;
+        match () {
+            () if high <= units::RESOLVED * low => format!("{ratio:.2} [{low:.2}, {high:.2}] times"),
+            () if ratio > 1.0 => format!("at least {low:.2} times"),
+            () => format!("at most {high:.2} times"),
+        }
+    }
+
     /// Whether short trials take as long on average: then something stops the path now and then, which short trials meet, too, but their
     /// median does not show. As long is: more than half of the way, as a ratio.
     pub fn short_mean_as_long(&self) -> bool {
         self.ratio > 1.0 && self.short_mean > self.ratio.sqrt()
     }
+}
+
+/// The size whose long trials differ the most from its short ones, of those where they [differ](Sustained::differs).
+pub fn most_apart(of: &[Sustained]) -> Option<&Sustained> {
+    let apart = of.iter().filter(|s| s.differs());
+    apart.max_by(|a, b| a.ratio.ln().abs().total_cmp(&b.ratio.ln().abs()))
 }
 
 /// Length of a sustained trial of a path with one connection, seconds, and how many sizes get any: none where the budget has no room, or

@@ -588,7 +588,9 @@ mod tests {
             assert!(c.name.ends_with(ending), "{}: {:?}", c.name, c.unit);
             assert!(c.help.trim().ends_with('.') && c.help.len() > 5, "{}", c.name);
             let others = match c.shown.map(|shown| shown.form) {
-                Some(Form::Interval { low, high, seen }) => [low, high].into_iter().chain(seen.into_iter().flatten()).collect(),
+                Some(Form::Interval { low, high, seen }) => {
+                    [low, high].into_iter().chain(seen.into_iter().flatten()).collect()
+                }
                 Some(Form::Range { to }) => vec![to],
                 Some(Form::Plain) | None => vec![],
             };
@@ -674,7 +676,8 @@ mod tests {
         for (i, c) in COLUMNS.iter().enumerate() {
             let cell = c.of(&row);
             assert!(
-                cell != Cell::Absent || ["memory_bytes", "interval", "at_s"].contains(&c.name),
+                cell != Cell::Absent
+                    || ["memory_bytes", "interval", "at_s", "seen_low_s", "seen_high_s"].contains(&c.name),
                 "the sample lacks {}",
                 c.name
             );
@@ -689,6 +692,16 @@ mod tests {
                 assert_eq!(sample, cell.number(), "{gauge}");
             }
         }
+    }
+
+    #[test]
+    fn rounds_without_an_interval_are_told_by_what_they_span() {
+        let mut run = full();
+        let f = &mut run.paths[0].points[0].figures;
+        let seen = (f.seen_low, f.seen_high);
+        (f.low, f.high) = (0.0, f64::INFINITY);
+        let row = Row::of(&run, &run.paths[0], &run.paths[0].points[0]);
+        assert_eq!((row.seen_low_s, row.seen_high_s, row.low_s), (Some(seen.0), Some(seen.1), None));
     }
 
     #[test]

@@ -43,6 +43,7 @@ mod no_network;
 mod one_sided;
 mod output;
 mod paths;
+mod placing;
 mod preloading;
 mod processes;
 mod programs;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use measure::event::Warning;
 use record::RunFile;
+use units::Bytes;
 
 use crate::text::paragraph;
 
@@ -145,10 +146,15 @@ fn subjects(run: &RunFile, warnings: &[&Warning]) -> Vec<String> {
     merged.iter().filter_map(|warning| subject(run, warning)).collect()
 }
 
-/// `tcp (12 sizes)`; none where the warning names no path.
+/// `tcp (12 sizes)`, of what long trials take `tcp (1.43 [1.20, 1.71] times at 64 KiB)`; none where the warning names no path.
 fn subject(run: &RunFile, warning: &Warning) -> Option<String> {
     let path = run.paths.iter().find(|p| Some(p.opened.path) == warning.path)?;
     let name = path.opened.name();
+    if warning.code == "burst"
+        && let Some(most) = measure::sustained::most_apart(&path.kept_up(&run.run.plan))
+    {
+        return Some(format!("{name} ({} at {})", most.times(), Bytes(most.size)));
+    }
     Some(match warning.sizes.len() {
         0 => name.to_owned(),
         // The warning names the first of the sizes that are missing.
@@ -273,6 +279,29 @@ mod tests {
             cautions(&run)[0].what(),
             format!("larger sizes take too long and are left out: {name} (from 3 KiB up)")
         );
+    }
+
+    #[test]
+    fn what_long_trials_take_is_told_by_its_ratio_and_interval() {
+        let mut run = run_of(&MODELS, &[1, 64, 1024, 12_288, 1 << 20], 12, 7);
+        let path = &mut run.paths[0];
+        let long = path.points[2].trials.iter().filter(|t| !t.warmup).take(6).map(|t| {
+            let mut t = t.into_owned();
+            t.report.repeats *= 1000;
+            t.report.seconds *= 3000.0;
+            t
+        });
+        path.sustained = long.collect();
+        run.warnings = vec![warning("burst", Some(0), &[1024], "sustained is not burst: ...")];
+        let said = cautions(&run)[0].what();
+        let begins = format!("long trials take another time than short ones: {} (", run.paths[0].opened.name());
+        let [ratio, low, high] = said
+            .strip_prefix(&begins)
+            .and_then(|rest| rest.strip_suffix("] times at 1 KiB)"))
+            .map(|rest| rest.split([' ', '[', ',']).filter_map(|word| word.parse::<f64>().ok()).collect::<Vec<_>>())
+            .and_then(|numbers| numbers.try_into().ok())
+            .unwrap_or_else(|| panic!("{said}"));
+        assert!(low < 3.0 && 3.0 < high && low <= ratio && ratio <= high, "{said}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use record::{PathRun, RunFile};
 use stats::Saw;
-use units::{Share, times};
+use units::{Seconds, Share, times};
 
 use super::WIDTH;
 use crate::text::paragraph;
@@ -67,8 +67,27 @@ pub fn trust(run: &RunFile) -> String {
         None => String::new(),
     };
     let mut out = String::new();
-    paragraph("", &format!("Trust: {known}{}{repeat}{long}.", seen(run)), WIDTH, &mut out);
+    paragraph("", &format!("Trust: {known}{}{}{repeat}{long}.", seen(run), scope(run)), WIDTH, &mut out);
     out
+}
+
+/// Where intervals are those of this run and not of the machine: at states that last longer than any path's rounds average over, since a run
+/// may have met one of those alone. Empty where no rounds gave an interval, and of a modelled link, which repeats itself.
+fn scope(run: &RunFile) -> String {
+    let given = |path: &&PathRun| {
+        let told = path.points.iter().any(|p| p.figures.high.is_finite());
+        told && path.common.shared.moves.rounds > 0 && !path.opened.capabilities.virtual_time
+    };
+    let below: Vec<Option<f64>> = run.paths.iter().filter(given).map(PathRun::averages_below).collect();
+    let shortest =
+        below.iter().copied().collect::<Option<Vec<f64>>>().map(|all| all.into_iter().fold(f64::INFINITY, f64::min));
+    match shortest {
+        _ if below.is_empty() || run.run.plan.soaks() => String::new(),
+        None => "; intervals hold for this run alone".to_owned(),
+        Some(length) => {
+            format!("; intervals hold for this run alone where states last longer than {}", Seconds(length))
+        }
+    }
 }
 
 /// The states of the machine that rounds met, over all paths; paths with the same text share it. Empty where there are no rounds.
@@ -233,7 +252,14 @@ mod tests {
         let moves = stats::Moves { rounds: 30, effective: 30.0, spread: 0.001, ..stats::Moves::default() };
         run.paths.iter_mut().for_each(|p| (p.common.shared.moves, p.common.shared.sigma) = (moves, 0.01));
         let text = said(&run);
-        assert!(text.contains(" in this run; the rounds saw one state of the machine; how far"), "{text}");
+        let alone = " in this run; the rounds saw one state of the machine; intervals hold for this run alone; how far";
+        assert!(text.contains(alone), "{text}");
+        let mut changing = run.clone();
+        changing.paths.iter_mut().for_each(|p| p.common.shared.moves.spread = 0.3);
+        let text = said(&changing);
+        assert!(text.contains("; intervals hold for this run alone where states last longer than "), "{text}");
+        changing.paths[1].common.shared.moves = moves;
+        assert!(said(&changing).contains("; intervals hold for this run alone; how far"), "{}", said(&changing));
         run.paths[3].common.shared.moves = stats::Moves { rounds: 3, ..moves };
         let text = said(&run);
         let others: Vec<&str> = run.paths[..3].iter().map(|p| p.opened.name()).collect();
@@ -260,7 +286,7 @@ mod tests {
         for (what, which) in [
             ("are too few to tell the states of the machine", names[0].to_owned()),
             (
-                "saw states of the machine that change between rounds or last for some",
+                "saw states of the path that change between rounds or last for some",
                 format!("{}, {}", names[1], names[3]),
             ),
             ("saw one state of the machine", names[2].to_owned()),
