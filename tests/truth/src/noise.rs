@@ -79,8 +79,8 @@ pub enum Demand {
     Nominal,
     /// What the run saw must be held as often as the intervals say; they may say more than that, and be wider.
     InRun,
-    /// The noise lasts about as long as the run or longer: what is claimed must hold in nine of ten runs, or the first line says
-    /// that the figures are those of this run.
+    /// The noise lasts about as long as the run or longer: what is claimed must hold in nine of ten runs, or the sentence
+    /// of trust says that it holds for this run alone.
     Claimed,
     /// Too few rounds for an interval: none may be given.
     NoInterval,
