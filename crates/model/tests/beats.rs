@@ -124,8 +124,8 @@ fn a_period_is_said_whose_beats_come_early_or_are_left_out_and_no_multiple_of_it
                 let t = told(0..runs, Beats { every, off, missing });
                 said += &format!("  {} right, {} held, {} wrong, {} none;", t.right, t.held, t.wrong, t.nothing);
                 wrong += t.wrong;
-                let sum = if off == 0.0 && missing < 0.5 { &mut exact } else { &mut early };
-                if off == 0.0 && missing < 0.5 || every < 0.7 && missing < 0.5 {
+                let sum = if off == 0.0 { &mut exact } else { &mut early };
+                if (every < 0.7 || off == 0.0) && missing < 0.5 {
                     *sum = [sum[0] + t.right, sum[1] + runs];
                 }
                 if off > 0.0 {
