@@ -34,11 +34,24 @@ fn start(built: &Built, library: bool, variable: Variable, arguments: &[&str]) -
 
 /// What both sides print, and whether they found their connection fast.
 fn run(built: &Built, case: &str, server: bool, client: bool, variable: Variable) -> (String, [bool; 2]) {
+    run_knowing(built, case, server, client, variable, |_| None)
+}
+
+/// The same, where the client has a variable that its port decides.
+fn run_knowing(
+    built: &Built,
+    case: &str,
+    server: bool,
+    client: bool,
+    variable: Variable,
+    clients: impl Fn(u16) -> Variable,
+) -> (String, [bool; 2]) {
     let mut first = start(built, server, variable, &["server", case]);
     let mut out = BufReader::new(first.stdout.take().unwrap());
     let mut port = String::new();
     out.read_line(&mut port).unwrap();
-    let second = start(built, client, None, &["client", case, port.trim()]).wait_with_output().unwrap();
+    let clients = clients(port.trim().parse().unwrap());
+    let second = start(built, client, clients, &["client", case, port.trim()]).wait_with_output().unwrap();
     let (mut text, mut errors) = (String::new(), String::new());
     out.read_to_string(&mut text).unwrap();
     first.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
@@ -79,6 +92,7 @@ cases! {
     cloned cloned_numbers cloned_memory cloned_waits program_none other_user numbers_high
     handed handed_late handed_input handed_leaves allowed
     program_many passed_on spawned_again little_room_jumped little_room_cut cloned_asked
+    numbered submitted asked_unseen upper lingers drained vforks fortified
 }
 
 #[test]
@@ -129,6 +143,15 @@ fn each_switch_keeps_a_connection_with_the_kernel() {
         let (seen, fast) = run(built, "stream", true, true, Some(variable));
         assert!(!seen.contains("FAILED"), "{variable:?}: {seen}");
         assert_eq!(fast, [false, false], "{variable:?}");
+    }
+    // A port, of which nobody knows before there is one: this one's own, among others, and then another.
+    for (own, expected) in [(true, [false, false]), (false, [true, true])] {
+        let (seen, fast) = run_knowing(built, "stream", true, true, None, |port| {
+            let off = if own { port } else { port ^ 1 };
+            Some(("FASTSOCK_OFF_PORTS", format!("7, {off}").leak()))
+        });
+        assert!(!seen.contains("FAILED"), "{seen}");
+        assert_eq!(fast, expected, "the port is switched off: {own}");
     }
     // By the name of a link, too.
     let folder = Folder::new("link");

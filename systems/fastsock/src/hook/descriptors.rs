@@ -186,6 +186,9 @@ pub unsafe extern "C-unwind" fn setsockopt(
     value: *const libc::c_void,
     len: libc::socklen_t,
 ) -> c_int {
+    if tcp::changes_stream(level, name) {
+        retire::hand_back(fd);
+    }
     // SAFETY: as above.
     let done = unsafe { real::setsockopt(fd, level, name, value, len) };
     if done == 0 {
