@@ -94,6 +94,7 @@ real! {
     connect(fd: c_int, address: *const sockaddr, len: socklen_t) -> c_int;
     accept(fd: c_int, address: *mut sockaddr, len: *mut socklen_t) -> c_int;
     accept4(fd: c_int, address: *mut sockaddr, len: *mut socklen_t, flags: c_int) -> c_int;
+    getsockopt(fd: c_int, level: c_int, name: c_int, value: *mut c_void, len: *mut socklen_t) -> c_int;
     setsockopt(fd: c_int, level: c_int, name: c_int, value: *const c_void, len: socklen_t) -> c_int;
     close(fd: c_int) -> c_int;
     close_range(first: c_uint, last: c_uint, flags: c_uint) -> c_int;

@@ -95,7 +95,7 @@ pub struct Ends {
 fn option(fd: c_int, level: c_int, name: c_int, into: &mut [u8]) -> Option<usize> {
     let mut len = into.len() as socklen_t;
     // SAFETY: `into` has room for `len` bytes.
-    let got = unsafe { libc::getsockopt(fd, level, name, into.as_mut_ptr().cast(), &raw mut len) };
+    let got = unsafe { real::getsockopt(fd, level, name, into.as_mut_ptr().cast(), &raw mut len) };
     (got == 0).then_some(len as usize)
 }
 

@@ -190,5 +190,6 @@ void lingers(int fd, int server);
 void drained(int fd, int server);
 void vforks(int fd, int server);
 void fortified(int fd, int server);
+void counted(int fd, int server);
 
 #endif

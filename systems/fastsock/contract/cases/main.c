@@ -24,7 +24,7 @@ static const struct { const char *name; void (*run)(int, int); } cases[] = {
     {"program_many", program_many}, {"passed_on", passed_on}, {"spawned_again", spawned_again}, {"little_room_jumped", little_room_jumped},
     {"little_room_cut", little_room_cut}, {"cloned_asked", cloned_asked},
     {"numbered", numbered}, {"submitted", submitted}, {"asked_unseen", asked_unseen}, {"upper", upper}, {"lingers", lingers}, {"drained", drained}, {"vforks", vforks},
-    {"fortified", fortified},
+    {"fortified", fortified}, {"counted", counted},
 };
 
 int main(int argc, char **argv)

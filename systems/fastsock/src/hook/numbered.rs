@@ -46,6 +46,7 @@ pub unsafe fn before(number: c_long, first: usize, second: usize) -> bool {
         | libc::SYS_dup3
         | libc::SYS_fcntl
         | libc::SYS_ioctl
+        | libc::SYS_getsockopt
         | libc::SYS_setsockopt
         | libc::SYS_socket
         | libc::SYS_bind
@@ -105,6 +106,7 @@ pub unsafe extern "C-unwind" fn served(
             }
             libc::SYS_recvmmsg => messages::recvmmsg(fd, at_mut(b), c as c_uint, d as c_int, at_mut(e)),
             libc::SYS_sendmmsg => messages::sendmmsg(fd, at_mut(b), c as c_uint, d as c_int),
+            libc::SYS_getsockopt => descriptors::getsockopt(fd, b as c_int, c as c_int, at_mut(d), at_mut(e)),
             libc::SYS_setsockopt => descriptors::setsockopt(fd, b as c_int, c as c_int, at(d), e as c_uint),
             libc::SYS_shutdown => life::shutdown(fd, b as c_int),
             libc::SYS_close => life::close(fd),
