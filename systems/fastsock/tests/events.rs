@@ -55,7 +55,8 @@ fn redis_serves_many_clients_and_pipelines() {
     for (who, server, client) in WAYS {
         let (_server, port) = serves(|port| {
             let at = port.to_string();
-            let arguments = ["--port", &at, "--save", "", "--bind", "127.0.0.1", "--appendonly", "no"];
+            let there = folder.display().to_string();
+            let arguments = ["--port", &at, "--save", "", "--bind", "127.0.0.1", "--appendonly", "no", "--dir", &there];
             start(built, server, "redis-server", &arguments)
         });
         let at = port.to_string();
@@ -88,11 +89,13 @@ fn memcached_gives_back_what_it_was_given() {
     if !installed("memcached", "--version") || !installed("python3", "--version") {
         return;
     }
+    let folder = Folder::new("memcached");
     for (who, server, client) in WAYS {
         let (_server, port) = serves(|port| {
             let at = port.to_string();
             let arguments = ["-l", "127.0.0.1", "-p", &at, "-U", "0", "-u", "root", "-t", "2"];
-            start(built, server, "memcached", &arguments)
+            let mut memcached = command(built, server, "memcached");
+            memcached.args(arguments).current_dir(&*folder).stdout(Stdio::null()).spawn().unwrap()
         });
         let at = port.to_string();
         let program = "
