@@ -176,6 +176,42 @@ fn nginx_serves_files_and_goes_on_through_reloads() {
     }
 }
 
+/// As Debian sets it up: files by `sendfile`, and workers of another user where root begins it. Nothing of either becomes fast, or stays so, and all comes.
+#[test]
+fn nginx_as_it_comes_serves_files() {
+    let Some(built) = built() else { return };
+    if !installed("nginx", "-v") || !installed("curl", "--version") {
+        return;
+    }
+    let folder = Folder::new("nginx-plain");
+    let bytes: Vec<u8> = (0..300_000_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    std::fs::write(folder.join("file"), &bytes).unwrap();
+    std::fs::set_permissions(&*folder, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    // SAFETY: asks for a number.
+    let user = if unsafe { libc::geteuid() } == 0 { "user nobody nogroup;" } else { "" };
+    for (who, server_has, client) in WAYS {
+        let (here, conf) = (folder.display(), folder.join("conf"));
+        let (_server, port) = serves(|port| {
+            let config = format!(
+                "{user} worker_processes auto; daemon off; pid {here}/pid; error_log {here}/errors;
+                events {{ worker_connections 768; }}
+                http {{ access_log off; sendfile on; tcp_nopush on; client_body_temp_path {here}/a; proxy_temp_path {here}/b;
+                fastcgi_temp_path {here}/c; uwsgi_temp_path {here}/d; scgi_temp_path {here}/e;
+                server {{ listen 127.0.0.1:{port}; root {here}; }} }}"
+            );
+            std::fs::write(&conf, config).unwrap();
+            start(built, server_has, "nginx", &["-c", conf.to_str().unwrap()])
+        });
+        let (mut run, witness) = Witness::command(built, client, "curl", port);
+        let got = run.args(["-s", "--max-time", "60"]).args([&format!("http://127.0.0.1:{port}/file"); 12]).output();
+        let got = got.unwrap();
+        assert!(got.status.success() && got.stdout == bytes.repeat(12), "library: {who}: {}", got.status);
+        if !user.is_empty() {
+            witness.check(false, who);
+        }
+    }
+}
+
 #[test]
 fn java_echoes_by_selectors() {
     let Some(built) = built() else { return };
