@@ -68,7 +68,7 @@ int handed_over(int s);
 int connected(struct sockaddr_in *a);
 int fast_now(int fd);
 int own_ring(void);
-long unseen(long number, long a, long b, long c);
+long by_instruction(long number, long a, long b, long c);
 void warm(int fd, int server);
 
 /* The cases. `server` says which side this is. */

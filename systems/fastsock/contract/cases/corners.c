@@ -338,7 +338,7 @@ void upper(int fd, int server)
     there(fd, LEFT);
     MUST(setsockopt(fd, IPPROTO_TCP, 31, "none such", 9) == -1);
     all_out(fd, "s", 1);
-    for (int i = 0; i < 5000 && came < LEFT + 4; i++, nap(1)) MUST(unseen(SYS_ioctl, fd, FIONREAD, (long)&came) == 0);
+    for (int i = 0; i < 5000 && came < LEFT + 4; i++, nap(1)) MUST(by_instruction(SYS_ioctl, fd, FIONREAD, (long)&came) == 0);
     MUST(ioctl(fd, FIONREAD, &all) == 0);
     printf("the kernel has %d of %d\n", came, all);
     stream_in(fd, 0, LEFT + 4);

@@ -153,7 +153,7 @@ void ended(pid_t child)
     printf(" status %x\n", (unsigned)status);
 }
 /* A system call that no library sees. */
-long unseen(long number, long a, long b, long c)
+long by_instruction(long number, long a, long b, long c)
 {
     long result;
     __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
