@@ -150,13 +150,15 @@ fn at_least(all: usize, many: usize, each: f64) -> f64 {
     1.0 - fewer
 }
 
-/// Pauses of a trial that are not part of one stop with the one before, with their lengths.
+/// Pauses of a trial that are not part of one stop with the one before, with their lengths. A stop came when the longest of its pauses did: a
+/// short one shortly before it is mostly another's.
 fn stops_of(t: &Moment, near: f64) -> Vec<(f64, f64)> {
     let mut kept: Vec<(f64, f64)> = Vec::new();
     for (i, at) in t.pauses.iter().enumerate() {
         let long = t.lengths.get(i).copied().unwrap_or(0.0);
         match kept.last_mut() {
-            Some(last) if at - last.0 < 2.0 * near => last.1 = last.1.max(long),
+            Some(last) if at - last.0 < 2.0 * near && long <= last.1 => {}
+            Some(last) if at - last.0 < 2.0 * near => *last = (*at, long),
             _ => kept.push((*at, long)),
         }
     }
