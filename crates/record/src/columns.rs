@@ -588,7 +588,9 @@ mod tests {
             assert!(c.name.ends_with(ending), "{}: {:?}", c.name, c.unit);
             assert!(c.help.trim().ends_with('.') && c.help.len() > 5, "{}", c.name);
             let others = match c.shown.map(|shown| shown.form) {
-                Some(Form::Interval { low, high, seen }) => [low, high].into_iter().chain(seen.into_iter().flatten()).collect(),
+                Some(Form::Interval { low, high, seen }) => {
+                    [low, high].into_iter().chain(seen.into_iter().flatten()).collect()
+                }
                 Some(Form::Range { to }) => vec![to],
                 Some(Form::Plain) | None => vec![],
             };
