@@ -53,7 +53,7 @@ pub struct PathRun<'a> {
     pub(crate) name: String,
     label: Option<String>,
     /// Whether code that is not ours carries its messages: a module, or a program.
-    foreign: bool,
+    not_ours: bool,
     /// Sizes of which such code has shown that it delivers what is sent.
     proven: BTreeSet<u64>,
     pub(crate) points: BTreeMap<u64, Point>,
@@ -143,7 +143,7 @@ impl<'a> PathRun<'a> {
             started: session.now(),
             session,
             teller,
-            foreign: registry::find(about.transport).is_some_and(|t| t.source().is_some() || t.ends() == Ends::Echoed),
+            not_ours: registry::find(about.transport).is_some_and(|t| t.source().is_some() || t.ends() == Ends::Echoed),
             proven: BTreeSet::new(),
             points: BTreeMap::new(),
             felt: BTreeMap::new(),
@@ -390,7 +390,7 @@ impl<'a> PathRun<'a> {
     /// says that it carried a message and did not would be a very fast path. A fault that was asked for is none of the path's own.
     fn prove(&mut self, size: u64) -> Result<(), RunError> {
         let asked = self.plan.check || self.plan.decorators.fault.is_some() || self.plan.schedule == Schedule::Hint;
-        if !self.foreign || asked || !self.proven.insert(size) {
+        if !self.not_ours || asked || !self.proven.insert(size) {
             return Ok(());
         }
         let (flows, within) = (self.flows(), self.ends_after(size, 1));
