@@ -36,6 +36,7 @@ mod loading;
 mod measuring;
 mod members;
 mod message_layers;
+mod module_example;
 mod module_settings;
 mod modules;
 mod mpi;
