@@ -1,12 +1,17 @@
 //! FAST: the protocol accelerator.
 //!
 //! Protocol: none of its own, and no header, so that one member may have it where others don't. The layers below it say, for each member of a view, how the header of its next cast
-//! will look ([`crate::Layer::foretell`]): group, stack and sender's life, which stand for the connection; the view; the numbers that come next. A datagram that begins so is
-//! delivered after one comparison, and after that each layer does what follows from it ([`crate::Layer::took`]). Any other goes the whole way. What a layer tells by the way, such as where TOTAL's
+//! will look ([`crate::Layer::foretell`]). What stays, as group, stack and sender's life, which stand for the connection, or that a message is whole, they say once; it is forgotten when anything but a foretold cast,
+//! an own cast or an idle moment comes. What moves on, the view's tag and the next numbers of NAK and TOTAL, those say anew for each datagram. A datagram that begins so is delivered after one comparison, and after that
+//! the layers whose header moves on do what follows from it ([`crate::Layer::took`]); the others are not called. Any other goes the whole way. What a layer tells by the way, such as where TOTAL's
 //! token goes, is not compared. Where a layer can't foretell (a gap, a view that ends, a message in pieces) nothing is taken the short way.
 //!
 //! After the protocol accelerator of Horus: van Renesse, *Masking the overhead of protocol layering*, SIGCOMM 1996, which splits each layer's work into what must be done before delivery
 //! and what may follow it, and foretells headers. Its other half, a cookie in the place of what never changes in a header, would be another wire format, and is not here.
+//! What it gains is CPU time at who receives, since who casts goes through all layers; no byte of a header is spared. On eleven FRAG a cast that is delivered at both of two members took 402 ns with it and 484 without, on one
+//! FRAG 364 and 416 (`examples/layers`, medians of seven runs at a load of about 10 on two CPUs). A call between layers costs a few ns, so that as long as each layer was asked and entered again for each cast, it cost more than it spared (600 and 498 ns).
+//! Over sockets, where a datagram costs microseconds, little is left of that (README.md, *Speed*).
+//!
 //! Timers: none. Requires and provides nothing. Deliveries are the same with and without it (`sim::tests`).
 
 use std::collections::BTreeMap;
