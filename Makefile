@@ -6,6 +6,7 @@
 # make bench   the measured table: against the bare floor and against Debian's peers
 # make truth   how often what is printed is true, on synthetic runs whose truth is known: bench/TRUTH.md, in half an hour
 # make fuzz-sockets a hundred thousand random scripts of socket calls, with fastsock and without: SEED=1 COUNT=1000 for fewer, or others
+# make sim     strata's longer job: 10,000 seeded runs of its stacks, of any stacks, and with state transfer, all promises checked; RUNS=500 for fewer
 # make mutants whether the tests notice faults that are put in on purpose; FLAGS='--shard 0/100' tries one of a hundred parts
 # make docs    the manual as a site with a search: target/docs/index.html
 # make build   the command (target/release/pipegauge), beside it fastsock with its libfastsock.so, strata, and the C interfaces of strata, am and fast sockets
@@ -18,7 +19,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 PREFIX ?= /usr/local
 PROGRAM ?= $(TARGET)/release/pipegauge
 
-.PHONY: modules run tables buffers figures test bench truth fuzz-sockets mutants docs build install clean
+.PHONY: modules run tables buffers figures test bench truth fuzz-sockets sim mutants docs build install clean
 
 run:
 	@scripts/setup.sh run
@@ -72,6 +73,13 @@ truth:
 fuzz-sockets:
 	@FUZZ_SEED=$(or $(SEED),1000000) FUZZ_COUNT=$(or $(COUNT),100000) FUZZ_STOP=$(or $(STOP),3) \
 	  cargo test --locked --quiet --package fastsock --test fuzz -- --ignored --nocapture as_many
+
+# Some minutes. Each run that breaks a promise is printed with the command that plays it again, and make fails.
+RUNS ?= 10000
+sim:
+	@scripts/setup.sh run
+	@cargo build --locked --quiet --package strata
+	@done=0; for kind in "" --any-stack --state; do echo "strata sim $$kind --runs $(RUNS)" && $(TARGET)/debug/strata sim $$kind --runs $(RUNS) || done=1; done; exit $$done
 
 # Modules whose library is here, in target/modules; the others are named with what they need.
 modules:

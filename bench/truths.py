@@ -28,11 +28,17 @@ def held(rows, names, name):
     return [int(m[1]) for m in bold if m]
 
 
-def alike(rows, names):
-    """How many pairs of the same were said to differ, of the cells in bold: (how many, under which noise)."""
-    columns = [i for i, n in enumerate(names) if n.startswith(("the same", "same"))]
-    found = [(re.match(r"\*\*(\d+)", row[i]), row[0]) for row in rows for i in columns]
-    return [(int(m[1]), noise) for m, noise in found if m]
+# Comparisons of one thing with itself that may be said to differ, percent.
+FALSE = 5
+# How the columns begin that count comparisons of the same that are said to differ, or to exceed a limit of no change.
+SAME = ("the same", "same", "limit,", "differ,")
+
+
+def alike(rows, names, runs):
+    """Cells in which more of the comparisons of the same are said to differ than may, whether they are bold (beyond a standard error of so few) or not: (how many, under which noise)."""
+    columns = [i for i, n in enumerate(names) if n.startswith(SAME)]
+    found = [(re.match(r"(?:\*\*)?(\d+)", row[i]), row[0]) for row in rows for i in columns]
+    return [(int(m[1]), noise) for m, noise in found if m and 100 * int(m[1]) > FALSE * runs]
 
 
 def in_words(text):
@@ -44,8 +50,8 @@ def in_words(text):
     if medians:
         said += f" Intervals of p50 that hold less often than their target of 92% do so in {min(medians)} to {max(medians)}%."
     worst = [(k / int(runs[1]), k, runs[1], part, noise) for section, part, names, rows in tables(text) if section.startswith("Comparisons")
-             for k, noise in alike(rows, names) if (runs := re.search(r"(\d+) runs", part))]
+             if (runs := re.search(r"(\d+) runs", part)) for k, noise in alike(rows, names, int(runs[1]))]
     if worst:
         _, k, of, part, noise = max(worst)
-        said += f" Of comparisons of one thing with itself at most 5% should be said to differ: in {len(worst)} cells of its tables it is more, the most {k} of {of} ({noise})."
+        said += f" Of comparisons of one thing with itself at most {FALSE}% should be said to differ, or to exceed a limit of no change: in {len(worst)} cells of its tables it is more, the most {k} of {of} ({noise})."
     return said

@@ -1,13 +1,18 @@
 #!/usr/bin/env python3
 """Checks that every relative link of the documents leads somewhere: the file is there, and where an anchor is named, a heading
 or an id of the page has it. Pages of docs/ link to pages of docs/ only, since the site has no others, and all of them stand in
-mkdocs.yml. Reads files, nothing else. Closes with "N passed, N failed", a link each."""
+mkdocs.yml. And that each page of docs/ is read in five minutes. Reads files, nothing else. Closes with "N passed, N failed", a link or a page
+each."""
 
 import re
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# What a page may have, as `wc -w` counts: five minutes. Tables to look something up in are not read from end to end.
+MOST_WORDS = 1300
+LOOKED_UP = ["reference.md", "gallery.md"]
 
 
 def without_code(text):
@@ -49,6 +54,14 @@ def wrong(page, target):
     return None
 
 
+def too_long(page):
+    """What is wrong with the length of a page; None where it is read in five minutes."""
+    words = len(page.read_text().split())
+    if page.name in LOOKED_UP or words <= MOST_WORDS:
+        return None
+    return f"it has {words} words, and a page {MOST_WORDS} (five minutes): cut it, or make two of it"
+
+
 def documents():
     return [p for p in [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]]
 
@@ -65,6 +78,10 @@ def main():
     for page in sorted((ROOT / "docs").glob("*.md")):
         if page.name not in listed:
             bad.append(f"mkdocs.yml does not name {page.name}")
+        if what := too_long(page):
+            bad.append(f"{page.relative_to(ROOT)}: {what}")
+        else:
+            passed += 1
     print("\n".join([*bad, f"{passed} passed, {len(bad)} failed"]))
     sys.exit(1 if bad else 0)
 

@@ -240,6 +240,18 @@ def a_link_to_nothing_is_found():
     assert links.wrong(links.ROOT / "docs" / "README.md", "../README.md")
 
 
+def a_page_of_more_than_five_minutes_is_found():
+    with tempfile.TemporaryDirectory() as at:
+        page = Path(at, "a.md")
+        for words, says in [(1300, None), (1301, "it has 1301 words")]:
+            page.write_text("word " * words)
+            found = links.too_long(page)
+            assert (found or "").startswith(says or "") and (found is None) == (says is None), found
+        tables = Path(at, "reference.md")
+        tables.write_text("word " * 5000)
+        assert links.too_long(tables) is None
+
+
 passed = failed = 0
 for name, test in list(globals().items()):
     if callable(test) and getattr(test, "__module__", "") == "__main__" and name not in ("refused", "checked"):

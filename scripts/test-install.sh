@@ -7,6 +7,22 @@ trap 'rm -rf "$there"' EXIT
 good=0 bad=0
 ok() { local what=$1; shift; if "$@" >/dev/null 2>&1; then good=$((good + 1)); else bad=$((bad + 1)); echo "failed: $what"; fi; }
 
+# A run under fastsock, until `fastsock status` tells of a fast connection of its processes, which the mark in their environment tells from others.
+through_the_ring() {
+  local run found=1 process
+  INSTALLED_IN=$there FASTSOCK_AFTER=4 "$there/usr/bin/pipegauge" run tcp:preload=fastsock --sizes 64 --budget 60s --no-html --no-history -o "$there/long.run.jsonl" &
+  run=$!
+  while [ $found -ne 0 ] && kill -0 $run; do
+    for process in $("$there/usr/bin/fastsock" status | awk '/ fast /{ print $1 }'); do
+      tr '\0' '\n' <"/proc/$process/environ" | grep -qx "INSTALLED_IN=$there" && found=0
+    done
+    sleep 0.05
+  done
+  kill $run
+  wait $run
+  return $found
+}
+
 ok "make install" make --no-print-directory install PREFIX="$there/usr" PROGRAM="$1"
 if command -v strip >/dev/null; then
   ok "it is stripped of its symbols" bash -c "! readelf -S '$there/usr/bin/pipegauge' | grep -q -E '[.](symtab|debug_line)'"
@@ -16,6 +32,7 @@ if [ -e "$(dirname "$1")/libfastsock.so" ] && [ -e "$(dirname "$1")/fastsock" ];
   ok "fastsock finds its library" bash -c "'$there/usr/bin/fastsock' run cat /proc/self/maps | grep -q '$there/usr/lib/libfastsock.so'"
   ok "so does the command" "$there/usr/bin/pipegauge" run tcp:preload=fastsock --sizes 64 --trials 1 --repeats 20 --no-html --no-history -o "$there/x.run.jsonl"
   ok "and both processes have it" bash -c "[ \$(grep '\"event\":\"path\"' '$there/x.run.jsonl' | grep -o '\"preload\":\"[^\"]*/usr/lib/libfastsock.so\"' | wc -l) -eq 2 ]"
+  ok "and their bytes go through its rings" through_the_ring
 else
   echo "skipped: fastsock, which is not beside $1"
 fi

@@ -30,6 +30,16 @@ skipped: network namespaces take root
 test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.10s
 T
 )" "2 0 1"
+is "what a test left out of its variants is skipped, and the test passed" "$(counts 0 <<'T'
+not run: these tests over sctp: making a socket of it: Protocol not supported
+test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.10s
+T
+)" "3 0 1"
+is "commands of a page that are not run are counted by its own closing line alone" "$(counts 0 <<'T'
+not run: docs/lab.md:3: pipegauge lab (needs root)
+5 passed, 0 failed, 1 skipped
+T
+)" "5 0 1"
 is "node's runner is read" "$(counts 0 <<'T'
 # tests 7
 # pass 5

@@ -45,9 +45,7 @@ fn cause(plan: &Plan, worst: &Sustained, taken: Option<Taken>) -> String {
     }
     let found = taken.and_then(|t| taken_by::of_long_trials(&t, worst.ratio));
     match (found, worst.boosted()) {
-        (Some((who, share)), clock) if who.is_quota() || clock.is_none() => {
-            format!("likely cause: {}, which {}", who.whose(), who.did(share))
-        }
+        (Some(found), clock) if found.0.is_quota() || clock.is_none() => taken_by::likely(found),
         (_, Some((short, long))) => format!("likely cause: a boosted clock: {}", clocks(short, long)),
         _ => unexplained(worst, taken),
     }

@@ -6,11 +6,13 @@ use transport::{Ends, Name};
 use units::{BitRate, Bytes, Seconds, Share};
 
 use crate::Topology;
+use crate::apart::{Apart, apart, why};
 use crate::event::{Figures, Plan, Trial, Warning, Why};
 use crate::figures::Common;
 use crate::noisy::noisy;
+use crate::place::Place;
 use crate::report::{TrialReport, copies};
-use crate::taken_by::{self, Cause};
+use crate::taken_by;
 use crate::warned::warning;
 
 pub use crate::burst::burst;
@@ -224,28 +226,15 @@ fn flows_apart(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
     Some(warning(APART, apart.into_iter().map(|(size, _)| size).collect(), text))
 }
 
-/// The whole curve moved between rounds by more than this: a quarter.
-const MOVED: f64 = 0.223;
-
-/// The machine changed its state during the run: whole rounds, at all sizes alike, lie far apart. It is decided by [`stats::Moves::saw`],
-/// as the line of the rounds is, so that the two can't contradict each other. Of the modelled link, which runs on no machine, the link is
-/// named.
-/// Others that took enough of the pinned CPUs for that are the likely cause.
-pub fn unsteady(common: &Common, kind: Name, taken: Option<Taken>) -> Option<Warning> {
+/// Whole rounds, at all sizes alike, lie far apart ([`apart`]). Others that took enough of the pinned CPUs for that are the likely cause; else
+/// the machine's yardsticks tell its place. Of the modelled link, which runs on no machine, the link is named.
+pub fn unsteady(common: &Common, kind: Name, taken: Option<Taken>, place: Place) -> Option<Warning> {
+    let Apart { slowest, fastest } = apart(common)?;
     let levels: Vec<(u32, f64)> = common.levels().collect();
-    let slowest = levels.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let fastest = levels.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
-    let apart = slowest.1 - fastest.1;
-    if levels.len() < 3 || apart < MOVED {
-        return None;
-    }
-    let (it, causes) = match (kind.ends(), taken_by::enough(&taken.unwrap_or_default(), apart.exp())) {
-        (Ends::Modelled, _) => ("the modelled link", "--theory round-noise=".to_owned()),
-        (_, Some((cause, share))) => ("the machine", format!("likely cause: {} {}", cause.whose(), cause.did(share))),
-        (_, None) => (
-            "the machine",
-            "virtual CPUs moved, frequency, neighbours on the host, where memory came to lie".to_owned(),
-        ),
+    let times = (slowest.1 - fastest.1).exp();
+    let (it, causes) = match kind.ends() {
+        Ends::Modelled => ("the modelled link", "--theory round-noise=".to_owned()),
+        _ => ("the path", why(kind, taken.as_ref(), times, place)),
     };
     let what = match common.shared.moves.saw(common.shared.sigma) {
         Saw::One => return None,
@@ -269,24 +258,29 @@ pub fn unsteady(common: &Common, kind: Name, taken: Option<Taken>) -> Option<War
         "the whole curve moved during the run: round {} took {:.2} times as long as round {} at all sizes alike ({slow} of {} \
          rounds lie nearer the slow end); {what}",
         slowest.0,
-        apart.exp(),
+        times,
         fastest.0,
         levels.len(),
     );
     Some(warning("unsteady", Vec::new(), text))
 }
 
-/// All warnings of a path's figures.
-pub fn warnings(plan: &Plan, kind: Name, points: &[Judged<'_>], common: &Common, taken: Option<Taken>) -> Vec<Warning> {
-    let taken = taken.unwrap_or_default();
-    let mut all = taken_by::warnings(&taken);
-    let busy = taken_by::most(&taken);
-    all.extend(noisy(plan, kind, points, common, &taken));
+/// All warnings of a path's figures. `place` is where it lies that rounds took longer than others.
+pub fn warnings(
+    plan: &Plan,
+    kind: Name,
+    points: &[Judged<'_>],
+    common: &Common,
+    taken: Option<Taken>,
+    place: Place,
+) -> Vec<Warning> {
+    let mut all = taken.as_ref().map_or(Vec::new(), taken_by::warnings);
+    all.extend(noisy(plan, kind, points, common, taken.as_ref(), place));
     all.extend(unsettled(plan, points));
     // Flows that share CPUs pause while others run.
     let several = points.iter().any(|p| p.figures.flows.is_some());
     if kind.ends() != Ends::Copied && !several {
-        all.extend(paused(plan, kind, points, busy));
+        all.extend(paused(plan, kind, points, taken.as_ref()));
     }
     all.extend(unreliable(plan, kind, points));
     all.extend(flows_apart(plan, points));
@@ -342,8 +336,8 @@ fn pauses_of(report: &TrialReport) -> Vec<(f64, u64)> {
 }
 
 /// A closed loop sends nothing while the far side stands still, so its percentiles hide the pause from all but one iteration; the time that
-/// passed shows it.
-fn paused(plan: &Plan, kind: Name, points: &[Judged<'_>], busy: Option<Cause>) -> Option<Warning> {
+/// passed shows it. Whoever took enough of the CPUs for that is the likely cause.
+fn paused(plan: &Plan, kind: Name, points: &[Judged<'_>], taken: Option<&Taken>) -> Option<Warning> {
     if plan.scheduled() {
         return None;
     }
@@ -369,12 +363,17 @@ fn paused(plan: &Plan, kind: Name, points: &[Judged<'_>], busy: Option<Cause>) -
         "this pattern hides what a user would have waited; --pattern ping-pong --rate N sends on schedule and charges the wait"
     };
     let (who, how) = facts.paused.unwrap_or(("the path", how));
+    // What runs for this share of the time takes so many times as long. The modelled link shares its clock with nobody.
+    let why = match taken_by::enough(taken, 1.0 / (1.0 - stood / total).max(f64::MIN_POSITIVE)) {
+        _ if kind.ends() == Ends::Modelled => String::new(),
+        Ok(found) => format!(" ({})", taken_by::likely(found)),
+        Err(nobody) => format!(" ({nobody})"),
+    };
     let text = format!(
-        "{who} stood still for {} of the time, in {} of up to {}{}: {how}",
+        "{who} stood still for {} of the time, in {} of up to {}{why}: {how}",
         Share(stood / total),
         units::counted(pauses, "pause"),
         Seconds(longest),
-        busy.map_or(String::new(), |cause| format!(" (likely cause: {})", cause.name())),
     );
     Some(warning("closed-loop", Vec::new(), text))
 }

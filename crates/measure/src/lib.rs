@@ -30,7 +30,7 @@
 //! | `soak`, [`interval`] | one connection for a long time, interval after interval; how intervals become one, and few |
 //! | [`netpipe`] | NetPIPE 3.7's schedule, exactly |
 //! | [`figures`] | from trials to a point's figures |
-//! | [`judge`], `noisy`, `taken_by`, `warned` | warnings: what a reader of the figures must know; points that are not known well; who took the CPUs; what warnings are made of |
+//! | [`judge`], `noisy`, `taken_by`, `apart`, [`place`], `warned` | warnings: what a reader of the figures must know; points that are not known well; who took the CPUs; rounds that lie apart, and why; whether that lies in the machine; what warnings are made of |
 //! | `bucket`, `burst`, `cache` | warnings of rates that do not last, and why long trials take longer than short ones; whether messages come from warm memory |
 //! | `calibrate` | what measuring itself costs |
 //! | [`earlier`] | earlier runs of a path on this machine, as a run carries them |
@@ -38,6 +38,7 @@
 //! | [`trials`] | a point's trials as a reader keeps them: packed |
 
 mod amounts;
+mod apart;
 mod bucket;
 pub mod buffers;
 mod burst;
@@ -62,6 +63,7 @@ pub mod netpipe;
 mod noisy;
 pub mod path;
 pub mod pattern;
+pub mod place;
 mod plan_path;
 pub mod refine;
 mod report;

@@ -15,6 +15,7 @@ use crate::event::{
 use crate::figures::Common;
 use crate::flows::turns::{self, Each, Turns};
 use crate::pattern::Facts;
+use crate::place::Place;
 use crate::session::{Calibrations, Party};
 use crate::settled::settled;
 use crate::teller::{RunError, Teller};
@@ -52,7 +53,7 @@ pub struct PathRun<'a> {
     pub(crate) name: String,
     label: Option<String>,
     /// Whether code that is not ours carries its messages: a module, or a program.
-    foreign: bool,
+    not_ours: bool,
     /// Sizes of which such code has shown that it delivers what is sent.
     proven: BTreeSet<u64>,
     pub(crate) points: BTreeMap<u64, Point>,
@@ -74,6 +75,8 @@ pub struct PathRun<'a> {
     pub(crate) failed: Option<RunError>,
     pub(crate) gone: bool,
     pub(crate) taken: Vec<Taken>,
+    /// The rounds that have begun, with the calibration of the machines before each.
+    opened: Vec<RoundOpened>,
     /// Measured cost of a trial beyond its iterations, seconds.
     pub(crate) overhead: f64,
     /// Seconds spent on closer looks where the curve jumps, in this run so far.
@@ -140,7 +143,7 @@ impl<'a> PathRun<'a> {
             started: session.now(),
             session,
             teller,
-            foreign: registry::find(about.transport).is_some_and(|t| t.source().is_some() || t.ends() == Ends::Echoed),
+            not_ours: registry::find(about.transport).is_some_and(|t| t.source().is_some() || t.ends() == Ends::Echoed),
             proven: BTreeSet::new(),
             points: BTreeMap::new(),
             felt: BTreeMap::new(),
@@ -154,6 +157,7 @@ impl<'a> PathRun<'a> {
             failed: None,
             gone: false,
             taken: Vec::new(),
+            opened: Vec::new(),
             overhead: 3e-4,
             refined: 0.0,
             thinned: false,
@@ -294,7 +298,7 @@ impl<'a> PathRun<'a> {
         }
         let (first, other_far_calibrations): (Vec<_>, Vec<_>) =
             far.into_iter().partition(|of| of.rank == HostCalibration::FIRST);
-        self.tell(&Event::Round(RoundOpened {
+        let opened = RoundOpened {
             path: self.number,
             round,
             at: self.at(),
@@ -302,7 +306,9 @@ impl<'a> PathRun<'a> {
             calibration,
             far_calibration: first.first().map(|of| of.calibration),
             other_far_calibrations,
-        }))
+        };
+        self.opened.push(opened.clone());
+        self.tell(&Event::Round(opened))
     }
 
     /// Time for the calibration before a round: enough for a slow machine, and a small part of a round.
@@ -384,7 +390,7 @@ impl<'a> PathRun<'a> {
     /// says that it carried a message and did not would be a very fast path. A fault that was asked for is none of the path's own.
     fn prove(&mut self, size: u64) -> Result<(), RunError> {
         let asked = self.plan.check || self.plan.decorators.fault.is_some() || self.plan.schedule == Schedule::Hint;
-        if !self.foreign || asked || !self.proven.insert(size) {
+        if !self.not_ours || asked || !self.proven.insert(size) {
             return Ok(());
         }
         let (flows, within) = (self.flows(), self.ends_after(size, 1));
@@ -597,7 +603,8 @@ impl<'a> PathRun<'a> {
                 Some(judge::Judged { size, figures, trials: &p.trials, ended: p.ended })
             })
             .collect();
-        let warnings = judge::warnings(self.plan, self.kind, &view, &common, Taken::over(&self.taken));
+        let place = Place::of(self.kind, &common, &self.opened);
+        let warnings = judge::warnings(self.plan, self.kind, &view, &common, Taken::over(&self.taken), place);
         let figured: Vec<u64> = view.iter().map(|j| j.size).collect();
         let missed = open.len()
             - view.iter().filter(|j| open.contains(&j.size) && judge::reached(self.plan, &j.figures)).count();
@@ -607,7 +614,7 @@ impl<'a> PathRun<'a> {
         let moved = match self.plan.schedule {
             // A point or two are not a curve: the warning of noise covers them.
             Schedule::Adaptive | Schedule::Hint if self.points.len() > 2 => {
-                judge::unsteady(&common, self.kind, Taken::over(&self.taken))
+                judge::unsteady(&common, self.kind, Taken::over(&self.taken), place)
             }
             _ => None,
         };

@@ -17,7 +17,7 @@ pub struct PathPlan {
     /// What was set on it.
     #[serde(skip_serializing_if = "Settings::is_empty", default)]
     pub settings: Settings,
-    /// Connections that carry blocks at once; none in files is one.
+    /// Connections that carry messages at once; none in files is one.
     #[serde(skip_serializing_if = "is_one", default = "one")]
     pub flows: u32,
     /// How they share processes; none in files are threads of two processes.

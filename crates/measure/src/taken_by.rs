@@ -20,15 +20,6 @@ pub(crate) enum Cause {
 }
 
 impl Cause {
-    /// As a cause of noise and pauses.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Processes => "other processes on the pinned CPUs",
-            Self::Hypervisor => "the hypervisor, which kept the pinned CPUs (steal)",
-            Self::Quota => "the control group's CPU quota",
-        }
-    }
-
     pub fn is_quota(self) -> bool {
         self == Self::Quota
     }
@@ -68,20 +59,23 @@ fn causes(taken: &Taken) -> Vec<(Cause, f64)> {
     all.into_iter().filter(|(_, share, least)| share > least).map(|(cause, share, _)| (cause, share)).collect()
 }
 
-/// Who took most; none where nobody took a share that matters.
-pub(crate) fn most(taken: &Taken) -> Option<Cause> {
-    causes(taken).into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(cause, _)| cause)
-}
-
 /// Why long trials took `ratio` times as long as short ones, and the share of one CPU that was taken, which is large enough for that: a quota
 /// affects only the long ones, so it comes first; then who took most. None where nobody took as much.
 pub(crate) fn of_long_trials(taken: &Taken, ratio: f64) -> Option<(Cause, f64)> {
     explaining(taken, ratio).max_by(|a, b| a.0.is_quota().cmp(&b.0.is_quota()).then(a.1.total_cmp(&b.1)))
 }
 
-/// Who took most of those who took enough to make times so many times as long; none where nobody did.
-pub(crate) fn enough(taken: &Taken, ratio: f64) -> Option<(Cause, f64)> {
-    explaining(taken, ratio).max_by(|a, b| a.1.total_cmp(&b.1))
+/// Who took most of those who took enough to make times so many times as long: whoever a warning names as the cause, and nobody else. Where
+/// nobody did, the words of that; `taken` is none where it was not seen.
+pub(crate) fn enough(taken: Option<&Taken>, ratio: f64) -> Result<(Cause, f64), &'static str> {
+    let Some(taken) = taken else { return Err("what others took of the CPUs is not known") };
+    let found = explaining(taken, ratio).max_by(|a, b| a.1.total_cmp(&b.1));
+    found.ok_or("nobody was found who took enough of the CPUs for it")
+}
+
+/// Who is named, as a cause, with the evidence.
+pub(crate) fn likely((cause, share): (Cause, f64)) -> String {
+    format!("likely cause: {}, which {}", cause.whose(), cause.did(share))
 }
 
 /// All who took enough for that.
@@ -182,6 +176,7 @@ mod tests {
         let stolen = Taken { steal: 0.95, ..quiet };
         let busy = Taken { processes: 0.758, ..quiet };
         let stopped = Taken { throttled: Some(17), throttled_share: Some(0.4), ..quiet };
+        let most = |t: &Taken| enough(Some(t), 1.5).ok().map(|(cause, _)| cause);
         let codes = |t: &Taken| warnings(t).into_iter().map(|w| w.code).collect::<Vec<_>>();
         assert_eq!((codes(&quiet), most(&quiet)), (vec![], None));
         assert_eq!((codes(&stolen), most(&stolen)), (vec!["steal".to_owned()], Some(Cause::Hypervisor)));
@@ -189,6 +184,7 @@ mod tests {
         assert_eq!((codes(&stopped), most(&stopped)), (vec!["throttled".to_owned()], Some(Cause::Quota)));
         let all = Taken { steal: 0.95, processes: 0.5, ..stopped };
         assert_eq!((codes(&all).len(), most(&all)), (3, Some(Cause::Hypervisor)));
+        assert_eq!(enough(None, 1.01), Err("what others took of the CPUs is not known"));
         let said = |t: &Taken| warnings(t)[0].text.clone();
         assert!(said(&stolen).contains("the hypervisor kept 95.0%") && said(&stolen).contains("steal in /proc/stat"));
         assert!(!said(&stolen).contains("processes") && said(&busy).contains("other processes took 75.8%"));

@@ -3,9 +3,11 @@
 mod by_hand;
 
 use by_hand::{of, plan, trial};
-use measure::event::{Calibration, Figures, Plan, Schedule, TimeKind, Trial, Why};
+use host::MachineCalibration;
+use measure::event::{Calibration, Figures, Plan, RoundOpened, Schedule, TimeKind, Trial, Why};
 use measure::figures::Common;
 use measure::judge::{Judged, burst, unsteady, warnings};
+use measure::place::Place;
 use measure::sustained::Sustained;
 use measure::{FarReport, Pattern, TrialReport, figures};
 use rand::seq::SliceRandom;
@@ -137,7 +139,10 @@ fn warm_up_counts_only_while_there_is_nothing_better() {
 fn codes(plan: &Plan, trials: &[Trial]) -> Vec<String> {
     let figures = of(plan, transport::tcp::NAME, trials).unwrap();
     let points = [Judged { size: 1000, figures, trials, ended: Some(Why::Precision) }];
-    warnings(plan, transport::tcp::NAME, &points, &Common::default(), None).into_iter().map(|w| w.code).collect()
+    warnings(plan, transport::tcp::NAME, &points, &Common::default(), None, Place::Unread)
+        .into_iter()
+        .map(|w| w.code)
+        .collect()
 }
 
 #[test]
@@ -178,8 +183,33 @@ fn a_path_that_is_slower_for_a_while_did_not_stand_still() {
     assert_eq!(codes(&p, &trials), ["closed-loop"]);
     let points =
         [Judged { size: 1000, figures: of(&p, transport::tcp::NAME, &trials).unwrap(), trials: &trials, ended: None }];
-    let text = warnings(&p, transport::tcp::NAME, &points, &Common::default(), None)[0].text.clone();
+    let text = warnings(&p, transport::tcp::NAME, &points, &Common::default(), None, Place::Unread)[0].text.clone();
     assert!(text.contains("13.9% of the time, in 7 pauses of up to 10.0 ms"), "{text}");
+}
+
+/// Whoever took a share that is too small for the pauses is not their cause.
+#[test]
+fn who_took_too_little_for_the_pauses_is_not_named() {
+    let p = plan(Pattern::PingPong);
+    let mut trials: Vec<Trial> = (1..=7).map(|b| with_histogram(b, &[(20_000, 19_999), (400_000_000, 1)])).collect();
+    // They stand still for half of the time.
+    trials.iter_mut().for_each(|t| t.report.seconds = 0.8);
+    let figures = of(&p, transport::tcp::NAME, &trials).unwrap();
+    let points = [Judged { size: 1000, figures, trials: &trials, ended: None }];
+    let said = |taken: Option<host::Taken>| {
+        let all = warnings(&p, transport::tcp::NAME, &points, &Common::default(), taken, Place::Unread);
+        all.into_iter().find(|w| w.code == "closed-loop").map_or(String::new(), |w| w.text)
+    };
+    let took = |processes: f64| Some(host::Taken { processes, ..host::Taken::default() });
+    let little = said(took(0.06));
+    assert!(little.contains("stood still for 50.0% of the time"), "{little}");
+    assert!(little.contains("(nobody was found who took enough of the CPUs for it): "), "{little}");
+    let much = said(took(0.44));
+    assert!(
+        much.contains("(likely cause: other processes, which took 44.0% of one CPU on the pinned CPUs): "),
+        "{much}"
+    );
+    assert!(said(None).contains("(what others took of the CPUs is not known): "));
 }
 
 #[test]
@@ -197,7 +227,7 @@ fn the_cause_of_noise_is_not_the_connection_where_the_line_of_the_rounds_says_st
                 Judged { size: trials[0].size, figures, trials, ended: None }
             })
             .collect();
-        let all = warnings(p, transport::tcp::NAME, &view, &common, None);
+        let all = warnings(p, transport::tcp::NAME, &view, &common, None, Place::Unread);
         let text = all.into_iter().find(|w| w.code == "noisy").map_or(String::new(), |w| w.text);
         (common.shared.moves.saw(common.shared.sigma), text)
     };
@@ -210,11 +240,14 @@ fn the_cause_of_noise_is_not_the_connection_where_the_line_of_the_rounds_says_st
     let step = steady(run(5, 12, 0.02, |at| if round(at) > 5 { 1.5 } else { 1.0 }));
     let (saw, text) = noisy(&step, &p);
     assert_eq!(saw, stats::Saw::Outlasting);
-    assert!(text.contains("likely cause: states of the machine that last"), "{text}");
+    assert!(
+        text.contains("; rounds went through states that last for some of them; the cause can't be told: no yard"),
+        "{text}"
+    );
     let turns = steady(run(5, 12, 0.02, |at| if round(at) % 2 == 1 { 1.35 } else { 1.0 }));
     let (saw, text) = noisy(&turns, &p);
     assert_eq!(saw, stats::Saw::Changing);
-    assert!(text.contains("likely cause: the machine changed its speed between rounds"), "{text}");
+    assert!(text.contains("; whole rounds lie apart; the cause can't be told: no yardstick"), "{text}");
     let own = steady(run(5, 12, 0.02, |_| 1.0));
     let (saw, text) = noisy(&own, &p);
     assert_eq!(saw, stats::Saw::One);
@@ -237,14 +270,17 @@ fn a_useless_figure_carries_a_warning_with_its_likely_cause() {
     let figures = of(&p, transport::tcp::NAME, &trials).unwrap();
     let points = [Judged { size: 1000, figures, trials: &trials, ended: Some(Why::Budget) }];
     let busy = host::Taken { processes: 0.5, ..host::Taken::default() };
-    let all = warnings(&p, transport::tcp::NAME, &points, &Common::default(), Some(busy));
+    let all = warnings(&p, transport::tcp::NAME, &points, &Common::default(), Some(busy), Place::Unread);
     assert_eq!(all.iter().map(|w| w.code.as_str()).collect::<Vec<_>>(), ["cpu-interference", "noisy"]);
     let asked = Plan { precise: true, ..p.clone() };
     assert_eq!(
-        warnings(&asked, transport::tcp::NAME, &points, &Common::default(), None).last().map(|w| &w.code[..]),
+        warnings(&asked, transport::tcp::NAME, &points, &Common::default(), None, Place::Unread)
+            .last()
+            .map(|w| &w.code[..]),
         Some("not-converged")
     );
-    assert!(all[1].text.contains("other processes on the pinned CPUs"), "{}", all[1].text);
+    let named = all[1].text.ends_with("likely cause: other processes, which took 50.0% of one CPU on the pinned CPUs");
+    assert!(named, "{}", all[1].text);
 }
 
 /// 40 sizes in so many rounds in random order, a trial every 10 ms; `state` is how many times as long all takes at a moment.
@@ -667,7 +703,7 @@ fn an_interval_is_no_narrower_than_the_clock_allows() {
 fn the_warning_and_the_line_of_the_rounds_say_the_same() {
     let found = |state: &dyn Fn(f64) -> f64, noise: f64| common(&run(5, 12, noise, state));
     let said = |state: &dyn Fn(f64) -> f64, noise: f64| {
-        unsteady(&found(state, noise), transport::tcp::NAME, None).map(|w| w.text)
+        unsteady(&found(state, noise), transport::tcp::NAME, None, Place::Unread).map(|w| w.text)
     };
     // A round of 40 trials lasts 0.4 s.
     let round = |at: f64| ((at + 1e-9) / 0.4) as u64;
@@ -682,22 +718,84 @@ fn the_warning_and_the_line_of_the_rounds_say_the_same() {
     let taken = |processes: f64| Some(host::Taken { processes, ..host::Taken::default() });
     let beside = |share: f64| {
         let moved = found(&|at| if round(at) > 5 { 1.5 } else { 1.0 }, 0.02);
-        unsteady(&moved, transport::tcp::NAME, taken(share)).unwrap().text
+        unsteady(&moved, transport::tcp::NAME, taken(share), Place::Unread).unwrap().text
     };
     let said = beside(0.44);
-    assert!(said.contains("likely cause: other processes took 44.0%") && !said.contains("frequency"), "{said}");
-    assert!(beside(0.06).contains("frequency"));
+    assert!(said.contains("likely cause: other processes, which took 44.0%") && !said.contains("told"), "{said}");
+    assert!(beside(0.06).contains("can't be told") && beside(0.06).contains("nobody was found"), "{}", beside(0.06));
     // The modelled link has no machine behind it.
-    let modelled = unsteady(&found(&|at| if round(at) > 5 { 1.5 } else { 1.0 }, 0.02), transport::theory::NAME, None)
-        .unwrap()
-        .text;
+    let modelled = unsteady(
+        &found(&|at| if round(at) > 5 { 1.5 } else { 1.0 }, 0.02),
+        transport::theory::NAME,
+        None,
+        Place::Unread,
+    )
+    .unwrap()
+    .text;
     assert!(modelled.contains("the modelled link changed its state") && !modelled.contains("machine"), "{modelled}");
     // Noise of single sizes, so wide that some rounds lie a quarter apart by chance: one state, and no word.
     let wide = common(&run(5, 30, 1.2, |_| 1.0));
     let apart = wide.levels().map(|(_, l)| l).fold(f64::NEG_INFINITY, f64::max)
         - wide.levels().map(|(_, l)| l).fold(f64::INFINITY, f64::min);
     assert!(apart > 0.25 && wide.shared.moves.saw(wide.shared.sigma) == stats::Saw::One, "{apart}");
-    assert_eq!(unsteady(&wide, transport::tcp::NAME, None), None);
+    assert_eq!(unsteady(&wide, transport::tcp::NAME, None, Place::Unread), None);
+}
+
+/// Rounds whose far process is slow by a factor of its own, beside a machine that stands still, and beside one that follows them.
+#[test]
+fn all_warnings_of_rounds_that_lie_apart_place_them_where_the_yardsticks_do() {
+    let (p, kind) = (plan(Pattern::PingPong), transport::exec::NAME);
+    let factor = |round: usize| [1.0, 2.2, 1.6][round % 3];
+    // A round of 40 trials lasts 0.4 s.
+    let mut points = run(5, 12, 0.02, |at| factor(((at + 1e-9) / 0.4) as usize));
+    points.iter_mut().flatten().for_each(|t| t.report.min = t.report.median * 0.99);
+    let common = common(&points);
+    let mut rng = ChaCha8Rng::seed_from_u64(6);
+    let mut read = |of: &dyn Fn(usize) -> f64| -> Vec<RoundOpened> {
+        let mut noise = || 1.0 + 0.1 * (rng.random::<f64>() - 0.5);
+        let reading = |round: u32| {
+            let slow = of(round as usize - 1);
+            let calibration = MachineCalibration { wake: 1e-5 * slow * noise(), line: None, copy: 2e-6 * noise() };
+            RoundOpened { round, calibration: Some(calibration), ..RoundOpened::default() }
+        };
+        (1..=12).map(reading).collect()
+    };
+    let said = |opened: &[RoundOpened], processes: f64| {
+        let place = Place::of(kind, &common, opened);
+        let taken = Some(host::Taken { processes, ..host::Taken::default() });
+        let judged = |trials: &Vec<Trial>| {
+            let figures = figures::figures(&p, kind, &trials.iter().collect::<Vec<_>>(), &common).unwrap();
+            // As if the interval of each were wide.
+            let figures = Figures { low: figures.median * 0.85, high: figures.median * 1.15, ..figures };
+            (trials[0].size, figures)
+        };
+        let figures: Vec<(u64, Figures)> = points.iter().map(judged).collect();
+        let view: Vec<Judged<'_>> = (figures.iter().zip(&points))
+            .map(|((size, figures), trials)| Judged { size: *size, figures: figures.clone(), trials, ended: None })
+            .collect();
+        let noisy = warnings(&p, kind, &view, &common, taken, place).into_iter().find(|w| w.code == "noisy");
+        [noisy.unwrap().text, unsteady(&common, kind, taken, place).unwrap().text]
+    };
+    let (still, follows) = (read(&|_| 1.0), read(&factor));
+    let all = [
+        (
+            &still[..],
+            0.06,
+            "likely cause: the connection or the far process, which each round has anew, since the machine's yardsticks",
+        ),
+        (&follows[..], 0.06, "likely cause: the machine changed its speed, as its wake-up round trip, read"),
+        (&still[..3], 0.06, "the cause can't be told: 12 rounds do not tell whether the machine's yardsticks"),
+        (&[], 0.06, "the cause can't be told: no yardstick of the machine was read"),
+        (&still[..], 0.44, "likely cause: other processes, which took 44.0% of one CPU"),
+    ];
+    for (opened, taken, cause) in all {
+        for text in said(opened, taken) {
+            assert!(text.contains(cause) && text.matches("likely cause").count() < 2, "{cause}: {text}");
+            assert_eq!(text.contains("nobody was found who took enough of the CPUs for it"), taken < 0.1, "{text}");
+            assert_eq!(text.contains("virtual CPUs"), cause.contains("the machine changed"), "{text}");
+        }
+    }
+    assert!(said(&still, 0.0)[1].contains("read before each round, stood still"));
 }
 
 #[test]
@@ -712,7 +810,7 @@ fn a_round_of_two_trials_tells_nothing_of_the_machine() {
     }
     let common = common(&points);
     assert_eq!((common.levels().count(), common.shared.moves.rounds), (10, 10));
-    assert_eq!(unsteady(&common, transport::tcp::NAME, None), None);
+    assert_eq!(unsteady(&common, transport::tcp::NAME, None, Place::Unread), None);
     assert!(common.level(12) > 1.0, "the trials of such a round are still brought to the level of the others");
 }
 

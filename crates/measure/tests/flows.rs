@@ -6,6 +6,7 @@ use by_hand::{of, plan, trial};
 use measure::event::{Figures, TimeKind, Trial};
 use measure::figures::Common;
 use measure::judge::{Judged, figureless, warnings};
+use measure::place::Place;
 use measure::{FlowReport, Flows, Pattern, TrialReport, figures};
 
 /// A trial of flows that did so many iterations each while all of them ran, for a millisecond.
@@ -97,7 +98,14 @@ fn flows_that_are_apart_most_of_the_time_are_warned_of() {
         let figures = of(&plan(Pattern::PingPong), transport::tcp::NAME, &trials).unwrap();
         let flows = figures.flows.map(|flows| measure::event::FlowFigures { together, ..flows });
         let judged = Judged { size: 1000, figures: Figures { flows, ..figures }, trials: &trials, ended: None };
-        let all = warnings(&plan(Pattern::PingPong), transport::tcp::NAME, &[judged], &Common::default(), None);
+        let all = warnings(
+            &plan(Pattern::PingPong),
+            transport::tcp::NAME,
+            &[judged],
+            &Common::default(),
+            None,
+            Place::Unread,
+        );
         all.into_iter().find(|w| w.code == "flows-apart").map(|w| w.text)
     };
     assert_eq!(told(0.5), None);

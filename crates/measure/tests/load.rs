@@ -123,8 +123,14 @@ fn a_trial_during_which_the_load_carried_nothing_does_not_count() {
     let none = measure::figures::figures(&plan, transport::theory::NAME, &idle, &Default::default());
     assert!(none.is_none(), "no figure of a path under load from trials without: {none:?}");
     let judged = measure::judge::Judged { size: 64, figures, trials: &trials, ended: None };
-    let warnings =
-        measure::judge::warnings(&plan, transport::theory::NAME, &[judged], &measure::figures::Common::default(), None);
+    let warnings = measure::judge::warnings(
+        &plan,
+        transport::theory::NAME,
+        &[judged],
+        &measure::figures::Common::default(),
+        None,
+        measure::place::Place::Unread,
+    );
     let told = warnings.iter().find(|w| w.code == "load-idle").expect("it is said");
     assert!(told.text.starts_with("in 14 of 20 trials the loading flows carried nothing"), "{}", told.text);
 }

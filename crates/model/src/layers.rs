@@ -10,7 +10,7 @@ use crate::{CurvePoint, Estimate};
 /// Overhead at one size.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Overhead {
-    /// Block size, bytes.
+    /// Message size, bytes.
     pub size: u64,
     /// Time of the layer below, seconds.
     pub below: f64,

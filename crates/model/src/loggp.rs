@@ -102,10 +102,13 @@ impl LogGp {
             }),
             (Some(whole), None) => {
                 let from = overhead_at_most.map_or(0.0, |o| (whole.low - 2.0 * o).max(0.0));
-                let (low, high) = (units::Seconds(from), units::Seconds(whole.high));
+                let low = units::Seconds(from);
+                // The upper end is that of L + 2 o, which is told once.
                 notes.push(match (whole.high.is_finite(), from > 0.0) {
-                    (true, true) => format!("L: it can't be parted from o; it lies between {low} and {high}"),
-                    (true, false) => format!("L: it can't be parted from o; it is at most {high}"),
+                    (true, true) => {
+                        format!("L: it can't be parted from o; it is at least {low}, and no more than L + 2 o")
+                    }
+                    (true, false) => "L: it can't be parted from o; it is no more than L + 2 o".to_owned(),
                     (false, true) => format!("L: it can't be parted from o; it is at least {low}"),
                     (false, false) => "L: it can't be parted from o, and nothing bounds it".to_owned(),
                 });

@@ -69,6 +69,9 @@ fn what_cannot_be_identified_is_named_with_what_would() {
     let bound = LogGp::of(Patterns { ping_pong: Some(&ping_pong), stream: Some(&stream), sender: Some(&waiting) }, 1);
     assert_eq!((bound.overhead, bound.overhead_at_most), (None, Some(G_SMALL)));
     assert!(bound.notes.iter().any(|n| n.contains("waits for the path")), "{:?}", bound.notes);
+    // The upper end of L + 2 o is told once, and so in one form.
+    let bounds = bound.notes.iter().find(|n| n.starts_with("L: ")).unwrap();
+    assert!(bounds.ends_with(" us, and no more than L + 2 o") && bounds.matches(" us").count() == 1, "{bounds}");
     let none = LogGp::of(Patterns::default(), 1);
     assert!(none.end_to_end.is_none() && none.notes.len() >= 3, "{:?}", none.notes);
     let one = LogGp::of(Patterns { ping_pong: Some(&ping_pong[..1]), stream: Some(&stream[..1]), sender: None }, 1);

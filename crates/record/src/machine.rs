@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use host::{Environment, Taken};
 use measure::event::{HostCalibration, RoundOpened};
+use measure::place::Yardstick;
 use measure::topology::{MemberOpened, Role};
 use model::{Circumstances, MachineReadings};
-use transport::Ends;
 
 use crate::{PathRun, RunFile};
 
@@ -43,12 +43,11 @@ fn calibrations(path: &PathRun) -> Vec<MachineReadings> {
                 found.push(MachineReadings { what: format!("{side}{what}"), seconds });
             }
         };
-        // A single process neither wakes another nor is woken.
-        if path.opened.transport.ends() != Ends::Copied {
-            add("wake-up round trip", readings().map(|p| p.wake).collect());
-            add("cache line round trip", readings().filter_map(|p| p.line).collect());
+        let ends = path.opened.transport.ends();
+        for yardstick in [Yardstick::Wake, Yardstick::Line, Yardstick::Copy] {
+            let of = |read| Yardstick::of(read, ends).find_map(|(one, seconds)| (one == yardstick).then_some(seconds));
+            add(yardstick.name(), readings().filter_map(of).collect());
         }
-        add("copy of 64 KiB in the cache", readings().map(|p| p.copy).collect());
     }
     found
 }

@@ -27,6 +27,7 @@
 //! | `tcp` | the kernel's figures of a TCP connection over the time, as curves |
 //! | `soak` | the curves of the graphs over the time: a soak's intervals |
 //! | `levels` | the machine's state over the time: the level of each round |
+//! | `misfit` | how far a model lies from what was measured, in words |
 //! | [`precision`] | how sure a run is of each point, as a figure |
 //! | [`scaled`] | what paths would take elsewhere, estimated and actual |
 //! | [`sweep`] | a sweep's cells and effects as tables, which to take in words, heat maps |
@@ -46,6 +47,7 @@ pub mod html;
 pub mod layers;
 mod levels;
 mod load;
+mod misfit;
 pub mod overlay;
 pub mod png;
 pub mod precision;

@@ -5,9 +5,9 @@ use model::scale::{Agreement, Scaled, Target};
 use model::{Estimate, LatencyLine};
 use units::{BitRate, Bytes, Kind, Share, format::significant};
 
+use crate::misfit::misfit;
 use crate::sheet::{self, Table};
 use crate::table::{Flush, estimate, start_time};
-use crate::tables::misfit;
 use crate::words::time_label;
 
 /// Sizes of which a table shows estimate and measurement.

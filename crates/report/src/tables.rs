@@ -10,8 +10,9 @@ use measure::event::TimeKind;
 use model::{BandwidthCurve, Estimate, Fits, LatencyLine, Summary};
 use record::{Analysis, PathRun};
 use transport::settings::Effective;
-use units::{Bytes, Kind, Share};
+use units::{Bytes, Kind};
 
+use crate::misfit::misfit;
 use crate::sheet::{self, Table};
 use crate::table::{Flush, estimate, start_time};
 use crate::words::time_label;
@@ -210,10 +211,6 @@ fn tuned(pattern: Pattern, layers: &[&Layer]) -> Option<Table> {
     let what = if any { "Highest throughput and latency" } else { "Latency" };
     let title = format!("{what}: {}", pattern.name());
     (!rows.is_empty()).then(|| Table { title, head: sheet::head(&titles), rows, ..Table::default() })
-}
-
-pub(crate) fn misfit(m: &model::Misfit) -> String {
-    format!("{}{}", Share(m.typical), if m.systematic { " !" } else { "" })
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! What a file of many points costs: memory that is held at once, counted by the allocator, so that no machine's speed has a part in it.
+//! What a file of many points costs: memory that is held at once, counted by the allocator, so that no machine's speed has a part in it; and how CPU
+//! time grows with the number of points, by a ratio of two sizes, so that it hardly has one.
 
 #[path = "sample/mod.rs"]
 #[allow(dead_code, reason = "the module has more samples than these")]
@@ -7,6 +8,7 @@ mod sample;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use record::{Analysis, RunFile, codec, export};
 use report::{Graph, table, terminal};
@@ -35,6 +37,9 @@ unsafe impl GlobalAlloc for Counting {
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
+
+/// Held by the test that runs: the allocator and the CPU time are of the whole process.
+static ALONE: Mutex<()> = Mutex::new(());
 
 /// What something gives, and the most bytes that it held beyond what was held before.
 fn held<T>(of: impl FnOnce() -> T) -> (T, usize) {
@@ -78,6 +83,7 @@ fn read(text: &[u8]) -> RunFile {
 #[test]
 fn memory_grows_with_the_points_of_a_file_and_not_with_what_is_printed_of_them() {
     const POINTS: usize = 20_000;
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (small, large) = (file(POINTS as u64), file(2 * POINTS as u64));
     let (_, once) = held(|| read(&small));
     let (run, twice) = held(|| read(&large));
@@ -101,4 +107,39 @@ fn memory_grows_with_the_points_of_a_file_and_not_with_what_is_printed_of_them()
         terminal::graph(&run, Graph::Signature, 100, 22, false)
     });
     assert!(made / (2 * POINTS) < 1000, "{} B a point", made / (2 * POINTS));
+}
+
+/// CPU time that this process has used, user and system, in ticks of the kernel (`/proc/self/stat`, proc(5)).
+fn ticks() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/stat").expect("Linux");
+    // The name in parentheses may hold anything.
+    let after: Vec<&str> = text[text.rfind(')').expect("a name")..].split_whitespace().collect();
+    after[12].parse::<u64>().expect("a number") + after[13].parse::<u64>().expect("a number")
+}
+
+/// What `show` makes of a file of so many points, and a table of all of them.
+fn shown(text: &[u8]) {
+    let run = read(text);
+    let run = Analysis::of(&run);
+    Analysis::work_out(&[&run]);
+    let picture = terminal::graph(&run, Graph::Signature, 100, 22, false);
+    assert!(!picture.is_empty());
+    let mut lines = Lines::default();
+    table::points(&run, 0, true, &mut lines).expect("written");
+    assert!(lines.0 > 1000);
+}
+
+/// Of eight times the points, a way that is linear takes eight times the CPU time, and one that is quadratic 64 times.
+#[test]
+fn time_grows_with_the_points_of_a_file_and_not_with_their_square() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (small, large) = (file(5_000), file(40_000));
+    let spent = |text: &[u8], times: u32| {
+        let before = ticks();
+        (0..times).for_each(|_| shown(text));
+        (ticks() - before) as f64 / f64::from(times)
+    };
+    // Several times, so that a tick is little of it.
+    let (few, many) = (spent(&small, 4), spent(&large, 1));
+    assert!(many < 24.0 * few.max(1.0), "{few} ticks of 5,000 points, {many} of 40,000");
 }

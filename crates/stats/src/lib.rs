@@ -24,6 +24,7 @@
 //! - [`bootstrap_ratio`]: how two interleaved series compare, pair by pair; [`draw`] and [`normal`]: what resamples and
 //!   simulations draw.
 //! - [`weighted_line`]: the weighted least-squares line.
+//! - [`along`]: whether readings of something else move as the levels of rounds do.
 //! - [`runs_deviation`]: whether residuals come in stretches of one sign (Wald and Wolfowitz).
 //! - [`Histogram`]: times of single iterations, to 1%.
 //! - [`median`], [`weighted_median`], [`quantile`], [`mean`], [`variance`]: plain statistics.
@@ -32,6 +33,7 @@
 //! unit matters, but every function works on any positive quantity. `tests/coverage.rs` shows by simulation that the
 //! intervals cover what they claim to.
 
+mod along;
 mod basic;
 mod between;
 mod beyond;
@@ -58,6 +60,7 @@ pub const CONFIDENCE: f64 = 0.95;
 /// States of a machine lie no further apart than this, as a logarithm: a factor of two.
 const STATES: f64 = std::f64::consts::LN_2;
 
+pub use along::{Along, along};
 pub use basic::{mean, median, quantile, variance, weighted_median};
 pub use between::{Between, Measured, Squares, level_spread, spread_beyond, squares_beyond_levels, windowed};
 pub use beyond::{Beyond, beyond, normal_levels, spread_beyond_seen};

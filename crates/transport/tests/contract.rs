@@ -52,10 +52,10 @@ fn messages_arrive_intact_both_ways() {
     }
 }
 
-/// Sizes at which a path may begin to do something else: packets of Ethernet and of the loopback interface, pages, pieces and buffers of
-/// the kernel, the largest message.
-const BOUNDARIES: [usize; 12] =
-    [64, 1448, 1472, 4096, 16 << 10, 32 << 10, 36_864, 64 << 10, 212_992, 1 << 20, 4 << 20, 16 << 20];
+/// Sizes at which a path may begin to do something else: the length of a WebSocket frame in one byte, in two and in eight; packets of Ethernet
+/// and of the loopback interface, pages, pieces and buffers of the kernel, the largest message.
+const BOUNDARIES: [usize; 13] =
+    [64, 125, 1448, 1472, 4096, 16 << 10, 32 << 10, 36_864, 64 << 10, 212_992, 1 << 20, 4 << 20, 16 << 20];
 
 #[test]
 fn messages_around_every_boundary_come_back_as_they_were_sent() {

@@ -80,11 +80,40 @@ static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t);
 static void nap(long us) { struct timespec t = {us / 1000000, us % 1000000 * 1000}; nanosleep(&t, NULL); }
 
 /* The ways to send a run of bytes, and to receive one. */
+/* The same calls by their number, from BY_NUMBER on. */
+enum { BY_NUMBER = 6 };
+static long sends_by_number(int fd, unsigned char *b, size_t n, long kind, int flags)
+{
+    struct iovec v[2] = {{b, n / 3}, {b + n / 3, n - n / 3}};
+    struct mmsghdr one = {.msg_hdr = {.msg_iov = v, .msg_iovlen = 2}};
+    long r;
+    switch (kind) {
+    case 1: return syscall(SYS_write, fd, b, n);
+    case 2: return syscall(SYS_writev, fd, v, 2);
+    case 4: return syscall(SYS_sendmsg, fd, &one.msg_hdr, flags);
+    case 5: r = syscall(SYS_sendmmsg, fd, &one, 1, flags); return r < 0 ? r : (long)one.msg_len;
+    default: return syscall(SYS_sendto, fd, b, n, flags, NULL, 0);
+    }
+}
+static long receives_by_number(int fd, unsigned char *b, size_t n, long kind, int flags)
+{
+    struct iovec v[2] = {{b, n / 4}, {b + n / 4, n - n / 4}};
+    struct mmsghdr one = {.msg_hdr = {.msg_iov = v, .msg_iovlen = 2}};
+    long r;
+    switch (kind) {
+    case 1: return syscall(SYS_read, fd, b, n);
+    case 2: return syscall(SYS_readv, fd, v, 2);
+    case 4: return syscall(SYS_recvmsg, fd, &one.msg_hdr, flags);
+    case 5: r = syscall(SYS_recvmmsg, fd, &one, 1, flags, NULL); return r < 0 ? r : (long)one.msg_len;
+    default: return syscall(SYS_recvfrom, fd, b, n, flags, NULL, NULL);
+    }
+}
 static long sends(int fd, unsigned char *b, size_t n, long kind, int flags)
 {
     struct iovec v[3] = {{b, n / 3}, {b, 0}, {b + n / 3, n - n / 3}};
     struct msghdr m = {0};
     m.msg_iov = v; m.msg_iovlen = 3;
+    if (kind >= BY_NUMBER) return sends_by_number(fd, b, n, kind - BY_NUMBER, flags);
     switch (kind) {
     case 1: return write(fd, b, n);
     case 2: return writev(fd, v, 3);
@@ -109,6 +138,7 @@ static long receives(int fd, unsigned char *b, size_t n, long kind, int flags)
     char from[128];
     socklen_t len = sizeof from;
     m.msg_iov = v; m.msg_iovlen = 3;
+    if (kind >= BY_NUMBER) return receives_by_number(fd, b, n, kind - BY_NUMBER, flags);
     switch (kind) {
     case 1: return read(fd, b, n);
     case 2: return readv(fd, v, 3);
@@ -464,6 +494,15 @@ static void op_option(struct job *j)
     result(j, getsockopt(fd_of(j->a[0]), SOL_SOCKET, names[(unsigned long)j->a[1] % 7], &value, &len));
     note(j, "%ld ", value);
 }
+/* A child of vfork that closes a descriptor of its parent's, and ends. */
+static void op_vforked(struct job *j)
+{
+    int fd = fd_of(j->a[0]), status = -1;
+    pid_t child = vfork();
+    if (child == 0) { close(fd); _exit(7); }
+    result(j, child > 0 && waitpid(child, &status, 0) == child ? 0 : -1);
+    note(j, "%lx ", status);
+}
 static void op_set(struct job *j)
 {
     int one = (int)j->a[2];
@@ -537,6 +576,8 @@ static void run(struct job *j)
     else if (IS("exec")) op_exec(j);
     else if (IS("accept")) keep(j, j->a[1], j->a[2] < 0 ? accept(fd, NULL, NULL) : accept4(fd, NULL, NULL, (int)j->a[2]));
     else if (IS("close")) result(j, close(fd));
+    else if (IS("closerange")) result(j, close_range((unsigned)fd, (unsigned)fd, 0));
+    else if (IS("vforked")) op_vforked(j);
     else if (IS("shutdown")) result(j, shutdown(fd, (int)j->a[1]));
     else if (IS("dup")) keep(j, j->a[1], dup(fd));
     else if (IS("dup2")) keep(j, j->a[1], dup2(fd, fd_of(j->a[1])));

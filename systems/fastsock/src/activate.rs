@@ -85,7 +85,7 @@ fn attempt(fd: i32, slot: &Slot, ops: u32) {
         return give_up(slot, if ops >= LAST { Why::NoPeer } else { Why::Forked });
     }
     if sandbox::entered() {
-        return give_up(slot, Why::Call);
+        return give_up(slot, if sandbox::has_ring() { Why::Ring } else { Why::Call });
     }
     // What is half done would be left so for good.
     let _stretch = Stretch::begin();

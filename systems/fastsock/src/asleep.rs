@@ -2,10 +2,12 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::real;
+
 /// The calling thread's number.
 pub fn number() -> i64 {
     // SAFETY: asks for a number.
-    unsafe { libc::syscall(libc::SYS_gettid) }
+    unsafe { real::by_number()(libc::SYS_gettid) }
 }
 
 /// Waits until a thread of this process waits for this word (futex(2)), or is past that (`over`). False if the system does not tell.

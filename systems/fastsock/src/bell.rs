@@ -37,7 +37,7 @@ impl Bell {
         let limit = libc::timespec { tv_sec: limit_ns / 1_000_000_000, tv_nsec: limit_ns % 1_000_000_000 };
         // SAFETY: a word that lives as long as `self`; the kernel only reads it.
         let outcome =
-            unsafe { libc::syscall(libc::SYS_futex, self.0.as_ptr(), libc::FUTEX_WAIT, word, &raw const limit) };
+            unsafe { real::by_number()(libc::SYS_futex, self.0.as_ptr(), libc::FUTEX_WAIT, word, &raw const limit) };
         match outcome {
             0 => Woken::Look,
             _ => match real::errno() {
@@ -83,7 +83,7 @@ impl Bell {
         // Who sleeps looks again by itself, a little later, where it can't be woken.
         if told.sleepers && !sandbox::entered() {
             // SAFETY: a word that lives as long as `self`.
-            unsafe { libc::syscall(libc::SYS_futex, self.0.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
+            unsafe { real::by_number()(libc::SYS_futex, self.0.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
         }
         real::fail(errno);
     }

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use libc::c_void;
 
+use crate::real;
+
 /// How far before its list of locks the C library keeps a thread's number (`struct pthread` of glibc's nptl/descr.h: `tid`, a word that is not used, `robust_prev`,
 /// `robust_head`). Believed only where the number is found there.
 const BEFORE: usize = 16;
@@ -19,7 +21,7 @@ pub struct Copied {
 
 fn number() -> i32 {
     // SAFETY: asks for a number.
-    unsafe { libc::syscall(libc::SYS_gettid) as i32 }
+    unsafe { real::by_number()(libc::SYS_gettid) as i32 }
 }
 
 impl Copied {
@@ -27,7 +29,7 @@ impl Copied {
     pub fn of_this_thread() -> Option<Self> {
         let (mut list, mut len) = (std::ptr::null_mut::<c_void>(), 0_usize);
         // SAFETY: room for both answers.
-        let asked = unsafe { libc::syscall(libc::SYS_get_robust_list, 0, &raw mut list, &raw mut len) };
+        let asked = unsafe { real::by_number()(libc::SYS_get_robust_list, 0, &raw mut list, &raw mut len) };
         let own = Self { list, len };
         (asked == 0 && !list.is_null() && own.word().load(Ordering::Relaxed) == number()).then_some(own)
     }
@@ -41,6 +43,6 @@ impl Copied {
     pub fn renew(&self) {
         self.word().store(number(), Ordering::Relaxed);
         // SAFETY: the list is the thread's own, and empty: no lock is held over a `clone`.
-        unsafe { libc::syscall(libc::SYS_set_robust_list, self.list, self.len) };
+        unsafe { real::by_number()(libc::SYS_set_robust_list, self.list, self.len) };
     }
 }

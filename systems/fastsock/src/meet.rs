@@ -87,7 +87,7 @@ fn same_user(fd: c_int) -> bool {
     let mut len = size_of::<libc::ucred>() as libc::socklen_t;
     // SAFETY: room for one ucred; a question about this process.
     unsafe {
-        libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_PEERCRED, (&raw mut peer).cast(), &raw mut len) == 0
+        real::getsockopt(fd, libc::SOL_SOCKET, libc::SO_PEERCRED, (&raw mut peer).cast(), &raw mut len) == 0
             && peer.uid == libc::geteuid()
     }
 }

@@ -94,6 +94,7 @@ real! {
     connect(fd: c_int, address: *const sockaddr, len: socklen_t) -> c_int;
     accept(fd: c_int, address: *mut sockaddr, len: *mut socklen_t) -> c_int;
     accept4(fd: c_int, address: *mut sockaddr, len: *mut socklen_t, flags: c_int) -> c_int;
+    getsockopt(fd: c_int, level: c_int, name: c_int, value: *mut c_void, len: *mut socklen_t) -> c_int;
     setsockopt(fd: c_int, level: c_int, name: c_int, value: *const c_void, len: socklen_t) -> c_int;
     close(fd: c_int) -> c_int;
     close_range(first: c_uint, last: c_uint, flags: c_uint) -> c_int;
@@ -140,7 +141,7 @@ real! {
     setns(fd: c_int, kind: c_int) -> c_int;
     unshare(flags: c_int) -> c_int;
     fork() -> libc::pid_t;
-    syscall(number: libc::c_long, first: usize, second: usize, third: usize, fourth: usize, fifth: usize) -> libc::c_long;
+    syscall(number: libc::c_long, first: usize, second: usize, third: usize, fourth: usize, fifth: usize, sixth: usize) -> libc::c_long;
     clone(begin: Option<extern "C-unwind" fn(*mut c_void) -> c_int>, stack: *mut c_void, flags: c_int, argument: *mut c_void, parents: *mut libc::pid_t, storage: *mut c_void, childs: *mut libc::pid_t) -> c_int;
     _Fork() -> libc::pid_t;
     longjmp(place: *mut c_void, value: c_int) -> !;
@@ -148,6 +149,14 @@ real! {
     siglongjmp(place: *mut c_void, value: c_int) -> !;
     __longjmp_chk(place: *mut c_void, value: c_int) -> !;
     execveat(folder: c_int, path: *const c_char, argv: *const *const c_char, envp: *const *const c_char, flags: c_int) -> c_int;
+}
+
+/// The next `syscall`, for this library's own calls: what it takes back by their number is nothing of the program's, which its own `syscall` would take it for.
+#[inline(always)]
+pub fn by_number() -> unsafe extern "C" fn(libc::c_long, ...) -> libc::c_long {
+    static SYMBOL: Symbol = Symbol::new(c"syscall");
+    // SAFETY: the symbol of this name has this type: it is the system's interface.
+    unsafe { std::mem::transmute(SYMBOL.address()) }
 }
 
 /// Calls that end as they should even if the thread was cancelled, for what is done under a lock. The system's own are points at which a
@@ -168,7 +177,7 @@ pub mod whole {
                 /// As the system's.
                 pub unsafe fn $name($($argument: $type),*) -> isize {
                     // SAFETY: the caller's promise.
-                    unsafe { libc::syscall($number, $($argument),*) as isize }
+                    unsafe { super::by_number()($number, $($argument),*) as isize }
                 }
             )*
         };

@@ -578,3 +578,14 @@ pub fn in_ring(slot: &Slot) -> usize {
     let known = page.inward.with(|inward| if is_here(inward, way) { inward.source.all(way).unwrap_or(0) } else { 0 });
     known.unwrap_or(0)
 }
+
+/// Bytes that came through the ring, read or not. Those that the peer sends once more come over TCP, and count there.
+pub fn through_ring(slot: &Slot) -> u64 {
+    let Some((page, memory)) = slot.parts() else { return 0 };
+    let way = &control(memory).ways[1 - slot.me()];
+    let count = |inward: &mut In| {
+        let there = if is_here(inward, way) { inward.source.all(way).unwrap_or(0) } else { 0 };
+        inward.source.reader.head().wrapping_add(there as u64)
+    };
+    page.inward.with(count).unwrap_or(0)
+}

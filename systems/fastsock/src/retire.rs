@@ -86,20 +86,34 @@ pub fn for_sandbox() {
     sandbox::be_silent();
 }
 
+/// The same for a ring of the system's, through which calls are made that nobody sees, on any descriptor (io_uring).
+pub fn for_ring() {
+    recycle::end();
+    sandbox::enter_for_ring();
+    slot::each(0, usize::MAX, |fd| {
+        if let Some(slot) = slot::of(fd) {
+            report::why(&slot, Why::Ring);
+        }
+        give_to_kernel(fd);
+    });
+}
+
+/// [`hand_back`], for calls that this library does not see from now on.
+fn give_to_kernel(fd: i32) {
+    let Some(slot) = hand_back(fd) else { return };
+    receive::settle(&slot);
+    // One that has bytes which the peer can't send again is read from the ring still.
+    if slot.listens.load(Ordering::Relaxed) == 0 && receive::by_kernel(&slot) {
+        slot.mode.store(slot::KERNEL, Ordering::SeqCst);
+    }
+}
+
 /// The same for a process or thread that this library can't follow, and that is about to share this process's memory or, with a memory of its own (`numbers`), its
 /// descriptors.
 pub fn for_strangers(numbers: bool) {
     recycle::end();
     sandbox::enter();
-    slot::each(0, usize::MAX, |fd| {
-        if let Some(slot) = hand_back(fd) {
-            receive::settle(&slot);
-            // One that has bytes which the peer can't send again is read from the ring still.
-            if slot.listens.load(Ordering::Relaxed) == 0 && receive::by_kernel(&slot) {
-                slot.mode.store(slot::KERNEL, Ordering::SeqCst);
-            }
-        }
-    });
+    slot::each(0, usize::MAX, give_to_kernel);
     guests::strangers(numbers);
 }
 

@@ -231,6 +231,6 @@ fn capacity(large: bool) -> Capacity {
     if large { LARGE } else { SMALL }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 #[path = "ring_tests.rs"]
 mod tests;

@@ -4,10 +4,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static ENTERED: AtomicBool = AtomicBool::new(false);
 static SILENT: AtomicBool = AtomicBool::new(false);
+static RING: AtomicBool = AtomicBool::new(false);
 
 /// All connections are the kernel's from now on.
 pub fn enter() {
     ENTERED.store(true, Ordering::SeqCst);
+}
+
+/// The same, as this process has a ring of the system's for calls (io_uring): what is asked for there nobody sees.
+pub fn enter_for_ring() {
+    RING.store(true, Ordering::SeqCst);
+    enter();
+}
+
+/// Whether it has such a ring.
+pub fn has_ring() -> bool {
+    RING.load(Ordering::Relaxed)
 }
 
 /// And whatever is not one of the program's own calls may be forbidden.

@@ -229,7 +229,13 @@ unsafe fn set_mask(mask: Mask) -> Mask {
     let mut before: Mask = 0;
     // SAFETY: masks of the kernel's form.
     unsafe {
-        libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_SETMASK, &raw const mask, &raw mut before, size_of::<Mask>())
+        real::by_number()(
+            libc::SYS_rt_sigprocmask,
+            libc::SIG_SETMASK,
+            &raw const mask,
+            &raw mut before,
+            size_of::<Mask>(),
+        )
     };
     before
 }
@@ -268,9 +274,10 @@ fn send_again(of: &Stretches) {
         let waits = of.waits.swap(0, Ordering::Relaxed);
         let noted = waits & !(LEFT | BEGINS);
         begins = waits & BEGINS != 0;
-        let (process, thread) = (libc::getpid(), libc::syscall(libc::SYS_gettid));
+        let (process, thread) = (libc::getpid(), real::by_number()(libc::SYS_gettid));
         let send = |info: &siginfo_t| {
-            libc::syscall(libc::SYS_rt_tgsigqueueinfo, process, thread, info.si_signo, std::ptr::from_ref(info)) == 0
+            real::by_number()(libc::SYS_rt_tgsigqueueinfo, process, thread, info.si_signo, std::ptr::from_ref(info))
+                == 0
         };
         // A handler that was entered on top of another found that one's signals blocked, too.
         let mut mask = if noted == 0 { now } else { !0 };

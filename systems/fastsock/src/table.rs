@@ -49,6 +49,8 @@ pub enum Why {
     User = 10,
     /// Its ends are in two networks, and what would prove them one connection may not be looked at.
     Unproven = 11,
+    /// Its process has a ring of the system's for calls (io_uring), which nobody sees.
+    Ring = 12,
 }
 
 impl Why {
@@ -66,6 +68,7 @@ impl Why {
             Self::Port,
             Self::User,
             Self::Unproven,
+            Self::Ring,
         ]
         .into_iter()
         .find(|why| *why as u32 == word)

@@ -9,8 +9,11 @@ use crate::real;
 /// `TCP_INQ` of linux/tcp.h.
 const TCP_INQ: c_int = 36;
 
+/// What the kernel does to the stream by itself: TLS (`TCP_ULP` of linux/tcp.h). Not 0 where it is asked for: the first letters of what that is.
+const TCP_ULP: c_int = 31;
+
 /// Options of which each changes what a receive or a wait tells, and that only the kernel knows how to serve, with the least value that does.
-const KERNELS: [(c_int, c_int, c_int); 8] = [
+const KERNELS: [(c_int, c_int, c_int); 9] = [
     (libc::SOL_SOCKET, libc::SO_RCVLOWAT, 2),
     (libc::SOL_SOCKET, libc::SO_TIMESTAMP, 1),
     (libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1),
@@ -20,11 +23,17 @@ const KERNELS: [(c_int, c_int, c_int); 8] = [
     (libc::SOL_SOCKET, 64, 1),
     (libc::SOL_SOCKET, libc::SO_PEEK_OFF, 0),
     (libc::IPPROTO_TCP, TCP_INQ, 1),
+    (libc::IPPROTO_TCP, TCP_ULP, 1),
 ];
 
 /// Whether an option with this value makes a connection one that only the kernel can serve.
 pub fn kernel_serves(level: c_int, name: c_int, value: c_int) -> bool {
     KERNELS.iter().any(|&(at, option, least)| (at, option) == (level, name) && value >= least)
+}
+
+/// Whether from this option on the kernel makes something else of what it is given, and of what comes: nothing may be on its way past it when it is set.
+pub fn changes_stream(level: c_int, name: c_int) -> bool {
+    (level, name) == (libc::IPPROTO_TCP, TCP_ULP)
 }
 
 /// Whether anything is set, perhaps by a listener that it has it from, or before it was connected, that makes it one.
@@ -86,7 +95,7 @@ pub struct Ends {
 fn option(fd: c_int, level: c_int, name: c_int, into: &mut [u8]) -> Option<usize> {
     let mut len = into.len() as socklen_t;
     // SAFETY: `into` has room for `len` bytes.
-    let got = unsafe { libc::getsockopt(fd, level, name, into.as_mut_ptr().cast(), &raw mut len) };
+    let got = unsafe { real::getsockopt(fd, level, name, into.as_mut_ptr().cast(), &raw mut len) };
     (got == 0).then_some(len as usize)
 }
 

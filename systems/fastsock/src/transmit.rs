@@ -488,3 +488,8 @@ pub fn retire(slot: &Slot) {
         }
     });
 }
+
+/// Bytes that were sent through the ring. Some of them may have gone over TCP once more, and count there as well.
+pub fn through_ring(slot: &Slot) -> u64 {
+    slot.parts().and_then(|(page, _)| page.out.with(|out| out.sink.writer.tail())).unwrap_or(0)
+}

@@ -34,11 +34,24 @@ fn start(built: &Built, library: bool, variable: Variable, arguments: &[&str]) -
 
 /// What both sides print, and whether they found their connection fast.
 fn run(built: &Built, case: &str, server: bool, client: bool, variable: Variable) -> (String, [bool; 2]) {
+    run_knowing(built, case, server, client, variable, |_| None)
+}
+
+/// The same, where the client has a variable that its port decides.
+fn run_knowing(
+    built: &Built,
+    case: &str,
+    server: bool,
+    client: bool,
+    variable: Variable,
+    clients: impl Fn(u16) -> Variable,
+) -> (String, [bool; 2]) {
     let mut first = start(built, server, variable, &["server", case]);
     let mut out = BufReader::new(first.stdout.take().unwrap());
     let mut port = String::new();
     out.read_line(&mut port).unwrap();
-    let second = start(built, client, None, &["client", case, port.trim()]).wait_with_output().unwrap();
+    let clients = clients(port.trim().parse().unwrap());
+    let second = start(built, client, clients, &["client", case, port.trim()]).wait_with_output().unwrap();
     let (mut text, mut errors) = (String::new(), String::new());
     out.read_to_string(&mut text).unwrap();
     first.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
@@ -79,6 +92,7 @@ cases! {
     cloned cloned_numbers cloned_memory cloned_waits program_none other_user numbers_high
     handed handed_late handed_input handed_leaves allowed
     program_many passed_on spawned_again little_room_jumped little_room_cut cloned_asked
+    numbered submitted asked_unseen upper lingers drained vforks fortified counted
 }
 
 #[test]
@@ -130,17 +144,20 @@ fn each_switch_keeps_a_connection_with_the_kernel() {
         assert!(!seen.contains("FAILED"), "{variable:?}: {seen}");
         assert_eq!(fast, [false, false], "{variable:?}");
     }
+    // A port, of which nobody knows before there is one: this one's own, among others, and then another.
+    for (own, expected) in [(true, [false, false]), (false, [true, true])] {
+        let (seen, fast) = run_knowing(built, "stream", true, true, None, |port| {
+            let off = if own { port } else { port ^ 1 };
+            Some(("FASTSOCK_OFF_PORTS", format!("7, {off}").leak()))
+        });
+        assert!(!seen.contains("FAILED"), "{seen}");
+        assert_eq!(fast, expected, "the port is switched off: {own}");
+    }
     // By the name of a link, too.
     let folder = Folder::new("link");
     let link = folder.join("fastsock-linked");
     std::os::unix::fs::symlink(&built.program, &link).unwrap();
-    let linked = Built {
-        program: link,
-        actor: built.actor.clone(),
-        library: built.library.clone(),
-        witness: built.witness.clone(),
-        low: built.low.clone(),
-    };
+    let linked = built.with(&link);
     let (_, fast) = run(&linked, "stream", true, true, Some(("FASTSOCK_OFF_PROGRAMS", "fastsock-linked")));
     assert_eq!(fast, [false, false], "a switch for a link");
     let (_, fast) = run(&linked, "stream", true, true, None);
@@ -242,6 +259,43 @@ fn a_program_that_may_do_more_than_its_caller_believes_nothing_of_what_was_left(
             assert!(seen.contains(expected), "{mode:o}: {seen}");
         }
     }
+}
+
+/// Another user's program that anybody may run as that user: the loader takes no library for it from whoever begins it, and its connection is the kernel's.
+#[test]
+fn a_setuid_program_is_unaffected() {
+    use std::os::unix::fs::{PermissionsExt, chown};
+    let Some(built) = built() else { return };
+    // SAFETY: asks for a number.
+    if unsafe { libc::geteuid() } != 0 {
+        println!("skipped: only root makes a program of another user's");
+        return;
+    }
+    let folder = Folder::new("setuid");
+    std::fs::set_permissions(&*folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+    // SAFETY: zero is a value of each part; a path that ends with 0, and room for what is asked.
+    let nosuid = unsafe {
+        let mut about: libc::statvfs = std::mem::zeroed();
+        let path = std::ffi::CString::new(folder.to_str().unwrap()).unwrap();
+        libc::statvfs(path.as_ptr(), &raw mut about) == 0 && about.f_flag & libc::ST_NOSUID != 0
+    };
+    if nosuid {
+        println!("skipped: {} is on a file system that gives no program more rights", folder.display());
+        return;
+    }
+    let program = folder.join("fastsock-setuid");
+    std::fs::copy(&built.program, &program).unwrap();
+    chown(&program, Some(65534), None).unwrap();
+    let copied = built.with(&program);
+    let mut said = Vec::new();
+    for (mode, expected) in [(0o755, [true; 2]), (0o4755, [false; 2])] {
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(mode)).unwrap();
+        let (seen, fast) = run(&copied, "stream", true, true, None);
+        assert!(!seen.contains("FAILED"), "{mode:o}: {seen}");
+        assert_eq!(fast, expected, "{mode:o}");
+        said.push(seen);
+    }
+    assert_eq!(said[0], said[1]);
 }
 
 #[test]

@@ -55,7 +55,8 @@ fn redis_serves_many_clients_and_pipelines() {
     for (who, server, client) in WAYS {
         let (_server, port) = serves(|port| {
             let at = port.to_string();
-            let arguments = ["--port", &at, "--save", "", "--bind", "127.0.0.1", "--appendonly", "no"];
+            let there = folder.display().to_string();
+            let arguments = ["--port", &at, "--save", "", "--bind", "127.0.0.1", "--appendonly", "no", "--dir", &there];
             start(built, server, "redis-server", &arguments)
         });
         let at = port.to_string();
@@ -88,11 +89,13 @@ fn memcached_gives_back_what_it_was_given() {
     if !installed("memcached", "--version") || !installed("python3", "--version") {
         return;
     }
+    let folder = Folder::new("memcached");
     for (who, server, client) in WAYS {
         let (_server, port) = serves(|port| {
             let at = port.to_string();
             let arguments = ["-l", "127.0.0.1", "-p", &at, "-U", "0", "-u", "root", "-t", "2"];
-            start(built, server, "memcached", &arguments)
+            let mut memcached = command(built, server, "memcached");
+            memcached.args(arguments).current_dir(&*folder).stdout(Stdio::null()).spawn().unwrap()
         });
         let at = port.to_string();
         let program = "
@@ -170,6 +173,42 @@ fn nginx_serves_files_and_goes_on_through_reloads() {
             None => println!("skipped: wrk is not installed"),
         }
         drop(server);
+    }
+}
+
+/// As Debian sets it up: files by `sendfile`, and workers of another user where root begins it. Nothing of either becomes fast, or stays so, and all comes.
+#[test]
+fn nginx_as_it_comes_serves_files() {
+    let Some(built) = built() else { return };
+    if !installed("nginx", "-v") || !installed("curl", "--version") {
+        return;
+    }
+    let folder = Folder::new("nginx-plain");
+    let bytes: Vec<u8> = (0..300_000_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    std::fs::write(folder.join("file"), &bytes).unwrap();
+    std::fs::set_permissions(&*folder, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    // SAFETY: asks for a number.
+    let user = if unsafe { libc::geteuid() } == 0 { "user nobody nogroup;" } else { "" };
+    for (who, server_has, client) in WAYS {
+        let (here, conf) = (folder.display(), folder.join("conf"));
+        let (_server, port) = serves(|port| {
+            let config = format!(
+                "{user} worker_processes auto; daemon off; pid {here}/pid; error_log {here}/errors;
+                events {{ worker_connections 768; }}
+                http {{ access_log off; sendfile on; tcp_nopush on; client_body_temp_path {here}/a; proxy_temp_path {here}/b;
+                fastcgi_temp_path {here}/c; uwsgi_temp_path {here}/d; scgi_temp_path {here}/e;
+                server {{ listen 127.0.0.1:{port}; root {here}; }} }}"
+            );
+            std::fs::write(&conf, config).unwrap();
+            start(built, server_has, "nginx", &["-c", conf.to_str().unwrap()])
+        });
+        let (mut run, witness) = Witness::command(built, client, "curl", port);
+        let got = run.args(["-s", "--max-time", "60"]).args([&format!("http://127.0.0.1:{port}/file"); 12]).output();
+        let got = got.unwrap();
+        assert!(got.status.success() && got.stdout == bytes.repeat(12), "library: {who}: {}", got.status);
+        if !user.is_empty() {
+            witness.check(false, who);
+        }
     }
 }
 

@@ -1,5 +1,5 @@
 //! Loom goes through the interleavings that the memory model allows (up to three preemptions): of a direction's way back to TCP, of bells (`model/bells.rs`), and of
-//! connections that are used again (`model/turns.rs`).
+//! connections that are used again (`model/turns.rs`), and of a direction's two rings (`model/rings.rs`).
 //!
 //! `RUSTFLAGS="--cfg loom" cargo test --release -p fastsock --test model`
 #![cfg(loom)]
@@ -19,6 +19,18 @@ mod turns;
 
 #[path = "model/turns.rs"]
 mod ends;
+
+// What the rings take of `am` they take from a crate of that name: here it is this one, where am's own words have loom's atomics.
+extern crate self as am;
+
+#[allow(dead_code, reason = "the library has use for all of it")]
+#[path = "../../am/src/ring.rs"]
+mod ring;
+
+#[path = "model/rings.rs"]
+mod rings;
+
+use rings::{arena, memory};
 
 mod sync {
     pub use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};

@@ -71,10 +71,12 @@ fn redis_answers() {
     if !installed("redis-server", "--version") || !installed("redis-cli", "--version") {
         return;
     }
+    let folder = Folder::new("redis-answers");
     for (who, server, client) in WAYS {
         let (_server, port) = serves(|port| {
             let at = port.to_string();
-            let arguments = ["--port", &at, "--save", "", "--bind", "127.0.0.1", "--appendonly", "no"];
+            let there = folder.display().to_string();
+            let arguments = ["--port", &at, "--save", "", "--bind", "127.0.0.1", "--appendonly", "no", "--dir", &there];
             command(built, server, "redis-server").args(arguments).stdout(Stdio::null()).spawn().unwrap()
         });
         let at = port.to_string();

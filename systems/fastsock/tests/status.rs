@@ -15,6 +15,8 @@ struct Pair {
     server: Child,
     client: Child,
     port: String,
+    /// The server was to make a ring for its calls, and could not.
+    refused: bool,
 }
 
 impl Pair {
@@ -34,12 +36,18 @@ impl Pair {
         out.read_line(&mut port).unwrap();
         let mut client = start(client, &["client", "held", port.trim()]);
         // Both have talked.
+        let mut refused = false;
         for side in [&mut server, &mut client] {
+            let mut errors = BufReader::new(side.stderr.take().unwrap());
             let mut line = String::new();
-            BufReader::new(side.stderr.take().unwrap()).read_line(&mut line).unwrap();
+            errors.read_line(&mut line).unwrap();
+            if line == "no ring\n" {
+                refused = true;
+                errors.read_line(&mut line).unwrap();
+            }
         }
         server.stdout = Some(out.into_inner());
-        Self { server, client, port: port.trim().to_owned() }
+        Self { server, client, port: port.trim().to_owned(), refused }
     }
 
     /// What status says of an end: its path, and why.
@@ -97,6 +105,22 @@ fn status_tells_which_connections_are_fast_and_why_others_are_not() {
         assert_eq!(pair.server(), (expected.0.to_owned(), expected.1.to_owned()), "{variables:?}");
         assert!(pair.let_go().ends_with("let go\n"));
     }
+}
+
+#[test]
+fn a_process_that_makes_calls_through_a_ring_keeps_its_connections_with_the_kernel_and_status_says_so() {
+    let Some(built) = built() else { return };
+    let pair = Pair::start(built, true, true, &[("CALLS_BY_RING", "1")]);
+    let (path, why) = pair.server();
+    let refused = !why.contains("io_uring") && path == "fast";
+    assert_eq!(refused, pair.refused, "{path}: {why}");
+    if refused {
+        println!("skipped: this system lets nobody make a ring for calls (io_uring)");
+    } else {
+        assert_eq!(path, "kernel", "{why}");
+        assert!(pair.of(&pair.client).1.contains("io_uring"), "the other side is told the same");
+    }
+    pair.let_go();
 }
 
 #[test]

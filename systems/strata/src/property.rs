@@ -132,6 +132,22 @@ impl Properties {
     pub const fn has(self, one: Property) -> bool {
         self.0 >> one as u8 & 1 == 1
     }
+    /// What becomes of casts in a view without a majority. No property holds them back: a `Replica` says which views are primary, and its application acts on that.
+    pub const fn in_a_minority(self) -> &'static str {
+        use Property::{ConsistentViews, Safe, Total};
+        match (self.has(ConsistentViews), self.has(Total), self.has(Safe)) {
+            (false, ..) => "there are no views: casts are delivered wherever they arrive",
+            (true, true, true) => {
+                "casts are delivered on; a Replica tells whether a view is primary, of which there is one line: let what only a majority may do wait for that"
+            }
+            (true, true, false) => {
+                "casts are delivered on; a Replica tells whether a view is primary, but two may be at once: add SAFE:STABLE for one line of them"
+            }
+            (true, false, _) => {
+                "casts are delivered on; that a Replica tells one line of primary views takes P6 (total) and P7 (safe)"
+            }
+        }
+    }
     /// Each, in order.
     pub fn iter(self) -> impl Iterator<Item = Property> {
         ALL.into_iter().filter(move |p| self.has(*p))

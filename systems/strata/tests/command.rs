@@ -49,6 +49,42 @@ fn flags_that_can_not_be_are_refused() {
     refused("member --contacts [::1]:7000", &["[::1]:7000", "IPv4"]);
 }
 
+/// What the line prints.
+fn printed(line: &str) -> String {
+    let out = strata(line, Stdio::piped());
+    assert!(out.status.success() && out.stderr.is_empty(), "{line}: {out:?}");
+    String::from_utf8(out.stdout).unwrap()
+}
+
+#[test]
+fn the_smallest_stack_for_what_is_wanted_is_printed_with_all_that_it_provides() {
+    let first = |line: &str| printed(line).lines().next().unwrap().to_owned();
+    assert_eq!(first("stack --want fifo"), "NAK:COM:udp");
+    assert_eq!(first("stack --want P6"), "TOTAL:MBRSHIP:FRAG:NAK:COM:udp");
+    let safe = "TOTAL:SAFE:STABLE:MBRSHIP:FRAG:NAK:COM:udp";
+    let wanted = printed("stack --want total,safe");
+    assert_eq!(wanted.lines().next(), Some(safe));
+    for property in ["P4 (fifo)", "P6 (total)", "P7 (safe)", "P9 (virtually-synchronous)"] {
+        assert!(wanted.lines().any(|line| line.trim() == property), "{property}: {wanted}");
+    }
+    assert_eq!(printed(&format!("stack {safe}")), wanted, "what is found is what is checked");
+    // What holds back in a view without a majority, or that nothing does.
+    for (want, words) in [
+        ("fifo", "there are no views"),
+        ("views", "takes P6 (total) and P7 (safe)"),
+        ("total", "two may be at once: add SAFE:STABLE"),
+        ("total,safe", "of which there is one line"),
+    ] {
+        let said = printed(&format!("stack --want {want}"));
+        let last = said.lines().last().unwrap();
+        assert!(last.starts_with("in a minority: ") && last.contains(words), "{want}: {said}");
+    }
+    refused("stack --want total,quick", &["\"quick\" is no property", "total, safe"]);
+    refused("stack --want prioritised", &["no stack here provides prioritised"]);
+    refused("stack TOTAL:FRAG:NAK:COM:udp", &["TOTAL needs P8", "add MBRSHIP"]);
+    refused("stack", &["strata stack --want total,safe"]);
+}
+
 #[test]
 fn the_last_seed_is_played() {
     let out = strata("sim --seed 18446744073709551615 --casts 0 --faults none --calm", Stdio::piped());

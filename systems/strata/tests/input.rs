@@ -72,6 +72,22 @@ fn a_message_is_shown_without_what_would_steer_a_terminal() {
     assert!(!host.lines().iter().any(|line| line.starts_with("view 9@")));
 }
 
+/// TRACE has no header: who has it is a member beside those who have not.
+#[test]
+fn a_stack_with_trace_tells_what_passes() {
+    let host = Process::start(&[], 4000);
+    let mut command = Command::new(PROGRAM);
+    command.args(["member", "--stack", &format!("TRACE:{}", group::STACK), "--contacts", &host.addr().to_string()]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"traced\n").unwrap();
+    let out = child.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&out.stderr);
+    host.wait_for(|line| line.ends_with(": traced"));
+    for way in [" ns down Cast(", " ns up   Cast(", " ns up   View("] {
+        assert!(told.lines().any(|line| line.contains(way)), "{way:?} is not in {told}");
+    }
+}
+
 #[test]
 fn an_input_that_can_not_be_read_is_told() {
     let folder = File::open(std::env::temp_dir()).unwrap();

@@ -2,14 +2,15 @@
 
 mod group;
 
-use std::net::UdpSocket;
+use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use group::{PROGRAM, Process, numbered};
 use strata::net::{Event, Handle, Options};
 use strata::stack::Spec;
-use strata::{Config, Endpoint, Input, Member, Output, Rng, Time, To};
+use strata::{Config, Endpoint, Input, Key, Member, Output, Rng, Time, To};
 
 /// Casts and deliveries of survivors go on in one order when a member is killed, and who comes back at once is a new member.
 #[test]
@@ -106,10 +107,47 @@ fn a_member_joins_under_load() {
 /// Garbage, headers of the right group with garbage behind them, and every datagram that a member sent or was sent, again: nothing is delivered twice, and nothing falls.
 #[test]
 fn garbage_and_replays_change_nothing() {
-    let a = Process::start(&[], 4000);
-    let b = Process::start(&[a.addr()], 4000);
+    withstands(group::STACK, None);
+}
+
+/// The same of members whose datagrams are sealed or signed.
+#[test]
+fn garbage_and_replays_change_nothing_where_a_key_is_shared() {
+    for layer in ["CRYPT", "SIGN"] {
+        withstands(&format!("FC:MERGE:TOTAL:MBRSHIP:FRAG:NAK:{layer}:COM:udp"), None);
+    }
+}
+
+/// The same where it comes by multicast, too: to the second socket of each.
+#[test]
+fn garbage_and_replays_to_all_change_nothing() {
+    let port = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let to = SocketAddrV4::new(Ipv4Addr::new(239, 77, 13, 4), port);
+    if let Err(why) = multicasts(to) {
+        println!("skipped: this host does not multicast over loopback: {why}");
+        return;
+    }
+    withstands("FC:MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:multicast", Some(to));
+}
+
+fn withstands(stack: &str, casts: Option<SocketAddrV4>) {
+    let folder = own_folder(stack);
+    let key = folder.join("key");
+    std::fs::write(&key, [7; 32]).unwrap();
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let sealed = stack.contains("CRYPT") || stack.contains("SIGN");
+    let member = |contacts: &[std::net::SocketAddr]| {
+        let mut command = Command::new(PROGRAM);
+        command.args(["member", "--stack", stack]);
+        command.args(casts.map(|to| format!("--multicast={to}")));
+        command.args(sealed.then(|| format!("--key={}", key.display())));
+        Process::start_as(command, contacts, 4000)
+    };
+    let a = member(&[]);
+    let b = member(&[a.addr()]);
+    std::fs::remove_dir_all(&folder).unwrap();
     [&a, &b].iter().for_each(|p| p.wait_for_view_of(2));
-    let mut guest = Guest::join(&a);
+    let mut guest = Guest::join(&a, stack, casts);
     guest.run(|_| a.lines().iter().chain(&b.lines()).filter(|l| l.contains(" of 3: ")).count() >= 2);
     for n in 0..20 {
         a.say(n);
@@ -120,33 +158,41 @@ fn garbage_and_replays_change_nothing() {
     let said = guest.said.clone();
     // How many datagrams carry the casts is the stack's to say: on a busy machine it packs many into one.
     assert!(guest.delivered >= 40 && said.len() > 2, "there is something to replay: {}", said.len());
+    let to_all: Vec<_> = [a.addr(), b.addr()].into_iter().chain(casts.map(Into::into)).collect();
     for round in 0..200 {
-        for p in [&a, &b] {
+        for to in &to_all {
             let mut bytes: Vec<u8> = (0..rng.between(0, 200)).map(|_| rng.draw() as u8).collect();
             if round % 2 == 0 {
                 bytes.splice(0..0, said[0][..15].iter().copied());
             }
-            guest.socket.send_to(&bytes, p.addr()).unwrap();
+            guest.socket.send_to(&bytes, to).unwrap();
         }
     }
     for datagram in &said {
-        for p in [&a, &b] {
-            guest.socket.send_to(datagram, p.addr()).unwrap();
+        for to in &to_all {
+            guest.socket.send_to(datagram, to).unwrap();
         }
     }
     a.say(20);
     guest.run(|g| g.delivered >= 41);
     for p in [&a, &b] {
         p.wait_for(|line| line.starts_with(&format!("{}: 20", a.name())));
-        assert_eq!(numbered(&p.lines(), &a.name()), (0..=20).collect::<Vec<_>>());
-        assert_eq!(numbered(&p.lines(), &guest.member.me().to_string()), (0..20).collect::<Vec<_>>());
+        assert_eq!(numbered(&p.lines(), &a.name()), (0..=20).collect::<Vec<_>>(), "{stack}");
+        assert_eq!(numbered(&p.lines(), &guest.member.me().to_string()), (0..20).collect::<Vec<_>>(), "{stack}");
     }
+}
+
+/// A folder of this test's own.
+fn own_folder(name: &str) -> std::path::PathBuf {
+    let name = name.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    let folder = std::env::temp_dir().join(format!("strata-processes-{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
 }
 
 /// Casts as IP multicast, all else as UDP: where this host multicasts over loopback.
 #[test]
 fn casts_go_by_multicast() {
-    use std::net::{Ipv4Addr, SocketAddrV4};
     let port = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let to = SocketAddrV4::new(Ipv4Addr::new(239, 77, 13, 2), port);
     if let Err(why) = multicasts(to) {
@@ -187,7 +233,6 @@ fn casts_go_by_multicast() {
 /// Views that change because members stand still, and members that join, are no reason to say that casts don't come, where they do.
 #[test]
 fn a_network_with_multicast_is_not_told_to_have_none_while_views_change() {
-    use std::net::{Ipv4Addr, SocketAddrV4};
     let port = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let to = SocketAddrV4::new(Ipv4Addr::new(239, 77, 13, 3), port);
     if let Err(why) = multicasts(to) {
@@ -221,38 +266,54 @@ fn a_network_with_multicast_is_not_told_to_have_none_while_views_change() {
 }
 
 /// Whether a datagram to this group comes back.
-fn multicasts(to: std::net::SocketAddrV4) -> std::io::Result<()> {
-    let lo = std::net::Ipv4Addr::LOCALHOST;
-    let socket = UdpSocket::bind(to)?;
-    socket.join_multicast_v4(to.ip(), &lo)?;
-    socket.set_read_timeout(Some(Duration::from_secs(1)))?;
-    let from = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None)?;
-    from.set_multicast_if_v4(&lo)?;
-    from.send_to(b"x", &to.into())?;
-    socket.recv_from(&mut [0; 8])?;
+fn multicasts(to: SocketAddrV4) -> std::io::Result<()> {
+    let heard = hears(to)?;
+    heard.set_read_timeout(Some(Duration::from_secs(1)))?;
+    let from = UdpSocket::bind("127.0.0.1:0")?;
+    socket2::SockRef::from(&from).set_multicast_if_v4(&Ipv4Addr::LOCALHOST)?;
+    from.send_to(b"x", to)?;
+    heard.recv_from(&mut [0; 8])?;
     Ok(())
+}
+
+/// A socket, of perhaps several, that hears what is sent to this group over loopback.
+fn hears(to: SocketAddrV4) -> std::io::Result<UdpSocket> {
+    let raw = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None)?;
+    raw.set_reuse_address(true)?;
+    raw.bind(&to.into())?;
+    raw.join_multicast_v4(to.ip(), &Ipv4Addr::LOCALHOST)?;
+    Ok(raw.into())
 }
 
 /// A member in this process, whose datagrams the test sees.
 struct Guest {
     member: Member,
     socket: UdpSocket,
+    /// Where casts go, and the socket that hears those of the others, where they go by multicast.
+    casts: Option<(SocketAddrV4, UdpSocket)>,
     began: Instant,
     said: Vec<Vec<u8>>,
     delivered: usize,
 }
 
 impl Guest {
-    fn join(at: &Process) -> Self {
+    fn join(at: &Process, stack: &str, casts: Option<SocketAddrV4>) -> Self {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         socket.set_read_timeout(Some(Duration::from_millis(2))).unwrap();
-        let spec: Spec = group::STACK.parse().unwrap();
+        socket2::SockRef::from(&socket).set_multicast_if_v4(&Ipv4Addr::LOCALHOST).unwrap();
+        let spec: Spec = stack.parse().unwrap();
         let me = Endpoint { addr: socket.local_addr().unwrap(), born: 99 };
-        let config = Config { suspect: Duration::from_secs(4), ..Config::default() };
+        let (suspect, key) = (Duration::from_secs(4), Some(Key([7; 32])));
+        let config = Config { suspect, key, multicast: casts, ..Config::default() };
         let mut member = Member::new(&spec, config, me, 1).unwrap();
         member.start(Time(0));
         member.handle(Time(0), Input::Merge(at.addr()));
-        Self { member, socket, began: Instant::now(), said: Vec::new(), delivered: 0 }
+        let casts = casts.map(|to| {
+            let heard = hears(to).unwrap();
+            heard.set_nonblocking(true).unwrap();
+            (to, heard)
+        });
+        Self { member, socket, casts, began: Instant::now(), said: Vec::new(), delivered: 0 }
     }
 
     fn now(&self) -> Time {
@@ -270,17 +331,22 @@ impl Guest {
         while !until(self) {
             assert!(Instant::now() < deadline, "the guest waited too long");
             if let Ok((n, from)) = self.socket.recv_from(&mut buffer) {
-                let now = self.now();
-                self.said.push(buffer[..n].to_vec());
-                self.member.handle(now, Input::Datagram(from, buffer[..n].to_vec().into()));
+                self.came(buffer[..n].to_vec(), |bytes| Input::Datagram(from, bytes));
+            }
+            while let Some(Ok((n, from))) = self.casts.as_ref().map(|(_, heard)| heard.recv_from(&mut buffer)) {
+                self.came(buffer[..n].to_vec(), |bytes| Input::Multicast(from, bytes));
             }
             let now = self.now();
             self.member.handle(now, Input::Timer);
             self.member.handle(now, Input::Idle);
             while let Some(output) = self.member.next() {
                 match output {
-                    Output::Transmit(To::One(to), msg) => {
+                    Output::Transmit(to, msg) => {
                         let bytes = msg.joined().to_vec();
+                        let to = match to {
+                            To::One(to) => to,
+                            To::All => self.casts.as_ref().expect("a stack over multicast").0.into(),
+                        };
                         self.socket.send_to(&bytes, to).unwrap();
                         self.said.insert(0, bytes);
                     }
@@ -289,5 +355,11 @@ impl Guest {
                 }
             }
         }
+    }
+
+    fn came(&mut self, bytes: Vec<u8>, how: impl Fn(bytes::Bytes) -> Input) {
+        let now = self.now();
+        self.said.push(bytes.clone());
+        self.member.handle(now, how(bytes.into()));
     }
 }

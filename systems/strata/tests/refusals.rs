@@ -78,7 +78,7 @@ fn what_can_not_be_is_refused_with_what_to_do() {
     holds(&said(&["--stack", shm, "--contacts", &at], Stdio::null()), &alone);
 }
 
-/// Other groups, stacks and keys are not let in, and the group goes on.
+/// Other groups and stacks are not let in, and the group goes on. (Keys and versions: `src/layers/refusals.rs`.)
 #[test]
 fn who_does_not_belong_is_not_let_in_and_the_group_goes_on() {
     let a = Process::start(&[], 4000);
@@ -99,6 +99,24 @@ fn who_does_not_belong_is_not_let_in_and_the_group_goes_on() {
     a.say(1);
     b.wait_for_number(1, &a);
     assert_eq!(a.lines().iter().filter(|l| l.starts_with("view ")).count(), 2, "no view changed");
+}
+
+/// Who is asked is of another version: it answers with a header of its own.
+#[test]
+fn who_finds_another_version_there_is_told_so() {
+    let other = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let at = other.local_addr().unwrap().to_string();
+    let answers = other.try_clone().unwrap();
+    std::thread::spawn(move || {
+        let mut bytes = [0; 1500];
+        while let Ok((n, from)) = answers.recv_from(&mut bytes) {
+            bytes[2] += 1;
+            // What asked may have ended.
+            let _ = answers.send_to(&bytes[..n.min(15)], from);
+        }
+    });
+    let said = said(&["--contacts", &at], Stdio::null());
+    holds(&said, &[&format!("a datagram from {at} is of version "), "of strata's headers", "use one version"]);
 }
 
 /// A member whose output can't be written any more says so and leaves, and does not fall.

@@ -34,7 +34,7 @@ pub struct Row {
     pub noise: Noise,
     /// What is asked of it.
     pub demand: Demand,
-    /// Runs whose first line says that their figures hold for the states that they saw and no more.
+    /// Runs whose sentence of trust says that their intervals hold for this run alone.
     pub of_this_run: u64,
     /// Against the centre of what the machine does in the long run, of the other runs alone.
     pub of_claiming: BTreeMap<&'static str, Tally>,

@@ -1,4 +1,4 @@
-//! How long the states of a noise last, as the first line of a run speaks of them.
+//! How long the states of a noise last, as the sentence of trust speaks of them.
 
 use crate::noise::Noise;
 

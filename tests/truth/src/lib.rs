@@ -17,7 +17,7 @@
 //! | [`coverage`] | coverage of each figure under each noise |
 //! | [`percentiles`] | coverage of percentiles of single iterations |
 //! | [`comparing`] | false alarms and power of `compare` |
-//! | [`turns`] | the same of sides in turns |
+//! | [`turns`] | the same of sides in turns, and of the figures that have two sides |
 //! | [`finding`] | dips and steps |
 //! | [`periods`] | periods and drift |
 //! | [`sustained`] | single transfers and sustained ones |

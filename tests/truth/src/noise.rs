@@ -79,8 +79,8 @@ pub enum Demand {
     Nominal,
     /// What the run saw must be held as often as the intervals say; they may say more than that, and be wider.
     InRun,
-    /// The noise lasts about as long as the run or longer: what is claimed must hold in nine of ten runs, or the first line says
-    /// that the figures are those of this run.
+    /// The noise lasts about as long as the run or longer: what is claimed must hold in nine of ten runs, or the sentence
+    /// of trust says that it holds for this run alone.
     Claimed,
     /// Too few rounds for an interval: none may be given.
     NoInterval,
@@ -97,7 +97,7 @@ pub const OF_SIDES: [Noise; 4] =
     [Noise::Correlated(0.5), Noise::Correlated(0.8), Noise::Rounds(3.0), Noise::Rounds(10.0)];
 
 /// All noises that every size feels alike: those of all tables.
-pub const ALL: [Noise; 27] = [
+pub const ALL: [Noise; 28] = [
     Noise::Independent,
     Noise::Pareto,
     Noise::LogNormal,
@@ -117,6 +117,7 @@ pub const ALL: [Noise; 27] = [
     Noise::Rounds(30.0),
     Noise::Seconds(0.02),
     Noise::Seconds(0.5),
+    Noise::Seconds(3.5),
     Noise::Seconds(5.0),
     Noise::Seconds(60.0),
     Noise::Apart(1.0),

@@ -21,7 +21,7 @@ pub struct Row {
     pub demand: Demand,
     /// Of iterations that are alike in a trial, and of those that each have a noise of their own: by [`SHARES`].
     pub held: [[Tally; 3]; 2],
-    /// Of both, whether every run's first line says that its figures are those of this run.
+    /// Of both, whether every run's sentence of trust says that its intervals hold for that run alone.
     pub of_this_run: [bool; 2],
 }
 

@@ -6,8 +6,9 @@ use measure::Event;
 use measure::earlier::{Earlier, EarlierRun};
 use measure::figures::Singles;
 use model::scale::{Agreement, Scaled, Target, Wire};
-use model::{Circumstances, Comparison, Estimate, Finding, History, LogGp, Patterns, Side, answer};
+use model::{Circumstances, Comparison, Estimate, Finding, History, LogGp, Patterns, Sender, Side, answer};
 use record::{Analysis, RunFile};
+use stats::Interval;
 
 pub use model::CurvePoint;
 
@@ -59,6 +60,12 @@ pub const BETWEEN: u64 = 30_000;
 pub const BEYOND: u64 = 4 << 20;
 /// The wires of `scale`, bits a second: the one measured over, and the one asked about.
 pub const WIRES: (f64, f64) = (100e9, 10e9);
+/// What the sentence of trust says where intervals are those of the run.
+const ALONE: &str = "hold for this run alone";
+/// What it then goes on with where they are those of the run only with states that last longer than a length that follows.
+const LONGER: &str = " where states last longer";
+/// What it says where there is no interval.
+const NO_INTERVAL: &str = "no point has an interval";
 /// The size that `scale` is asked about, bytes.
 pub const SCALED: u64 = 1 << 18;
 
@@ -153,15 +160,28 @@ impl Measured {
         })
     }
 
-    /// Whether the first line of `run` and `show` says that the figures hold for this run alone where the machine's states last as long as
-    /// this noise does: all that it says but up to which length it averages over them, and that where they last longer.
+    /// Whether the sentence of trust that `run` prints says that the figures hold for this run alone where the machine's states last as long
+    /// as this noise does; or that there is no interval at all.
     pub fn of_this_run(&self) -> bool {
-        let claimed = || {
+        let said = report::table::trust(&self.file).split_whitespace().collect::<Vec<_>>().join(" ");
+        let averages_below = || self.file.paths.first()?.averages_below();
+        match said.split_once(ALONE) {
+            None => said.contains(NO_INTERVAL),
+            // The length that it gives is rounded: the exact one is taken.
+            Some((_, after)) if after.starts_with(LONGER) => {
+                !averages_below().is_some_and(|below| self.lasts() < below)
+            }
+            Some(_) => true,
+        }
+    }
+
+    /// How long the states of its noise last, seconds; none of a run without noise.
+    fn lasts(&self) -> f64 {
+        let of = || {
             let path = self.file.paths.first()?;
-            let lasts = lasts(self.machine.as_ref()?.noise(), path.common.shared.moves.rounds, path.measured_for()?);
-            Some(lasts < path.averages_below()?)
+            Some(lasts(self.machine.as_ref()?.noise(), path.common.shared.moves.rounds, path.measured_for()?))
         };
-        !claimed().unwrap_or(false)
+        of().unwrap_or(0.0)
     }
 
     /// Size and percentiles of single iterations of each point that has any; none of a share that too few iterations tell.
@@ -237,7 +257,8 @@ impl Measured {
         let analysis = Analysis::of(&self.file);
         let found = analysis.breaks(0);
         let dips = found.dips.iter().map(|d| ((d.from.above, d.to.below), d.factor.into())).collect();
-        Broken { dips, steps: found.steps.iter().map(|s| s.factor.into()).collect() }
+        let steps = found.steps.iter().map(|s| ((s.at.below, s.at.above), s.factor.into())).collect();
+        Broken { dips, steps }
     }
 }
 
@@ -253,8 +274,8 @@ pub struct Unsettled {
 pub struct Broken {
     /// First and last size within each dip, bytes, and its depth.
     pub dips: Vec<((u64, u64), Said)>,
-    /// Height of each step.
-    pub steps: Vec<Said>,
+    /// Last size before each step and first one after it, bytes, and its height.
+    pub steps: Vec<((u64, u64), Said)>,
 }
 
 /// What `scale` says of a run over the first of [`WIRES`], held against one over the second: each size's estimate, and whether what was
@@ -280,12 +301,50 @@ pub fn compared(first: &Compares, second: &Compares) -> Option<Finding> {
     Some(Comparison::of(first.side(), second.side())?.finding(true))
 }
 
-/// What `compare` says of two sides that were measured in turns, the second of a thing that takes `factor` times as long: the interval of
-/// its time over the first's, over all sizes, and what it says; none without an interval.
-pub fn compared_in_turns(first: &Measured, second: &Measured, factor: f64) -> Option<(f64, f64, Finding)> {
+/// What `compare` says of two sides that were measured in turns.
+pub struct InTurns {
+    /// The second's time over the first's, over all sizes.
+    pub whole: Said,
+    /// The same of each size.
+    pub sizes: Vec<Said>,
+    /// What it says.
+    pub finding: Finding,
+    /// The difference that is found four times in five, as a share.
+    pub finds: Option<f64>,
+}
+
+/// What `compare` says of two sides that were measured in turns, the second of a thing that takes `factor` times as long; none without an
+/// interval over all sizes.
+pub fn compared_in_turns(first: &Measured, second: &Measured, factor: f64) -> Option<InTurns> {
     let found = Comparison::paired(&first.file.curve(0), &times(&second.file.curve(0), factor))?;
-    let (low, high) = (found.whole.low, found.whole.high);
-    (found.few_rounds.is_none() && high.is_finite()).then(|| (low, high, found.finding(false)))
+    let told = found.few_rounds.is_none() && found.whole.high.is_finite();
+    told.then(|| InTurns {
+        whole: found.whole.into(),
+        sizes: found.sizes.iter().map(|s| s.ratio.into()).collect(),
+        finding: found.finding(false),
+        finds: found.paired.and_then(|p| p.finds),
+    })
+}
+
+/// What the second of two sides in turns, which takes `factor` times as long, adds to the first at each size, as `layers` says it: size, seconds.
+pub fn added(first: &Measured, second: &Measured, factor: f64) -> Vec<(u64, Said)> {
+    let found = model::overheads(&first.file.curve(0), &times(&second.file.curve(0), factor));
+    found.into_iter().map(|o| (o.size, o.extra.into())).collect()
+}
+
+/// The share of a gap for which the sender of [`latency_by_loggp`]'s stream is busy.
+pub const BUSY: f64 = 0.4;
+
+/// LogGP's L, where the first of two sides in turns is a ping-pong and the second, which takes `factor` times as long, a stream whose sender
+/// is busy for [`BUSY`] of each gap; none where it is not given.
+pub fn latency_by_loggp(first: &Measured, second: &Measured, factor: f64) -> Option<Said> {
+    let (ping_pong, stream) = (first.file.curve(0), times(&second.file.curve(0), factor));
+    let smallest = times(&stream[..1], BUSY);
+    // What moves a trial moves both; a hundredth is left.
+    let shares = (0..smallest.first()?.rounds.len()).map(|i| BUSY * [0.99, 1.0, 1.01][i % 3]).collect();
+    let sender = Sender { busy: smallest.first()?.estimate(), shares };
+    let patterns = Patterns { ping_pong: Some(&ping_pong), stream: Some(&stream), sender: Some(&sender) };
+    LogGp::of(patterns, first.file.run.plan.seed).latency.map(Said::from)
 }
 
 /// What `compare` says of the sizes of two sides, of all together, and whether they differ.
@@ -363,6 +422,7 @@ fn times(curve: &[CurvePoint], factor: f64) -> Vec<CurvePoint> {
         seconds: p.seconds * factor,
         rounds: p.rounds.iter().map(|(round, seconds)| (*round, seconds * factor)).collect(),
         throughput: p.throughput / factor,
+        interval: p.interval.map(|i| Interval { low: i.low * factor, high: i.high * factor }),
         rounding: p.rounding * factor,
         ..*p
     };

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 
 use crate::command::{self, Agreement};
-use crate::finding::{self, DEPTHS, Found, WIDTHS};
+use crate::finding::{self, DEPTHS, Found, HEIGHTS, WIDTHS};
 use crate::noise::{Demand, Noise};
 use crate::sides::{self, Held};
 use crate::tally::few;
@@ -119,7 +119,7 @@ fn command(job: &Job) -> Result<String, String> {
 fn coverage(job: &Job) -> String {
     let mut text = "## Coverage\n\nPercent of the intervals given that hold the truth, ± their median half-width. Bold holds less often than its \
         target, italic more often (wider than need be). \
-        \"Of this run alone\": runs whose first line says of states as long as those of the noise that the figures hold for what the run saw. `none`: no interval, because an end is open; `absurd`: a figure that is no number or lies outside its interval, or ends over \
+        \"Of this run alone\": runs whose sentence of trust, as `run` prints it, says of states as long as those of the noise that intervals hold for this run alone, or that there is none. `none`: no interval, because an end is open; `absurd`: a figure that is no number or lies outside its interval, or ends over \
         1000 times apart.\n\n"
         .to_owned();
     let rows = |shape: &Shape| {
@@ -220,6 +220,7 @@ fn compare(job: &Job) -> String {
         let row = |noise: &Noise| comparing::row(*noise, &shape, runs, job.seed, job.threads);
         let rows: Vec<_> = job.noises.iter().chain(&job.of_sizes).chain(&job.of_each).map(row).collect();
         let _ = write!(text, "### {}\n\n{}\n", heading(&shape, runs), table::comparing(&rows));
+        text.push_str(&table::false_verdicts(&rows, &shape));
     }
     text.push_str(&several(job));
     text
@@ -293,8 +294,16 @@ fn in_turns(job: &Job) -> String {
     let mut text = format!(
         "## Comparisons of sides in turns\n\nOf the sides of a `run --vs`, whose rounds take turns on one machine: pairs of the same that are said \
         to differ (target: at most {}), pairs of a second side that takes so many times as long that are said to be \
-        slower (in brackets faster, which is wrong), and pairs without a verdict. Rounds are those of a side.\n\n",
-        table::percent(turns::FALSE)
+        slower (in brackets faster, which is wrong), and pairs without a verdict. \"As said\": of the pairs of the same in which no difference is \
+        found, those in which one is found that is as large as is then said to be found four times in five (target: {}). Then percent of the \
+        intervals that hold, ± their median half-width: of the ratio of single sizes (target: {}; the ratio of a loaded path to an idle one is made \
+        the same way), of what an upper layer adds that takes {} times as long, and of LogGP's L of a ping-pong and a stream (target of both: {} of the \
+        machine's truth where the run is three times as long as its noise lasts). Rounds are those of a side.\n\n",
+        table::percent(turns::FALSE),
+        table::percent(turns::PROMISED),
+        Demand::InRun.name(),
+        turns::LAYER,
+        Demand::InRun.name()
     );
     for shape in job.shapes([(9, 40), (30, 40), (30, 155)]) {
         let runs = job.runs(&shape);
@@ -310,25 +319,32 @@ fn in_turns(job: &Job) -> String {
 
 fn breaks(job: &Job) -> String {
     let mut text = format!(
-        "## Dips and steps\n\nDips found, by width (decades) and depth, one a run in a quarter of the runs; in brackets the share of all \
-        that was found that is there, and of the depths' intervals those that hold (target {}). Then the runs in which a break was found \
-        on a line, and on a line that becomes four times as steep at 1 MiB (target: at most {}).\n\n",
+        "## Dips and steps\n\nDips found, by width (decades) and depth, and steps, by height, one break a run in a quarter of the runs ({} a cell); in \
+        brackets the share of all dips and steps found that are there (target: at least {}), and of the intervals of depths and heights those that \
+        hold (target {}). A step is a handshake: from a size on each message takes so much longer. Sizes and heights are drawn. Then the \
+        runs in which a break was found on a line, and on a line that becomes four times as steep at 1 MiB (target: at most {}).\n\n",
+        job.runs.div_ceil(4),
+        table::percent(1.0 - finding::WRONG),
         Demand::InRun.name(),
         table::percent(finding::FALSE),
     );
     let kinds: Vec<(f64, f64)> = WIDTHS.into_iter().flat_map(|w| DEPTHS.map(|d| (w, d))).collect();
     let names = kinds.iter().map(|(width, depth)| format!("{width} x{depth}"));
-    let header = table::cells(["noise", "target"]).into_iter().chain(names);
+    let heights = HEIGHTS.iter().map(|(least, most)| format!("step x{least}-{most}"));
+    let header = table::cells(["noise", "target"]).into_iter().chain(names).chain(heights);
     let header: Vec<String> = header.chain(table::cells(["line", "bend"])).collect();
     for shape in job.shapes([(9, 155), (30, 155)]) {
         let (runs, seed, threads) = (job.runs, job.seed, job.threads);
         let row = |noise: &Noise| {
-            let dips = |kind: &(f64, f64)| finding::dips(*noise, &shape, *kind, runs.div_ceil(4), seed, threads);
-            let found: Vec<Found> = kinds.iter().map(dips).collect();
+            let a_cell = runs.div_ceil(4);
+            let dips = kinds.iter().map(|kind| finding::dips(*noise, &shape, *kind, a_cell, seed, threads));
+            let steps = HEIGHTS.iter().map(|height| finding::steps(*noise, &shape, *height, a_cell, seed, threads));
+            let found: Vec<Found> = dips.chain(steps).collect();
             let strays = [false, true].map(|bent| finding::strays(*noise, &shape, bent, runs, seed, threads));
-            let met = strays.into_iter().all(|n| few(n, finding::FALSE, runs)) && found.iter().all(Found::depth_holds);
+            let met = strays.into_iter().all(|n| few(n, finding::FALSE, runs))
+                && found.iter().all(|f| f.depth_holds() && f.precise());
             let strays = strays.map(|n| table::count(n, few(n, finding::FALSE, runs)));
-            [noise.name(), table::verdict(met)].into_iter().chain(found.iter().map(dip)).chain(strays).collect()
+            [noise.name(), table::verdict(met)].into_iter().chain(found.iter().map(found_of)).chain(strays).collect()
         };
         let rows: Vec<Vec<String>> = job.noises.iter().map(row).collect();
         let _ = write!(text, "### {}\n\n{}\n", heading(&shape, runs), table::table(&header, &rows));
@@ -336,11 +352,13 @@ fn breaks(job: &Job) -> String {
     text
 }
 
-fn dip(found: &Found) -> String {
-    let share = |share: Option<f64>| share.map_or("-".to_owned(), table::percent);
-    let holds = share(found.depth.coverage());
-    let holds = if found.depth_holds() { holds } else { format!("**{holds}**") };
-    format!("{} ({}, {holds})", found.found, share(found.precision()))
+fn found_of(found: &Found) -> String {
+    let share = |share: Option<f64>, met: bool| match share.map_or("-".to_owned(), table::percent) {
+        text if met => text,
+        text => format!("**{text}**"),
+    };
+    let precision = share(found.precision(), found.precise());
+    format!("{} ({precision}, {})", found.found, share(found.depth.coverage(), found.depth_holds()))
 }
 
 fn jitter(job: &Job) -> String {

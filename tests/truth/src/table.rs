@@ -8,6 +8,7 @@ use crate::noise::Demand;
 use crate::percentiles::{self, SHARES};
 use crate::tally::Tally;
 use crate::turns;
+use crate::world::Shape;
 
 /// A table: a header and rows of as many cells.
 pub fn table(header: &[String], rows: &[Vec<String>]) -> String {
@@ -58,8 +59,8 @@ pub fn held(tally: Option<&Tally>, demand: Option<Demand>) -> String {
     text
 }
 
-/// Coverage of one shape of run: against the machine's truth, or against the run's. Where all first lines say that figures hold
-/// for this run's states alone, nothing is claimed of a machine whose noise lasts longer, and its row has no target; else the runs that say
+/// Coverage of one shape of run: against the machine's truth, or against the run's. Where all sentences of trust say that intervals hold
+/// for this run alone, nothing is claimed of a machine whose noise lasts longer, and its row has no target; else the runs that say
 /// more are held to it, and a cell that misses it tells what they held.
 pub fn coverage(rows: &[coverage::Row], of_run: bool) -> String {
     let header = cells(["noise", "of this run alone", "target", "met"].into_iter().chain(FIGURES));
@@ -142,10 +143,10 @@ pub fn turns(rows: &[turns::Row]) -> String {
     let header: Vec<String> = cells(["noise", "target", "the same", "holds"])
         .into_iter()
         .chain(factors)
-        .chain(cells(["no verdict"]))
+        .chain(cells(["no verdict", "as said", "single sizes", "layer", "L"]))
         .collect();
     let row = |row: &turns::Row| {
-        let (met, same) = (row.met(), row.said[0]);
+        let same = row.said[0];
         let holds = match same.bounded {
             0 => "-".to_owned(),
             n => percent(same.holds as f64 / n as f64),
@@ -154,10 +155,47 @@ pub fn turns(rows: &[turns::Row]) -> String {
             0 => said.slower.to_string(),
             wrong => format!("{} ({wrong})", said.slower),
         });
-        let front = [row.name(), verdict(met), count(same.differ(), met), holds];
-        front.into_iter().chain(found).chain([same.none.to_string()]).collect()
+        let as_said = match row.promised {
+            (0, _) => "-".to_owned(),
+            (given, found) => format!("{} of {given}", count(found, row.keeps_promise())),
+        };
+        let of_machine =
+            |i: usize| row.of_machine.as_ref().map_or("-".to_owned(), |all| held(Some(&all[i]), row.demand));
+        let front = [row.name(), verdict(row.met()), count(same.differ(), row.few_differ()), holds];
+        let back = [as_said, held(Some(&row.sizes), Some(Demand::InRun)), of_machine(0), of_machine(1)];
+        front.into_iter().chain(found).chain([same.none.to_string()]).chain(back).collect()
     };
     table(&header, &rows.iter().map(row).collect::<Vec<_>>())
+}
+
+/// Of the verdicts on the same thing under noises that last about as long as a run or longer, how many are false, for each kind of sides that
+/// gives any; and the noise with the largest share of false ones.
+pub fn false_verdicts(rows: &[comparing::Row], shape: &Shape) -> String {
+    // How long states last has nothing to do with whether so few rounds have an interval.
+    let rounds = shape.rounds.max(stats::FEWEST_ROUNDS as u32);
+    let lasts = |row: &&comparing::Row| row.noise.demand(rounds, shape.length) == Demand::Claimed;
+    let of = |(place, side): (usize, (usize, usize))| {
+        let each = || rows.iter().filter(lasts).map(|row| (row, row.verdicts[place][0]));
+        let given = |v: comparing::Verdicts| v.differ + v.same;
+        let (differ, all) = each().fold((0, 0), |(differ, all), (_, v)| (differ + v.differ, all + given(v)));
+        let share = |v: comparing::Verdicts| v.differ as f64 / given(v) as f64;
+        let (row, most) = each().filter(|(_, v)| v.differ > 0).max_by(|a, b| share(a.1).total_cmp(&share(b.1))).unzip();
+        let worst =
+            row.zip(most).map(|(row, v)| format!(", the most {} of {} ({})", v.differ, given(v), row.noise.name()));
+        let name = match side {
+            (runs, 0) => format!("{runs} a side"),
+            (_, earlier) => format!("{earlier} earlier"),
+        };
+        (all > 0).then(|| format!("{name} {differ} of {all} false{}", worst.unwrap_or_default()))
+    };
+    let said: Vec<String> = SIDES.into_iter().enumerate().filter_map(of).collect();
+    if said.is_empty() {
+        return String::new();
+    }
+    format!(
+        "Of the verdicts given on the same thing under noise that lasts as long as a third of a run or longer: {}.\n\n",
+        said.join("; ")
+    )
 }
 
 /// Comparisons: said to differ, by how many times as long the second side takes and the runs of a side.
@@ -186,4 +224,32 @@ pub fn comparing(rows: &[comparing::Row]) -> String {
         [row.noise.name(), verdict(met)].into_iter().chain(counts).collect()
     };
     table(&header, &rows.iter().map(row).collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comparing::{Row, Verdicts};
+    use crate::noise::Noise;
+
+    #[test]
+    fn false_verdicts_are_those_of_the_same_under_noise_that_lasts() {
+        let row = |noise, differ, same| {
+            let three = Verdicts { differ, same, none: 60 - differ - same };
+            let mut verdicts = [[Verdicts { none: 60, ..Verdicts::default() }; FACTORS.len()]; SIDES.len()];
+            verdicts[1] = [three, Verdicts { differ: 60, ..Verdicts::default() }, three, three];
+            Row { noise, verdicts }
+        };
+        let shape = Shape::of(30, 40);
+        let rows = [
+            row(Noise::Independent, 9, 51),
+            row(Noise::Rounds(30.0), 3, 6),
+            row(Noise::Seconds(60.0), 1, 0),
+            row(Noise::Drift, 0, 60),
+        ];
+        let said = false_verdicts(&rows, &shape);
+        assert!(said.ends_with(": 3 a side 4 of 70 false, the most 1 of 1 (states +50% of 60 s).\n\n"), "{said}");
+        assert_eq!(false_verdicts(&rows[..1], &shape), "");
+        assert!(false_verdicts(&rows[3..], &shape).ends_with(": 3 a side 0 of 60 false.\n\n"));
+    }
 }

@@ -23,6 +23,11 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// Of so many runs, before anything was counted.
+    pub fn of(runs: u64) -> Self {
+        Self { runs, ..Self::default() }
+    }
+
     /// Counts an interval against the truth, which lies between two ends.
     pub fn add(&mut self, said: Said, truth: [f64; 2]) {
         let Said { value, low, high } = said;
@@ -121,6 +126,20 @@ pub fn few(n: u64, share: f64, runs: u64) -> bool {
     n as f64 <= (share + error(share, runs)) * runs
 }
 
+/// What so many runs can tell, in words.
+pub fn told_by(runs: u64) -> String {
+    let percent = |share: f64| format!("{:.1}", share * 100.0);
+    // Of as many or more, one in twenty would have none.
+    let unseen = 1.0 - 0.05f64.powf(1.0 / runs.max(1) as f64);
+    format!(
+        "So many runs tell a share of 95% or of 5% to within {} percentage points, one of 1% to within {} (a standard error; a row of fewer runs \
+         less), and 0 of {runs} tells no more than that fewer than {}% would (95% confidence).",
+        percent(error(0.05, runs as f64)),
+        percent(error(0.01, runs as f64)),
+        percent(unseen)
+    )
+}
+
 /// Standard error of a share `p` of so many runs.
 fn error(p: f64, runs: f64) -> f64 {
     (p * (1.0 - p) / runs.max(1.0)).sqrt()
@@ -137,6 +156,16 @@ mod tests {
         (0..missed).for_each(|_| tally.add(said(0.9, 1.1), [1.2; 2]));
         (0..none).for_each(|_| tally.add(said(0.0, f64::INFINITY), [1.2; 2]));
         tally
+    }
+
+    #[test]
+    fn it_is_said_what_so_many_runs_can_tell() {
+        let said = told_by(60);
+        assert!(
+            said.contains("within 2.8 percentage") && said.contains("within 1.3 (") && said.contains("than 4.9%"),
+            "{said}"
+        );
+        assert!(told_by(200).contains("within 1.5 percentage"), "{}", told_by(200));
     }
 
     #[test]

@@ -15,6 +15,15 @@ pub struct Slow {
     pub factor: f64,
 }
 
+/// What each message from a size on takes longer, whatever its size: a handshake before large ones (rendezvous).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Handshake {
+    /// First size, bytes.
+    pub from: f64,
+    /// Seconds.
+    pub takes: f64,
+}
+
 /// A disturbance that comes back: the process is stopped for so long, so often.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stops {
@@ -33,6 +42,8 @@ pub struct World {
     pub per_byte: f64,
     /// Stretches that take longer.
     pub slow: Vec<Slow>,
+    /// What messages from a size on take longer.
+    pub step: Option<Handshake>,
     /// From this size on (bytes), each further byte costs so many times as much.
     pub bend: Option<(f64, f64)>,
     /// Seconds for the root of a byte.
@@ -116,7 +127,8 @@ impl World {
     /// A plain path under a noise: 10 us and 5 GB/s.
     pub fn plain(noise: Noise) -> Self {
         let (t0, per_byte, root, power, stair) = (10e-6, 0.2e-9, 0.0, 1.0, 0.0);
-        Self { t0, per_byte, slow: Vec::new(), bend: None, root, power, stair, stops: None, noise, alike: true }
+        let (slow, step, bend, stops) = (Vec::new(), None, None, None);
+        Self { t0, per_byte, slow, step, bend, root, power, stair, stops, noise, alike: true }
     }
 
     /// The same path where each iteration has a noise of its own, beside the level of its moment.
@@ -127,6 +139,7 @@ impl World {
     /// The same path where all takes so many times as long.
     pub fn times(mut self, factor: f64) -> Self {
         (self.t0, self.per_byte, self.root) = (self.t0 * factor, self.per_byte * factor, self.root * factor);
+        self.step = self.step.map(|step| Handshake { takes: step.takes * factor, ..step });
         self
     }
 
@@ -139,7 +152,8 @@ impl World {
             n => n,
         };
         let bent = self.bend.map_or(0.0, |(from, factor)| (n - from).max(0.0) * self.per_byte * (factor - 1.0));
-        (self.t0 + self.per_byte * n.powf(self.power) + self.root * n.sqrt() + bent) * slower
+        let added = self.step.filter(|step| step.from <= size as f64).map_or(0.0, |step| step.takes);
+        (self.t0 + self.per_byte * n.powf(self.power) + self.root * n.sqrt() + bent + added) * slower
     }
 
     /// When the process is next stopped at or after a moment, and for how long.
@@ -245,6 +259,15 @@ mod tests {
             assert_eq!((sizes.len(), sizes[0], sizes[n - 1]), (n, 1, 1 << 20));
             assert!(sizes.windows(2).all(|w| w[0] < w[1]));
         }
+    }
+
+    #[test]
+    fn a_handshake_takes_as_long_with_each_size_from_its_own_on() {
+        let plain = World::plain(Noise::Independent);
+        let step = World { step: Some(Handshake { from: 4096.0, takes: 3e-6 }), ..plain.clone() };
+        let added = |size| step.time(size) - plain.time(size);
+        assert!(added(4095) == 0.0 && [4096, 1 << 20].iter().all(|size| (added(*size) - 3e-6).abs() < 1e-12));
+        assert!((step.times(2.0).time(4096) / plain.times(2.0).time(4096) - 1.0 - 3e-6 / 10.8192e-6).abs() < 1e-9);
     }
 
     #[test]

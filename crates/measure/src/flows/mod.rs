@@ -47,7 +47,7 @@ pub struct Flows {
 pub struct FlowReport {
     /// Iterations in the time in which all flows ran; of one that was under way at its beginning or end the part that fell into it.
     pub iterations: f64,
-    /// Blocks or answers that were lost, in the whole trial.
+    /// Messages or answers that were lost, in the whole trial.
     #[serde(skip_serializing_if = "none")]
     pub lost: u64,
     /// Segments that the near side sent again, in the whole trial (TCP).

@@ -7,39 +7,39 @@ use serde::{Deserialize, Serialize};
 macro_rules! patterns {
     ($to:ident) => {
         $to! {
-            /// A block there and the same size back, one at a time (`seeds/004`, section 2).
+            /// A message there and the same size back, one at a time (`seeds/004`, section 2).
             PingPong "ping-pong" ping_pong;
-            /// Blocks one after another without any answer, timed at the receiver from one message that is here whole to another.
+            /// Messages one after another without any answer, timed at the receiver from one that is here whole to another.
             Stream "stream" stream;
             /// A number of sends, then one one-byte answer (`seeds/000`, 4.2.2).
             Burst "burst" burst;
             /// Both sides send at once.
             Bidirectional "bidirectional" bidirectional;
-            /// A block there, another size back, on a kept connection.
+            /// A message there, another size back, on a kept connection.
             Request "request" request;
             /// Connect, request, response, close for each transaction.
             Connect "connect" connect;
-            /// A block into memory that the far side exposes, then a fence.
+            /// A message into memory that the far side exposes, then a fence.
             Put "put" put;
-            /// A block out of memory that the far side exposes.
+            /// A message out of memory that the far side exposes.
             Get "get" get;
             /// A stream whose sends are posted, and complete later.
             Post "post" post;
-            /// A block to all other members of a group, each of which answers it.
+            /// A message to all other members of a group, each of which answers it.
             Cast "cast" cast;
-            /// Each member of a group casts blocks, then waits for those of all (`seeds/002`, figure 3).
+            /// Each member of a group casts messages, then waits for those of all (`seeds/002`, figure 3).
             Group "group" group;
-            /// One member of a group casts blocks, and the others tell when the last was there.
+            /// One member of a group casts messages, and the others tell when the last was there.
             OneSender "one-sender" one_sender;
             /// All members of a group wait for each other.
             Barrier "barrier" barrier;
-            /// A block of one member goes to all others.
+            /// A message of one member goes to all others.
             Broadcast "broadcast" broadcast;
-            /// The blocks of all members are added up, and each gets the sums.
+            /// The messages of all members are added up, and each gets the sums.
             Allreduce "allreduce" allreduce;
-            /// Each member gets the blocks of all.
+            /// Each member gets the messages of all.
             Allgather "allgather" allgather;
-            /// Each member has a block for each.
+            /// Each member has a message for each.
             AllToAll "all-to-all" all_to_all;
             /// HINT: both sides work out their share of an answer, then add up two numbers of 8 bytes each (`seeds/004`, section 3).
             /// A trial's size is the number of subintervals of each side, and its iterations are answers.

@@ -118,7 +118,7 @@ pub struct Comparison {
 /// One size of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Compared {
-    /// Block size, bytes.
+    /// Message size, bytes.
     pub size: u64,
     /// Median time of the first side, seconds.
     pub first: f64,

@@ -9,11 +9,14 @@
 //! | `periodic` | a quick period in the moments of pauses, from their spectrum |
 //! | `cycle` | tells it from a part of itself |
 //! | `stops` | a slow period of the longest pauses |
+//! | `beats` | which stops come at the due moments of a period, and what they say of it |
+//! | `watch` | when trials ran |
 //! | `divided` | tells it from a whole multiple of a quicker one |
 //! | `levels` | a period in how long trials take, beyond a red `background` |
 //! | `rhythm` | the rhythm of the run's own trials and rounds |
 
 mod background;
+mod beats;
 mod cycle;
 mod disturbance;
 mod divided;
@@ -22,6 +25,7 @@ mod levels;
 mod periodic;
 mod rhythm;
 mod stops;
+mod watch;
 
 pub use disturbance::{Periodic, Source};
 pub use drift::Drift;

@@ -2,12 +2,14 @@
 //!
 //! The longest pauses of a run are folded at each period, and the place in the period that holds most of them is tested: of the moments at
 //! which a stop was due there and a trial watched, at how many one came. Random stops come at a due moment with the share of time that they
-//! take. What comes with the beginnings or ends of trials and rounds is the run's own rhythm. A period found is then compared with all
-//! pauses (`divided`).
+//! take. Beats may come early or late, or be left out now and then: stops are looked for nearer to and farther from their due moments. A
+//! period is said where its multiples and parts surely explain the stops less well. What comes with the beginnings or ends of trials and
+//! rounds is the run's own rhythm. A period found is then compared with all pauses (`divided`).
 
-use super::divided::{self, Verdict, surprisal};
-use super::{LEVEL, Moment, Periodic, Source, TIMES, rhythm};
-use crate::Estimate;
+use super::beats::{Found, KEPT, SEEN, came, line, periodic};
+use super::divided::{self, Verdict};
+use super::watch::Watch;
+use super::{LEVEL, Moment, Periodic, TIMES, rhythm};
 
 /// Pauses that are tested: the longest so many of them. A connection that is held meets more stops than rounds do.
 const LONGEST: [usize; 3] = [16, 40, 100];
@@ -17,9 +19,15 @@ const OF_ONE_CONNECTION: [usize; 5] = [16, 40, 100, 300, 1000];
 const NEAR: f64 = 1e-3;
 const OF_RUN: f64 = 1e-4;
 
-/// Stops that must be seen, and the share of the due moments that a trial watched at which they must be.
-const SEEN: usize = 6;
-const KEPT: f64 = 0.6;
+/// How many times as far beats are looked for that come early or late.
+const WIDER: [f64; 6] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
+
+/// By so much in the logarithm of its probability a period must be better than its multiples and parts.
+const SURELY: f64 = 3.0;
+
+/// The largest multiple or number of parts that is tried, and how often a better one is gone on from.
+const PARTS: usize = 32;
+const TURNS: usize = 8;
 
 /// Share of the stops near the ends of their trials from which on they belong to the trials.
 const BOUND: f64 = 0.6;
@@ -29,59 +37,89 @@ const BOUND: f64 = 0.6;
 const MET: usize = SEEN + 2;
 const FINDS: f64 = 0.9;
 
-/// A period found, and its significance.
-struct Found {
-    frequency: f64,
-    /// Number of each due moment at which a stop came, and when it did.
-    stops: Vec<(f64, f64)>,
-    /// Logarithm of the probability by chance.
-    chance: f64,
-}
-
 /// The period of the run's long stops, if one is significant. `rounds` are the moments at which rounds began, seconds.
 pub(super) fn period(trials: &[&Moment], rounds: &[f64]) -> Option<Periodic> {
     let (first, last) = (trials.first()?, trials.last()?);
     let span = last.at + last.lasted - first.at;
-    let watched: f64 = trials.iter().map(|t| t.lasted).sum();
+    let watch = Watch::of(trials);
     let near = NEAR.max(span * OF_RUN);
     let mut pauses: Vec<(f64, f64)> = trials.iter().flat_map(|t| stops_of(t, near)).collect();
     pauses.sort_by(|a, b| b.1.total_cmp(&a.1));
-    // Where all are equally long, or their lengths are not known, none are the longest.
-    let alike = |many: usize| pauses.get(many).is_some_and(|next| pauses[many - 1].1 <= next.1);
-    let longest: &[usize] = if rounds.len() == 1 { &OF_ONE_CONNECTION } else { &LONGEST };
-    let sets = longest.iter().filter(|many| **many < pauses.len() && !alike(**many)).copied();
-    let most = longest[longest.len() - 1];
-    let sets_of = longest.len();
-    let sets: Vec<usize> = sets.chain((pauses.len() <= most * 3 / 2).then_some(pauses.len())).collect();
+    let sets = sets(&pauses, rounds.len());
+    let ways = (sets.len() * WIDER.len()) as f64;
+    let looks = sets.iter().enumerate().flat_map(|(i, set)| WIDER.map(|wider| (i, set, near * wider)));
+    let found = looks.filter_map(|(i, set, near)| Some((i, fullest(set, &watch, span, near, ways)?)));
+    let (i, best) = found.min_by(|a, b| a.1.anywhere.total_cmp(&b.1.anywhere))?;
+    if best.anywhere >= LEVEL.ln() {
+        return None;
+    }
+    let (best, of) = told(best, &sets[i..], &watch)?;
     let mut all: Vec<f64> = pauses.iter().map(|p| p.0).collect();
     all.sort_unstable_by(f64::total_cmp);
-    let mut best: Option<Found> = None;
-    for many in sets {
+    let best = quickest(best, &all, trials, &watch, near)?;
+    let own = rhythm::shared(rounds, 1.0 / best.period) || bound(&best, trials, near);
+    (!own).then(|| periodic(&best, of, &watch, near))
+}
+
+/// The moments of the longest pauses, ascending: sets of more and more of them. `pauses` are with their lengths, the longest first.
+fn sets(pauses: &[(f64, f64)], rounds: usize) -> Vec<Vec<f64>> {
+    // Where all are equally long, or their lengths are not known, none are the longest.
+    let alike = |many: usize| pauses.get(many).is_some_and(|next| pauses[many - 1].1 <= next.1);
+    let longest: &[usize] = if rounds == 1 { &OF_ONE_CONNECTION } else { &LONGEST };
+    let some = longest.iter().filter(|many| **many < pauses.len() && !alike(**many)).copied();
+    let most = longest[longest.len() - 1];
+    let many = some.chain((pauses.len() <= most * 3 / 2).then_some(pauses.len()));
+    let set = |many: usize| {
         let mut set: Vec<f64> = pauses[..many].iter().map(|p| p.0).collect();
         set.sort_unstable_by(f64::total_cmp);
-        let chance = (many as f64 * 2.0 * near / watched).min(0.9);
-        let (shortest, longest) = ((watched * KEPT / many as f64).max(10.0 * near), span / TIMES);
-        let step = 1.0 + 2.0 * near / span;
-        let mut period = shortest;
-        let mut looked = 0.0;
-        let mut candidate: Option<Found> = None;
-        while period <= longest {
-            looked += period / near;
-            let due = watched / period;
-            let better = |f: &Found| candidate.as_ref().is_none_or(|c| f.chance < c.chance);
-            if let Some(found) = folded(&set, trials, period, near, chance, due).filter(better) {
-                candidate = Some(found);
-            }
-            period *= step;
+        set
+    };
+    many.map(set).collect()
+}
+
+/// Of all periods, the one that stops of this set keep to the least by chance, no farther from their due moments than `near`.
+fn fullest(set: &[f64], watch: &Watch, span: f64, near: f64, ways: f64) -> Option<Found> {
+    let shortest = (watch.all * KEPT / set.len() as f64).max(10.0 * near);
+    let step = 1.0 + 2.0 * near / span;
+    let (mut period, mut looked, mut best) = (shortest, 0.0, None::<Found>);
+    while period <= span / TIMES {
+        looked += period / near;
+        let found = folded(set, watch, period, near);
+        if let Some(found) = found.filter(|f| best.as_ref().is_none_or(|b| f.chance < b.chance)) {
+            best = Some(found);
         }
-        let sure = |c: &Found| c.chance + f64::ln(looked * sets_of as f64) < LEVEL.ln();
-        let own = |c: &Found| rhythm::shared(rounds, c.frequency) || bound(c, trials, near);
-        candidate = candidate.filter(sure).and_then(|c| quickest(c, &all, trials, near)).filter(|c| !own(c));
-        if candidate.as_ref().is_some_and(|c| best.as_ref().is_none_or(|b| c.chance < b.chance)) {
-            best = candidate;
+        period *= step;
+    }
+    best.map(|found| Found { anywhere: found.chance + f64::ln(looked * ways), ..found })
+}
+
+/// The period found, or the multiple or the part of it that the stops keep to better, and the set of stops that do; none where one keeps to
+/// them about as well, or better and yet too seldom to be said.
+fn told<'a>(found: Found, sets: &'a [Vec<f64>], watch: &Watch) -> Option<(Found, &'a [f64])> {
+    let (mut best, mut of) = (found, sets.first()?.as_slice());
+    for _ in 0..TURNS {
+        let line = line(&best)?;
+        let parts = (2..=PARTS).map(|parts| (line.slope / parts as f64, 0.0));
+        let parts = parts.take_while(|(part, _)| *part >= 10.0 * NEAR);
+        let times = (2..=PARTS).take_while(|times| line.slope * *times as f64 * SEEN as f64 <= 2.0 * watch.all);
+        let times = times.flat_map(|times| (0..times).map(move |k| (times, k)));
+        let times = times.map(|(times, k)| (line.slope * times as f64, k as f64));
+        let others: Vec<(f64, f64)> = parts.chain(times).collect();
+        let look = |set: &'a Vec<f64>| {
+            let (line, near) = (&line, best.near);
+            let kept = move |(period, k): &(f64, f64)| {
+                Some((came(set, watch, (*period, line.at(*k)), near.min(period / 10.0))?, set.as_slice()))
+            };
+            others.iter().filter_map(kept).collect::<Vec<_>>()
+        };
+        let other = sets.iter().flat_map(look).min_by(|a, b| a.0.chance.total_cmp(&b.0.chance));
+        match other {
+            Some((other, set)) if other.chance < best.chance => (best, of) = (other, set),
+            Some((other, _)) if other.chance < best.chance + SURELY => return None,
+            _ => return best.enough.then_some((best, of)),
         }
     }
-    best.map(|found| periodic(&found, near))
+    None
 }
 
 /// The share of a run of `span` seconds in which its trials would see a stop begin, and the longest period at which [`MET`] of the stops
@@ -112,13 +150,15 @@ fn at_least(all: usize, many: usize, each: f64) -> f64 {
     1.0 - fewer
 }
 
-/// Pauses of a trial that are not part of one stop with the one before, with their lengths.
+/// Pauses of a trial that are not part of one stop with the one before, with their lengths. A stop came when the longest of its pauses did: a
+/// short one shortly before it is mostly another's.
 fn stops_of(t: &Moment, near: f64) -> Vec<(f64, f64)> {
     let mut kept: Vec<(f64, f64)> = Vec::new();
     for (i, at) in t.pauses.iter().enumerate() {
         let long = t.lengths.get(i).copied().unwrap_or(0.0);
         match kept.last_mut() {
-            Some(last) if at - last.0 < 2.0 * near => last.1 = last.1.max(long),
+            Some(last) if at - last.0 < 2.0 * near && long <= last.1 => {}
+            Some(last) if at - last.0 < 2.0 * near => *last = (*at, long),
             _ => kept.push((*at, long)),
         }
     }
@@ -126,8 +166,8 @@ fn stops_of(t: &Moment, near: f64) -> Vec<(f64, f64)> {
 }
 
 /// The stops at the fullest place of this period, where they are enough to be tested.
-fn folded(set: &[f64], trials: &[&Moment], period: f64, near: f64, chance: f64, due: f64) -> Option<Found> {
-    let needed = SEEN.max((KEPT * due * 0.8) as usize);
+fn folded(set: &[f64], watch: &Watch, period: f64, near: f64) -> Option<Found> {
+    let needed = SEEN.max((KEPT * watch.all / period * 0.8) as usize);
     if set.len() < needed {
         return None;
     }
@@ -147,54 +187,19 @@ fn folded(set: &[f64], trials: &[&Moment], period: f64, near: f64, chance: f64, 
         return None;
     }
     let phase = (phases[fullest.1] + at(fullest.1 + fullest.0 - 1)) / 2.0;
-    kept(set, trials, (period, phase), near, chance)
-}
-
-/// The stops that come at this period and phase, where they come at most of the moments that were watched, in both
-/// halves of the run.
-fn kept(set: &[f64], trials: &[&Moment], (period, phase): (f64, f64), near: f64, chance: f64) -> Option<Found> {
-    let (mut watched, mut stops) = ([0usize; 2], Vec::new());
-    let middle = (trials[0].at + trials[trials.len() - 1].at) / 2.0;
-    for t in trials {
-        let edge = t.edge(near);
-        let mut k = ((t.at + edge - phase) / period).ceil();
-        while phase + k * period < t.at + t.lasted - edge {
-            let moment = phase + k * period;
-            watched[usize::from(moment > middle)] += 1;
-            let from = set.partition_point(|p| *p < moment - near);
-            stops.extend(set.get(from).filter(|p| **p <= moment + near).map(|p| (k, *p)));
-            k += 1.0;
-        }
-    }
-    let late = stops.iter().filter(|s| s.1 > middle).count();
-    let kept = |came: usize, all: usize| all > 0 && came as f64 >= KEPT * all as f64;
-    if stops.len() < SEEN || !kept(stops.len() - late, watched[0]) || !kept(late, watched[1]) {
-        return None;
-    }
-    let all = (watched[0] + watched[1]) as f64;
-    let share = stops.len() as f64 / all;
-    let found = || Found { frequency: 1.0 / period, stops, chance: -all * surprisal(share, chance) };
-    (share > chance).then(found)
+    came(set, watch, (period, phase), near).filter(|found| found.enough)
 }
 
 /// The period found, or the part of it at which all pauses come; none where pauses come back between, but not each time.
-fn quickest(found: Found, all: &[f64], trials: &[&Moment], near: f64) -> Option<Found> {
+fn quickest(found: Found, all: &[f64], trials: &[&Moment], watch: &Watch, near: f64) -> Option<Found> {
     let line = line(&found)?;
     match divided::judge(all, trials, (line.slope, line.at(0.0)), near) {
         Verdict::Stands => Some(found),
         Verdict::Unclear => None,
         Verdict::Parts(parts) => {
-            let watched: f64 = trials.iter().map(|t| t.lasted).sum();
-            let chance = (all.len() as f64 * 2.0 * near / watched).min(0.9);
-            kept(all, trials, (line.slope / parts as f64, line.at(0.0)), near, chance)
+            came(all, watch, (line.slope / parts as f64, line.at(0.0)), near).filter(|found| found.enough)
         }
     }
-}
-
-/// The moments of the stops over their numbers: its slope is the period.
-fn line(found: &Found) -> Option<stats::Line> {
-    let points: Vec<(f64, f64, f64)> = found.stops.iter().map(|(k, at)| (*k, *at, 1.0)).collect();
-    stats::weighted_line(&points)
 }
 
 /// Whether the stops come with the beginnings or the ends of trials: in the first or the last eighth of what a trial ran beside its pauses.
@@ -212,20 +217,6 @@ fn bound(found: &Found, trials: &[&Moment], near: f64) -> bool {
         }
     });
     bound.count() as f64 > BOUND * found.stops.len() as f64
-}
-
-/// The period through the stops themselves: a straight line through their moments over their numbers.
-fn periodic(found: &Found, near: f64) -> Periodic {
-    let n = found.stops.len() as f64;
-    let middle = found.stops.iter().map(|s| s.0).sum::<f64>() / n;
-    let spread = found.stops.iter().map(|s| (s.0 - middle).powi(2)).sum::<f64>().sqrt();
-    let line = line(found);
-    let value = line.as_ref().map_or(1.0 / found.frequency, |l| l.slope);
-    let off = line.map_or(0.0, |l| found.stops.iter().map(|s| (s.1 - l.at(s.0)).powi(2)).sum::<f64>());
-    let noise = (off / (n - 2.0).max(1.0)).sqrt().max(near / 10.0);
-    let reach = stats::student_t(stats::CONFIDENCE, (n - 2.0).max(1.0)) * noise / spread;
-    let period = Estimate { value, low: value - reach, high: value + reach };
-    Periodic { period, source: Source::Pauses, each_time: true, power: -found.chance / 0.4 }
 }
 
 #[cfg(test)]

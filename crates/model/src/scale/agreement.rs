@@ -26,7 +26,7 @@ pub struct Agreement {
 /// One size of it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AgreementAt {
-    /// Block size, bytes.
+    /// Message size, bytes.
     pub size: u64,
     /// What was estimated, seconds.
     pub estimated: Estimate,

@@ -56,7 +56,7 @@ pub struct Scaled {
 /// An estimated time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScaledAt {
-    /// Block size, bytes.
+    /// Message size, bytes.
     pub size: u64,
     /// Time, seconds of the curve's kind.
     pub seconds: Estimate,

@@ -49,6 +49,11 @@ pub fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Peer | Command::Member | Command::Attend | Command::Ranked => module::by_loading(),
         _ => module::by_description(),
     }
+    match &cli.command {
+        Command::Run(_) | Command::Live(_) | Command::Group(_) | Command::Hint(_) | Command::Serve(_) => system::warn(),
+        Command::Explain(flags) if !flags.dry_run => system::warn(),
+        _ => {}
+    }
     match cli.command {
         Command::Run(flags) => match ranks::of_run(&flags) {
             Some(ranked) => Err(ranked),

@@ -42,7 +42,7 @@ pub struct JitterOf {
 /// Percentiles of one size.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PercentilesAt {
-    /// Block size, bytes.
+    /// Message size, bytes.
     pub size: u64,
     /// Iterations that they rest on.
     pub iterations: u64,

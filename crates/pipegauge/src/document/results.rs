@@ -219,7 +219,7 @@ impl HintResults {
 /// One point.
 #[derive(Debug, Serialize, JsonSchema)]
 struct PointResults {
-    /// Block size, bytes (HINT: subintervals of a process).
+    /// Message size, bytes (HINT: subintervals of a process).
     size: u64,
     /// Which time the figures are.
     time: TimeKind,

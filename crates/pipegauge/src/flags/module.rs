@@ -21,6 +21,9 @@ pub enum ModuleTask {
     Check {
         /// Its file, NAME.so
         file: PathBuf,
+        /// What is set on every link that is tried, as in a path: another setting may be another way through the module
+        #[arg(long, value_name = "OPTION=VALUE")]
+        set: Vec<String>,
         /// Time without progress until a case is wrong, 3s to 600s: more for a busy machine
         #[arg(long, value_name = "TIME", default_value = "10s", value_parser = value::case_patience)]
         patience: f64,
@@ -49,6 +52,9 @@ pub enum ModuleTask {
         /// Seconds without progress that it waits for
         #[arg(long)]
         patience: Option<f64>,
+        /// What is set on its links
+        #[arg(long, default_value = "{}")]
+        settings: String,
     },
     /// Load a module in this process and print what it is
     #[command(hide = true)]

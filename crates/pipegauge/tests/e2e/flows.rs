@@ -3,7 +3,7 @@
 use rustix::process::Signal;
 
 use super::processes::{far_processes, send, under_way};
-use super::support::{LONG, Running, Scratch, never_at_once};
+use super::support::{LONG, Running, Scratch, only_never_at_once};
 
 /// A run that names how much it measures, whose messages are checked.
 fn checked(dir: &Scratch, path: &str, flows: &str, pattern: &[&str]) -> super::support::Said {
@@ -21,7 +21,7 @@ fn each_flow_carries_contents_of_its_own_over_every_path() {
             let dir = Scratch::new();
             let said = checked(&dir, path, flows, &[]);
             // A datagram that is lost on a busy machine is no fault of the flows, nor is it that many short ones took turns on two CPUs.
-            let turns = flows == "8" && never_at_once(&said.err);
+            let turns = flows == "8" && only_never_at_once(&said);
             let excused = turns || (path == "udp" && said.err.contains("lost"));
             assert!(said.measured() || excused, "{path} {flows}: {said}");
         }
@@ -40,7 +40,7 @@ fn patterns_whose_messages_go_one_way_carry_them_either_way() {
             let dir = Scratch::new();
             let said = checked(&dir, "unix", "3", &[pattern, reverse].concat());
             // Whether short streams meet is the machine's affair; that their contents are right is not.
-            assert!(said.measured() || never_at_once(&said.err), "{pattern:?}: {said}");
+            assert!(said.measured() || only_never_at_once(&said), "{pattern:?}: {said}");
         }
     }
 }

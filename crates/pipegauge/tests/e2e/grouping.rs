@@ -87,6 +87,33 @@ fn three_members_measure_several_stacks_in_turns_and_the_reports_tell_them_apart
     }
 }
 
+/// The page that a run writes has its kind of time and messages a second; comparing names messages that differ, and refuses another kind of time.
+#[test]
+fn a_run_has_a_page_and_is_compared_by_its_messages_and_its_kind_of_time() {
+    let dir = Scratch::new();
+    let counted = ["--trials", "4", "--repeats", "40", "--budget", "60s", "--pin", "none", "--quiet"];
+    let run = |name: &str, flags: &[&str]| {
+        let to = ["--stack", TOTAL, "--members", "3", "--sizes", "1,1KiB", "-o", name];
+        let said = dir.run(&[&["group"], &to[..], &counted, flags].concat());
+        assert!(said.measured(), "{said}");
+    };
+    run("5.run.jsonl", &["--messages", "5", "--html", "x.html"]);
+    run("25.run.jsonl", &["--messages", "25", "--no-html"]);
+    run("one.run.jsonl", &["--messages", "5", "--one-sender", "--no-html"]);
+    let page = std::fs::read_to_string(dir.path("x.html")).unwrap();
+    // Its script knows the words of every run: what is told of this one stands before it.
+    let page = &page[..page.find("<script").unwrap_or(page.len())];
+    for part in ["a round of all members", "of all who cast, as each member delivers them", "/s<small>", "COM:udp"] {
+        assert!(page.contains(part), "{part} is not on the page");
+    }
+    let compared = dir.run(&["compare", "5.run.jsonl", "25.run.jsonl"]);
+    assert!(compared.code() == 0 && compared.out.contains("burst: 5 / 25"), "{compared}");
+    let itself = dir.run(&["compare", "5.run.jsonl", "5.run.jsonl"]);
+    assert!(itself.code() == 0 && !itself.out.contains("burst"), "{itself}");
+    let kinds = ["a round of all members (group)", "one way to the slowest member (one-sender)", "can't be compared"];
+    dir.run(&["compare", "5.run.jsonl", "one.run.jsonl"]).refuses(&kinds);
+}
+
 #[test]
 fn a_stack_over_shared_memory_is_a_path_beside_one_over_udp() {
     let dir = Scratch::new();

@@ -106,6 +106,7 @@ fn exports_tell_the_load() {
 #[test]
 fn every_real_path_is_measured_under_load_each_way() {
     for path in ["tcp", "unix", "seqpacket", "shm", "pipe", "udp"] {
+        let mut carried = false;
         for direction in ["same", "opposite", "both"] {
             let dir = Scratch::new();
             let said = real(&dir, path, &["--load", "2", "--load-direction", direction]);
@@ -121,8 +122,36 @@ fn every_real_path_is_measured_under_load_each_way() {
                 let ways = (loaded["load"]["there"].is_number(), loaded["load"]["back"].is_number());
                 assert_eq!(ways, (direction != "opposite", direction != "same"), "{path} {direction}: {loaded}");
             }
+            let moved =
+                |line: &serde_json::Value| ["there", "back"].iter().any(|way| line["load"][way].as_f64() > Some(0.0));
+            carried |= told.iter().any(|line| line["event"] == "trial" && moved(line)) || lost;
         }
+        assert!(carried, "{path}: the load carried nothing in any trial of any direction");
     }
+}
+
+#[test]
+fn a_probe_on_a_schedule_is_measured_under_load() {
+    let dir = Scratch::new();
+    let args = ["run", "tcp", "--load", "2", "--load-direction", "both", "--load-size", "1KiB", "--rate", "200"];
+    let short = ["--check", "--sizes", "64", "--trials", "2", "--repeats", "40", "--budget", "60s", "--pin", "none"];
+    let said = dir.run(&[&args[..], &short, &["--no-html", "--quiet", "-o", "x.run.jsonl"]].concat());
+    // Whether the path keeps up with the schedule while other programs hold the CPUs is the machine's affair.
+    assert!(said.measured() || said.err.contains("late"), "{said}");
+    let told = lines(&dir);
+    let trials: Vec<_> = told.iter().filter(|line| line["event"] == "trial" && line["warmup"] != true).collect();
+    let of = |path: u64| trials.iter().filter(move |line| line["path"] == path).collect::<Vec<_>>();
+    assert!(of(0).len() >= 2 && of(0).iter().all(|line| line["load"].is_null()), "{trials:?}");
+    assert!(of(1).len() >= 2, "{trials:?}");
+    for line in of(1) {
+        // 40 sends, 5 ms apart: 0.2 s, in which the load surely carries something.
+        assert!(["there", "back"].iter().all(|way| line["load"][way].as_f64() > Some(0.0)), "{line}");
+        assert!(line["seconds"].as_f64() > Some(0.1), "{line}");
+    }
+    let time =
+        |path: u64| told.iter().find(|line| line["event"] == "point" && line["path"] == path).map(|p| &p["time"]);
+    assert_eq!((time(0), time(1)), (Some(&"round-trip".into()), Some(&"round-trip".into())));
+    assert!(said.out.contains("Latency under load: tcp, 64 B"), "{said}");
 }
 
 #[test]

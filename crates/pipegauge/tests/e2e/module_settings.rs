@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::modules::{changed, made, with};
+use super::modules::{HEADER, SKELETON, changed, compiled, made, with};
 use super::mpi;
 use super::support::{Scratch, json, skip};
 
@@ -32,8 +32,38 @@ fn what_has_no_part_in_a_modules_processes_is_refused_before_anything_runs() {
     }
 }
 
-/// A whole number of a module has bounds and a unit where its option says so; options of modules that were compiled before there was a unit end
-/// before it.
+/// A module that was compiled with the header of the first modules goes on: its table ends before the collectives, and its options before their
+/// unit. What lies in memory behind them is no part of them.
+#[test]
+fn a_module_of_an_older_header_is_loaded_set_and_measured() {
+    let dir = Scratch::new();
+    let folder = dir.path("old");
+    fs::create_dir(&folder).unwrap();
+    let tables = "    const struct pipegauge_collective *collective;\n    const struct pipegauge_group *group;\n";
+    let header = changed(HEADER, tables, "");
+    fs::write(folder.join("pipegauge.h"), changed(&header, "    const char *unit;\n", "")).unwrap();
+    let behind = "static const struct {\n    struct pipegauge_module table;\n    const void *behind[4];\n} module = {\n    \
+                  .behind = {(void *)8, (void *)8, (void *)8, (void *)8},\n    .table = {";
+    let s = changed(&SKELETON.replace("NAME", "old"), "static const struct pipegauge_module module = {", behind);
+    let s = changed(&s, "    .close = close_link,\n};", "    .close = close_link,\n}};");
+    fs::write(folder.join("old.c"), changed(&s, "? &module :", "? &module.table :")).unwrap();
+    compiled(&folder.join("old.c"), &folder.join("old.so"), &[]);
+
+    let listed = json(&with(&dir, &folder, &["list", "--json"]).out);
+    let old = listed["transports"].as_array().unwrap().iter().find(|t| t["name"] == "old").unwrap().clone();
+    let options: Vec<_> = old["options"].as_array().unwrap().iter().map(|o| o["name"].as_str().unwrap()).collect();
+    assert_eq!(options, ["nodelay", "buffer"], "{old}");
+    with(&dir, &folder, &["run", "old:buffer=1"]).refuses(&["buffer=1", "1024 to 1073741824 bytes"]);
+    let said = with(&dir, &folder, &["module", "check", "old/old.so", "--patience", "60"]);
+    assert!(said.code() == 0 && said.out.contains("19 right, 0 wrong, 5 not tried"), "{said}");
+    let line = ["run", "old:buffer=64KiB,nodelay=off", "--check", "-o", "x.run.jsonl", "--no-html", "-q"];
+    let said = with(&dir, &folder, &[&line[..], &["--budget", "60s"], &COUNTED].concat());
+    assert!(said.measured(), "{said}");
+    let run = fs::read_to_string(dir.path("x.run.jsonl")).unwrap();
+    assert!(run.contains(r#""buffer":"65536""#) && run.contains(r#""nodelay":"off""#), "{run}");
+}
+
+/// A whole number of a module has bounds and a unit where its option says so.
 #[test]
 fn a_modules_whole_number_is_held_to_its_bounds_before_anything_runs() {
     let dir = Scratch::new();

@@ -10,8 +10,8 @@ use super::processes::{all_end, children};
 use super::support::{HISTORY, LONG, Printed, Running, SHORT, Said, Scratch, binary, json, until};
 
 /// The module in C that a new one begins with.
-const SKELETON: &str = include_str!("../../../../modules/new/c/module.c");
-const HEADER: &str = include_str!("../../../../include/pipegauge.h");
+pub(super) const SKELETON: &str = include_str!("../../../../modules/new/c/module.c");
+pub(super) const HEADER: &str = include_str!("../../../../include/pipegauge.h");
 const SEND: &str = "static int send_message(pipegauge_link *link, const void *message, size_t len, error *e)\n{\n";
 const RECEIVE: &str = "return exchange(link, NULL, 0, message, len, e);";
 
@@ -26,7 +26,7 @@ pub(super) fn made(dir: &Scratch, name: &str, change: impl Fn(&str) -> String) -
     folder
 }
 
-fn compiled(source: &Path, file: &Path, more: &[&str]) {
+pub(super) fn compiled(source: &Path, file: &Path, more: &[&str]) {
     let mut cc = Command::new("cc");
     cc.args(["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-o"])
         .arg(file)
@@ -125,8 +125,50 @@ fn a_run_over_a_module_is_of_one_file_and_tells_its_version() {
     assert!(said.out.contains("0.1.0") && said.out.contains("0.2.0"), "{said}");
 }
 
+/// Checks a module with each of these settings, where "" is none: all at once, since most of a check waits. Each finds so many cases right, and none wrong.
+pub(super) fn pass_the_check(dir: &Scratch, modules: &Path, file: &Path, variants: &[(&'static str, u32)]) {
+    let check = |&(set, right): &(&'static str, u32)| {
+        let file = file.to_str().unwrap();
+        let line = ["module", "check", file, "--patience", "60"];
+        let more = if set.is_empty() { vec![] } else { vec!["--set", set] };
+        let mut command = dir.command(&[&line[..], &more].concat());
+        command.env("PIPEGAUGE_MODULES", modules);
+        (set, right, Running::start(command))
+    };
+    let checks: Vec<_> = variants.iter().map(check).collect();
+    for (set, right, check) in checks {
+        let said = check.end();
+        let right = format!("{right} right, 0 wrong");
+        assert!(said.code() == 0 && said.out.contains(&right), "{} {set}: {said}", file.display());
+        assert!(said.out.lines().next().is_some_and(|line| line.contains(set)), "{said}");
+    }
+}
+
 #[test]
-fn a_new_module_in_rust_compiles_and_passes_the_check() {
+fn a_fault_that_only_a_setting_has_is_found_by_the_check_with_it() {
+    let dir = Scratch::new();
+    let folder = made(&dir, "moody", |s| {
+        let s = changed(s, "    int on = wanted.nodelay;\n", "    int on = wanted.nodelay;\n    moody = !on;\n");
+        let s = changed(&s, "/* ---- Both sides meet ---- */", "static int moody;");
+        changed(
+            &s,
+            RECEIVE,
+            "int code = exchange(link, NULL, 0, message, len, e);\n    ((char *)message)[len - 1] ^= moody && len > 32;\n    return code;",
+        )
+    });
+    let file = folder.join("moody.so").display().to_string();
+    let check = |more: &[&str]| dir.run(&[&["module", "check", &file], more].concat());
+    let said = check(&["--set", "nodelay=on,buffer=64KiB"]);
+    assert!(said.code() == 0 && said.out.contains("moody 0.1.0 with nodelay=on,buffer=64KiB"), "{said}");
+    let said = check(&["--set", "buffer=64KiB", "--set", "nodelay=off"]);
+    assert!(said.code() == 1 && said.out.contains("WRONG  sizes") && said.out.contains("with other content"), "{said}");
+    check(&["--set", "nodelay"]).refuses(&["--set nodelay", "option=value"]);
+    check(&["--set", "buffer=1"]).refuses(&["--set buffer=1", "1024 to 1073741824 bytes"]);
+    check(&["--set", "mtu=9000"]).refuses(&["no option is named 'mtu'"]);
+}
+
+#[test]
+fn a_new_module_in_rust_compiles_passes_the_check_and_is_measured() {
     let dir = Scratch::new();
     assert_eq!(dir.run(&["module", "new", "rusty", "--rust"]).code(), 0);
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
@@ -137,6 +179,11 @@ fn a_new_module_in_rust_compiles_and_passes_the_check() {
     fs::copy(dir.path("target/release/libmodule.so"), dir.path("rusty/rusty.so")).unwrap();
     let said = dir.run(&["module", "check", "rusty/rusty.so", "--patience", "60"]);
     assert!(said.code() == 0 && said.out.contains("19 right, 0 wrong"), "{said}");
+    let line = ["run", "rusty", "--check", "-o", "x.run.jsonl"];
+    let said = with(&dir, &dir.path("rusty"), &[&line[..], &SHORT].concat());
+    assert!(said.measured(), "{said}");
+    let run = fs::read_to_string(dir.path("x.run.jsonl")).unwrap();
+    assert_eq!(run.matches(r#""event":"point""#).count(), 3, "{run}");
 }
 
 #[test]

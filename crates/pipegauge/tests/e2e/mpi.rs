@@ -9,7 +9,7 @@ use rustix::process::Signal;
 
 use super::processes::{a_trial, command_line, send};
 use super::support::{
-    HISTORY, LONG, Printed, Running, Said, Scratch, alone, binary, installed, json, never_at_once, skip, until,
+    HISTORY, LONG, Running, Said, Scratch, alone, binary, installed, json, only_never_at_once, skip, until,
 };
 
 /// What a rank needs that sees the end of another one: one that does not waits for two minutes.
@@ -207,10 +207,13 @@ fn pairs_of_ranks_have_memory_of_their_own() {
         let path = format!("{name}:wait=yield");
         let line = [&["run", &path][..], &COUNTED, &more].concat();
         let _ = fs::remove_file(dir.path("x.run.jsonl"));
-        let said = command(&dir, &modules, &line).output().unwrap();
-        let err = Printed(String::from_utf8_lossy(&said.stderr).into_owned());
-        // Whether short trials meet is the machine's affair.
-        assert!(said.status.success() || never_at_once(&err), "{name}: {err}");
+        let said = Running::start(command(&dir, &modules, &line)).end();
+        // Whether short trials meet is the machine's affair; what was put, and that each pair did its trials, is not.
+        assert!(said.measured() || only_never_at_once(&said), "{name}: {said}");
+        let run = fs::read_to_string(dir.path("x.run.jsonl")).unwrap();
+        let trials: Vec<_> = run.lines().filter(|line| line.contains(r#""event":"trial""#)).map(json).collect();
+        let both = |trial: &serde_json::Value| trial["flows"]["each"].as_array().is_some_and(|each| each.len() == 2);
+        assert!(trials.len() >= 2 && trials.iter().all(both), "{name}: {run}");
     }
 }
 

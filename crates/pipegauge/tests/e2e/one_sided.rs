@@ -1,6 +1,6 @@
 //! Put and get: a side accesses memory that the other exposes. What is exposed, and to whom, is checked in `transport`; here the command is.
 
-use super::support::{HISTORY, Running, Scratch, binary, installed, json, never_at_once, skip};
+use super::support::{HISTORY, Running, Scratch, binary, installed, json, only_never_at_once, skip};
 
 /// A run that names how much it measures, whose contents are checked on both sides.
 fn checked(dir: &Scratch, pattern: &str, more: &[&str]) -> super::support::Said {
@@ -36,7 +36,7 @@ fn flows_have_memory_of_their_own() {
     let args = ["run", "shm", "--pattern", "put", "--check", "--flows", "3", "--sizes", "4KiB", "--trials", "2"];
     let more = ["--repeats", "5000", "--budget", "60s", "--pin", "none", "--no-html", "--quiet", "-o", "x.run.jsonl"];
     let said = dir.run(&[&args[..], &more].concat());
-    assert!(said.measured() || never_at_once(&said.err), "{said}");
+    assert!(said.measured() || only_never_at_once(&said), "{said}");
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn posted_sends_arrive_as_they_were_and_copies_are_told() {
             ["--repeats", "100", "--budget", "60s", "--pin", "none", "--no-html", "--quiet", "-o", "x.run.jsonl"];
         let said = dir.run(&[&args[..], &rest, more].concat());
         // Whether short streams meet is the machine's affair.
-        let met = !never_at_once(&said.err);
+        let met = !only_never_at_once(&said);
         assert!(said.measured() || !met, "{more:?}: {said}");
         let shown = dir.run(&["show", "x.run.jsonl", "--warnings"]).out;
         assert!(shown.contains("the kernel copied what was posted") || !met, "{more:?}: {shown}");
@@ -139,5 +139,5 @@ fn memory_that_a_user_may_not_lock_is_not_registered() {
     // What the kernel pins is counted for all processes of a user, so that others may have taken all of it.
     let said = run("uring", "off.run.jsonl");
     let taken = said.err.contains("sending without a copy") && said.err.contains("ulimit -l");
-    assert!(said.measured() || never_at_once(&said.err) || taken, "{said}");
+    assert!(said.measured() || only_never_at_once(&said) || taken, "{said}");
 }

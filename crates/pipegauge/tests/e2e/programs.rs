@@ -9,7 +9,8 @@ use std::path::Path;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use rustix::process::Signal;
 
-use super::processes::command_line;
+use super::processes::{command_line, serves};
+use super::sshd::Login;
 use super::support::{LONG, Running, SHORT, Scratch, binary, installed, json, skip, until};
 
 /// Sizes about every boundary of pipes and sockets, and the largest that is asked of any transport.
@@ -81,6 +82,60 @@ fn commands_and_sockets_are_measured_beside_other_paths_with_every_byte_checked(
         "-q",
     ]);
     assert!(said.measured(), "{said}");
+}
+
+#[test]
+fn messages_to_a_program_may_lie_anywhere() {
+    let dir = Scratch::new();
+    let echo = at_a_path(&dir);
+    for place in
+        [&["--align", "1", "--offset", "1,3"][..], &["--align", "64", "--offset", "63,1"], &["--align", "4096"]]
+    {
+        let paths = ["run", "exec:cat", "exec:label=socket,connect=./echo.sock", "--sizes", "1,63,1473,4097,70001"];
+        let counted = ["--trials", "1", "--repeats", "2", "--pin", "none", "--perturb", "0", "--check", "-q"];
+        let more = ["--no-html", "--budget", "60s", "-o", "x.run.jsonl"];
+        let _ = fs::remove_file(dir.path("x.run.jsonl"));
+        let said = dir.run(&[&paths[..], place, &counted, &more].concat());
+        assert!(said.measured(), "{place:?}: {said}");
+        let run = fs::read_to_string(dir.path("x.run.jsonl")).unwrap();
+        assert_eq!(run.matches(r#""event":"point""#).count(), 10, "{place:?}: {run}");
+    }
+    drop(echo);
+}
+
+#[test]
+fn an_echo_over_ipv6_is_measured() {
+    if std::net::TcpListener::bind("[::1]:0").is_err() {
+        return skip("this host has no IPv6 loopback");
+    }
+    let dir = Scratch::new();
+    let echo = Running::start(dir.command(&["echo", "--listen", "[::1]:0"]));
+    let at = echo.line().trim().strip_prefix("listening at ").unwrap().to_owned();
+    assert!(at.starts_with("[::1]:") && !at.ends_with(":0"), "{at}");
+    let said = dir.run(&[&["run", &format!("exec:connect={at}"), "--check", "-o", "x.run.jsonl"][..], &SHORT].concat());
+    assert!(said.measured(), "{said}");
+}
+
+/// The page's own example: a command that speaks with an echo on another host, here through an sshd of the test's own.
+#[test]
+fn an_echo_at_the_other_end_of_ssh_is_measured_and_ends() {
+    let dir = Scratch::new();
+    let Some(login) = Login::make(&dir) else { return };
+    let (_sshd, port) = serves(|port| login.serve(&dir, &[], "127.0.0.1", port));
+    // A copy of the program's name tells its echo from those of other tests.
+    let own = dir.path("echoing");
+    fs::copy(binary(), &own).unwrap();
+    let path = format!("exec:label=ssh,ssh -p {port} root@127.0.0.1 {} echo", own.display());
+    let mut command =
+        dir.command(&[&["run", &path, "--check", "-o", "x.run.jsonl", "--patience", "60s"][..], &SHORT].concat());
+    command.env("PATH", &login.path);
+    let said = Running::start(command).end();
+    assert!(said.measured(), "{said}");
+    let run = fs::read_to_string(dir.path("x.run.jsonl")).unwrap();
+    assert_eq!(run.matches(r#""event":"point""#).count(), 3, "{run}");
+    let mark = own.display().to_string();
+    let its = |pid: &u32| fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe.display().to_string() == mark);
+    until("no echo behind sshd", || (!super::mpi::named("echo").iter().any(its)).then_some(()));
 }
 
 #[test]

@@ -26,6 +26,32 @@ const KNOWN: [&str; 13] = [
 ];
 const COUNTED: [&str; 9] = ["--", "--sizes", "1,1MiB", "--trials", "2", "--repeats", "4", "--pin", "none"];
 
+/// The same with its progress.
+fn loud() -> Vec<&'static str> {
+    KNOWN.iter().copied().filter(|word| *word != "--quiet").collect()
+}
+
+/// Holds what was told while the sweep over the modelled link was under way: each round has all cells, in an order of its own, and all lines but
+/// the first tell the time that is left.
+fn progress(err: &str) {
+    let lines: Vec<&str> = err.lines().filter(|line| line.starts_with("round ")).collect();
+    let left: Vec<bool> = lines.iter().map(|line| line.contains("; about ") && line.ends_with(" left")).collect();
+    assert!(left.len() == 16 && !left[0] && left[1..].iter().all(|told| *told), "{err}");
+    let cell = |line: &&str| line.split_once(": ").unwrap().1.split(';').next().unwrap().to_owned();
+    let rounds: Vec<Vec<String>> = lines.chunks(4).map(|round| round.iter().map(cell).collect()).collect();
+    let sorted = |round: &Vec<String>| {
+        let mut round = round.clone();
+        round.sort();
+        round
+    };
+    assert!(
+        lines.iter().enumerate().all(|(at, line)| line.starts_with(&format!("round {} of 4: ", at / 4 + 1))),
+        "{err}"
+    );
+    assert!(rounds.iter().all(|round| sorted(round) == sorted(&rounds[0])), "{err}");
+    assert!(rounds.iter().any(|round| *round != rounds[0]), "{err}");
+}
+
 fn runs(folder: &Path) -> usize {
     let all = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
     all.filter(|name| name.ends_with(".run.jsonl")).count()
@@ -34,8 +60,9 @@ fn runs(folder: &Path) -> usize {
 #[test]
 fn a_sweep_over_the_modelled_link_gives_the_effects_that_were_put_in() {
     let dir = Scratch::new();
-    let said = dir.run(&[&KNOWN[..], &["--json"], &COUNTED].concat());
+    let said = dir.run(&[&loud()[..], &["--json"], &COUNTED].concat());
     assert_eq!(said.code(), 0, "{said}");
+    progress(&said.err);
     let doc = json(&said.out);
     assert_eq!((&doc["schema"], &doc["runs"]), (&"pipegauge-sweep/1".into(), &serde_json::json!([16, 16])));
     let near = |found: &serde_json::Value, want: f64| {
@@ -60,6 +87,11 @@ fn a_sweep_over_the_modelled_link_gives_the_effects_that_were_put_in() {
     for file in ["map.svg", "sweep.html", "sweep.json"] {
         assert!(dir.path("known").join(file).is_file(), "{file}");
     }
+    // The map lies in the page, which says what to take.
+    let file = |name: &str| fs::read_to_string(dir.path("known").join(name)).unwrap();
+    let (map, page) = (file("map.svg"), file("sweep.html"));
+    assert!(map.contains("<svg") && page.contains(&map), "{page}");
+    assert!(page.contains("Take it."), "{page}");
     // Its runs are runs like any other, and the folder is shown without measuring.
     let show = dir.run(&["show", "known/cell-0001-round-001.run.jsonl"]);
     assert!(show.code() == 0 && show.out.contains("theory"), "{show}");
@@ -69,10 +101,32 @@ fn a_sweep_over_the_modelled_link_gives_the_effects_that_were_put_in() {
 }
 
 #[test]
+fn a_dropout_of_one_level_is_named_with_its_cell() {
+    let dir = Scratch::new();
+    let line = [
+        "sweep",
+        "theory:rate=1Gbit/s",
+        "--over",
+        "dip=60KiB..75KiB*3|1KiB..2KiB*1",
+        "--rounds",
+        "4",
+        "--budget",
+        "60s",
+    ];
+    let more = ["-q", "-o", "s", "--", "--to", "1MiB", "--trials", "1", "--repeats", "2", "--pin", "none"];
+    let said = dir.run(&[&line[..], &more].concat());
+    assert_eq!(said.code(), 0, "{said}");
+    let told = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(told.matches("a dip from").count(), 1, "{said}");
+    let dip = told.split_once("theory:rate=1Gbit/s dip=60KiB..75KiB*3: a dip from ").expect(&told).1;
+    assert!(dip.split_once("the time.").unwrap().0.ends_with("x3.00 "), "{said}");
+    assert!(fs::read_to_string(dir.path("s/sweep.html")).unwrap().contains("a dip from "), "{said}");
+}
+
+#[test]
 fn a_cut_sweep_goes_on_and_measures_nothing_twice() {
     let dir = Scratch::new();
-    let loud: Vec<&str> = KNOWN.iter().copied().filter(|word| *word != "--quiet").collect();
-    let sweep = Running::start(dir.command(&[&loud[..], &COUNTED].concat()));
+    let sweep = Running::start(dir.command(&[&loud()[..], &COUNTED].concat()));
     let folder = dir.path("known");
     until("three runs", || (folder.is_dir() && runs(&folder) >= 3).then_some(()));
     sweep.signal(Signal::KILL);
@@ -197,9 +251,8 @@ fn a_plan_in_toml_is_a_sweep_and_dry_run_measures_nothing() {
 #[test]
 fn two_sweeps_never_measure_into_one_folder() {
     let dir = Scratch::new();
-    let loud: Vec<&str> = KNOWN.iter().copied().filter(|word| *word != "--quiet").collect();
     let sweep = Running::start(
-        dir.command(&[&loud[..], &["--", "--sizes", "1,1MiB", "--trials", "200", "--repeats", "4"]].concat()),
+        dir.command(&[&loud()[..], &["--", "--sizes", "1,1MiB", "--trials", "200", "--repeats", "4"]].concat()),
     );
     until("a run", || (dir.path("known").is_dir() && runs(&dir.path("known")) >= 1).then_some(()));
     dir.run(&["sweep", "--resume", "known"]).refuses(&["another pipegauge measures into known"]);

@@ -93,6 +93,26 @@ impl Drop for Joined {
     }
 }
 
+/// The far side enters the namespace of a process that is there already, as one enters a container.
+fn a_process_is_joined_in_its_namespace(dir: &Scratch, near: &str, name: &str) {
+    if installed("nsenter").is_none() {
+        return skip("it takes nsenter");
+    }
+    let mut there = Command::new("ip").args(["netns", "exec", name, "sleep", "600"]).spawn().unwrap();
+    let namespace = |of: String| std::fs::read_link(format!("/proc/{of}/ns/net")).ok();
+    until("a process in the namespace", || {
+        (namespace(there.id().to_string())? != namespace("self".into())?).then_some(())
+    });
+    let enters = format!("nsenter -t {} -n", there.id());
+    let under = ["--near-under", near, "--peer-under", &enters, "--peer-address", "10.143.0.2"];
+    let said = dir.run(&[&["run", "tcp", "-o", "z.run.jsonl"][..], &under, &SHORT].concat());
+    there.kill().unwrap();
+    there.wait().unwrap();
+    assert!(said.measured(), "{said}");
+    let text = std::fs::read_to_string(dir.path("z.run.jsonl")).unwrap();
+    assert!(text.contains("10.143.0.1:") && text.contains("to 10.143.0.2:"), "{text}");
+}
+
 #[test]
 fn the_sides_run_in_two_network_namespaces() {
     if installed("ip").is_none() || !root() {
@@ -119,6 +139,7 @@ fn the_sides_run_in_two_network_namespaces() {
     let text = std::fs::read_to_string(dir.path("x.run.jsonl")).unwrap();
     let crossed = |line: &&str| line.contains("10.143.0.1:") && line.contains("to 10.143.0.2:");
     assert_eq!(text.lines().filter(crossed).count(), 2, "tcp and udp went from one to the other");
+    a_process_is_joined_in_its_namespace(&dir, &near, b);
     // Without the address the near side looks for the far side in its own namespace, which may not have it.
     let said = dir.run(&[&["run", "tcp", "-o", "y.run.jsonl"][..], &under, &SHORT].concat());
     assert_eq!(said.code(), 2, "{said}");

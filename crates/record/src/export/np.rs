@@ -60,14 +60,8 @@ fn mode(run: &RunFile) -> Option<NetPipe> {
 fn one_way(run: &RunFile, point: &Point, form: &'static str) -> Result<(), ExportError> {
     match point.time {
         TimeKind::HalfRoundTrip | TimeKind::OneWay | TimeKind::Copy | TimeKind::Exchange => Ok(()),
-        TimeKind::RoundTrip
-        | TimeKind::Transaction
-        | TimeKind::Answer
-        | TimeKind::Spacing
-        | TimeKind::Completion
-        | TimeKind::Round
-        | TimeKind::Delivery
-        | TimeKind::Slowest => Err(ExportError::NoPlace {
+        // All others, those that may come among them.
+        _ => Err(ExportError::NoPlace {
             form,
             pattern: run.run.plan.pattern,
             time: point.time,

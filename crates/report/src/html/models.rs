@@ -4,9 +4,10 @@ use maud::{Markup, html};
 use model::{Estimate, Fits, Misfit};
 use record::Analysis;
 use units::format::resolved;
-use units::{Bytes, Kind, Share};
+use units::{Bytes, Kind};
 
 use super::pieces::{cell, estimate, letter, micro, none, row, scroll, section, table as grid, text};
+use crate::misfit::typical;
 use crate::table::startup_words;
 
 /// A line's start-up time: one that can't be told from 0 is not shown.
@@ -15,7 +16,7 @@ fn startup(e: Estimate) -> Markup {
 }
 
 fn misfit(m: Option<&Misfit>) -> Markup {
-    m.map_or_else(none, |m| html! { (Share(m.typical)) @if m.systematic { small { "the shape is wrong" } } })
+    m.map_or_else(none, |m| html! { (typical(m)) @if m.systematic { small { "the shape is wrong" } } })
 }
 
 /// Latency line, bandwidth curve and saturation point of each path, and what does not fit; empty where nothing was fitted.

@@ -2,11 +2,12 @@
 
 use model::Estimate;
 use record::Analysis;
-use units::{Bytes, Kind, Seconds, Share};
+use units::{Bytes, Kind, Seconds};
 
 use super::WIDTH;
 use super::grid::{Flush, Grid};
 use super::summary::{NOT_RESOLVED, estimate, start_time};
+use crate::misfit::misfit;
 use crate::text::paragraph;
 
 /// Latency lines, bandwidth curve and saturation point of each path, each figure with its 95% interval in the line under
@@ -42,7 +43,7 @@ pub fn fits(run: &Analysis<'_>) -> String {
                 estimate(line.per_byte, Kind::SecondsPerByte),
                 start_time(line.t0),
                 startup.clone(),
-                misfit(line.misfit.typical, line.misfit.systematic),
+                misfit(&line.misfit),
             ]);
         }
         for piece in &fits.latency.pieces {
@@ -63,7 +64,7 @@ pub fn fits(run: &Analysis<'_>) -> String {
                 or_none(bandwidth.map(|b| b.n_half), Kind::Bytes),
                 or_none(measured, Kind::Bytes),
                 or_none(fits.saturation.as_ref().map(|s| s.point), Kind::Bytes),
-                bandwidth.map_or("-".to_owned(), |b| misfit(b.misfit.typical, b.misfit.systematic)),
+                bandwidth.map_or("-".to_owned(), |b| misfit(&b.misfit)),
             ]);
         }
         for warning in &fits.warnings {
@@ -76,9 +77,4 @@ pub fn fits(run: &Analysis<'_>) -> String {
     let tables = format!("{}\n{}", lines.fitted(WIDTH, &[3]), curves.fitted(WIDTH, &[3, 5]));
     let unresolved = if tables.contains("not resolved") { NOT_RESOLVED } else { "" };
     format!("{tables}{unresolved}{notes}")
-}
-
-/// How far a model lies from what was measured; marked where its shape is wrong.
-fn misfit(typical: f64, systematic: bool) -> String {
-    format!("{}{}", Share(typical), if systematic { " !" } else { "" })
 }

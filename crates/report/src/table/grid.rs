@@ -137,16 +137,25 @@ impl Grid {
     }
 }
 
-/// Least width of a column whose lines are broken.
-const NARROWEST: usize = 12;
+/// Least width of a column whose lines are broken: that of `(no interval)`, which stays whole.
+const NARROWEST: usize = 13;
 
-/// Text with its lines broken after so many characters.
+/// Text with its lines broken after so many characters at most, at blanks where there are any.
 fn broken(text: &str, room: usize) -> String {
-    let pieces = text.lines().flat_map(|line| {
-        let chars: Vec<char> = line.chars().collect();
-        chars.chunks(room).map(|piece| piece.iter().collect::<String>()).collect::<Vec<_>>()
-    });
-    pieces.collect::<Vec<_>>().join("\n")
+    let (mut pieces, room) = (Vec::new(), room.max(1));
+    for line in text.lines() {
+        let mut rest: Vec<char> = line.chars().collect();
+        while rest.len() > room {
+            let blank = (1..=room).rev().find(|at| rest[*at] == ' ');
+            let after = rest.split_off(blank.unwrap_or(room));
+            pieces.push(std::mem::replace(&mut rest, after).into_iter().collect::<String>());
+            if blank.is_some() {
+                rest.remove(0);
+            }
+        }
+        pieces.push(rest.into_iter().collect());
+    }
+    pieces.join("\n")
 }
 
 /// Writes a table whose rows are made twice, once for the widths and once to be written, so that none is kept. No cell spans lines. Where
@@ -201,6 +210,14 @@ mod tests {
         g.row(["a\n[x]".into(), String::new(), "1".into()]);
         g.row(["long name".into(), String::new(), "23".into()]);
         assert_eq!(g.text(), "name       size\na             1\n[x]\nlong name    23\n");
+    }
+
+    #[test]
+    fn lines_are_broken_at_blanks_and_no_interval_stays_whole() {
+        assert_eq!(broken("10.1 us\n(no interval)", NARROWEST), "10.1 us\n(no interval)");
+        assert_eq!(broken("[19.3 us to 20.7 us]", NARROWEST), "[19.3 us to\n20.7 us]");
+        assert_eq!(broken("tcp:sockbuf=64KiB", NARROWEST), "tcp:sockbuf=6\n4KiB");
+        assert_eq!((broken("ab", 0), broken("", 4)), ("a\nb".to_owned(), String::new()));
     }
 
     #[test]

@@ -137,7 +137,8 @@ fn untold(j: &Jitter) -> String {
     };
     format!(
         "those of pauses below {}{rare} (trials watched {} of the time, and six pauses must fall into them), {levels}, and any \
-         longer than {} can't be told in this run",
+         longer than {} can't be told in this run; pauses that come early or late, are left out now and then or keep step with the \
+         run's rounds may be missed at any period",
         Seconds(j.shortest),
         units::short(j.watched, Kind::Share),
         Seconds(j.longest)
@@ -208,6 +209,7 @@ mod tests {
         let said = sentences(&Jitter { longest: 2.0, ..Jitter::default() }).join("\n");
         assert!(said.contains("four rounds at least") && said.contains("nothing comes back"), "{said}");
         assert!(said.contains("longer than 2.00 s") && said.contains("can't be told"), "{said}");
+        assert!(said.contains("early or late, are left out now and then or keep step"), "{said}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use measure::event::Schedule;
 use measure::judge::SHARING;
+use measure::place::Place;
 use measure::sustained::Sustained;
 use record::{PathRun, RunFile};
 use stats::{FEWEST_ROUNDS, Local, Saw};
@@ -129,9 +130,16 @@ pub(super) fn few_sizes(path: &PathRun) -> bool {
     path.points.iter().filter(|p| p.figures.rounds as usize >= FEWEST_ROUNDS).count() < SHARING
 }
 
-/// Whose states a path goes through, in words: a modelled link has its own.
+/// Whose states a path goes through, in words: a modelled link has its own. Where rounds met several they are the machine's only if its
+/// yardsticks went along with them, as the warnings have it.
 pub(super) fn whose(path: &PathRun) -> &'static str {
-    if path.opened.transport.ends() == Ends::Modelled { "the modelled link" } else { "the machine" }
+    let (kind, shared) = (path.opened.transport, &path.common.shared);
+    match shared.moves.saw(shared.sigma) {
+        _ if kind.ends() == Ends::Modelled => "the modelled link",
+        Saw::One | Saw::OneFar(_) | Saw::Few => "the machine",
+        _ if matches!(Place::of(kind, &path.common, &path.rounds), Place::Machine { .. }) => "the machine",
+        _ => "the path",
+    }
 }
 
 /// Sizes that share a state with their neighbours and not with the whole curve, where it lasts or its spread is as large as would be
@@ -310,7 +318,7 @@ mod tests {
         let step: Vec<f64> = (0..30).map(|i| if i < 14 { 1.0 } else { 1.5 }).collect();
         let outlasting = line(&step);
         assert!(
-            outlasting.contains("saw a state of the machine or two") && outlasting.contains("up to 1.5"),
+            outlasting.contains("saw a state of the path or two") && outlasting.contains("up to 1.5"),
             "{outlasting}"
         );
         assert!(outlasting.ends_with("no interval beyond what was seen"), "{outlasting}");
@@ -331,7 +339,26 @@ mod tests {
             changing.contains(", 15.") && changing.ends_with("for this run alone where states last longer"),
             "{changing}"
         );
+        assert!(changing.contains("the path changed its speed") && !changing.contains("machine"), "{changing}");
         assert!(rounds(&run(&[]), &run(&[]).paths[0]).is_none(), "nothing was measured");
+    }
+
+    #[test]
+    fn states_are_the_machines_where_its_yardsticks_went_along() {
+        let levels = by_turns(30, 1.35);
+        let mut run = run(&levels);
+        let mut said = |of: &dyn Fn(f64) -> f64| {
+            for (round, level) in run.paths[0].rounds.iter_mut().zip(&levels) {
+                let own = noise(u64::from(round.round) * 31).exp();
+                let (wake, copy) = (1e-5 * of(*level) * own, 1e-6);
+                round.calibration = Some(host::MachineCalibration { wake, line: None, copy });
+            }
+            rounds(&run, &run.paths[0]).unwrap()
+        };
+        let machine = said(&|level| level);
+        assert!(machine.contains(" apart: the machine changed its speed between rounds"), "{machine}");
+        let path = said(&|_| 1.0);
+        assert!(path.contains(" apart: the path changed its speed between rounds"), "{path}");
     }
 
     #[test]

@@ -286,7 +286,7 @@ mod tests {
         for (what, which) in [
             ("are too few to tell the states of the machine", names[0].to_owned()),
             (
-                "saw states of the machine that change between rounds or last for some",
+                "saw states of the path that change between rounds or last for some",
                 format!("{}, {}", names[1], names[3]),
             ),
             ("saw one state of the machine", names[2].to_owned()),

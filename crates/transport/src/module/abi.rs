@@ -235,6 +235,40 @@ mod tests {
 
     use super::*;
 
+    /// Codes and bits: their names in the header, the numbers that modules were compiled with, which stay, and those that this program has.
+    const NUMBERS: [(&str, u64, u64); 20] = [
+        ("OK", 0, code::OK as u64),
+        ("CLOSED", 1, code::CLOSED as u64),
+        ("STALLED", 2, code::STALLED as u64),
+        ("INTERRUPTED", 3, code::INTERRUPTED as u64),
+        ("LOST", 4, code::LOST as u64),
+        ("TOO_LARGE", 5, code::TOO_LARGE as u64),
+        ("OUTSIDE", 6, code::OUTSIDE as u64),
+        ("UNSUPPORTED", 7, code::UNSUPPORTED as u64),
+        ("PROTOCOL", 8, code::PROTOCOL as u64),
+        ("SYSTEM", 9, code::SYSTEM as u64),
+        ("MESSAGES", 1, bit::MESSAGES),
+        ("ORDERED", 2, bit::ORDERED),
+        ("RELIABLE", 4, bit::RELIABLE),
+        ("DUPLEX", 8, bit::DUPLEX),
+        ("POLL", 16, bit::POLL),
+        ("LOCAL_ONLY", 32, bit::LOCAL_ONLY),
+        ("ONE_SIDED", 64, bit::ONE_SIDED),
+        ("QUEUED", 128, bit::QUEUED),
+        ("COLLECTIVE", 256, bit::COLLECTIVE),
+        ("GROUP", 512, bit::GROUP),
+    ];
+
+    #[test]
+    fn codes_and_bits_keep_the_numbers_that_modules_were_compiled_with() {
+        for (name, theirs, ours) in NUMBERS {
+            assert_eq!(theirs, ours, "{name}");
+        }
+        // A bit that is added has its line above.
+        let bits: u64 = NUMBERS[10..].iter().map(|(_, bit, _)| bit).sum();
+        assert_eq!(bits, bit::KNOWN);
+    }
+
     /// Sizes and offsets of members, as the C compiler has them of the header and as they are here.
     #[test]
     fn the_header_and_these_structs_lie_alike_in_memory() {
@@ -266,13 +300,12 @@ mod tests {
             .map(|(what, here)| format!("_Static_assert({what} == {here}, \"{what}\");"))
             .chain([
                 format!("_Static_assert(PIPEGAUGE_ABI == {ABI}, \"version\");"),
-                format!("_Static_assert(PIPEGAUGE_SYSTEM == {}, \"codes\");", code::SYSTEM),
                 "_Static_assert(PIPEGAUGE_EAGER == 3, \"knobs\");".to_owned(),
-                format!("_Static_assert(PIPEGAUGE_QUEUED == {}, \"bits\");", bit::QUEUED),
-                format!("_Static_assert(PIPEGAUGE_COLLECTIVE == {}, \"bits\");", bit::COLLECTIVE),
-                format!("_Static_assert(PIPEGAUGE_GROUP == {}, \"bits\");", bit::GROUP),
                 format!("_Static_assert(PIPEGAUGE_OF_ALL == {OF_ALL}, \"orders\");"),
             ])
+            .chain(
+                NUMBERS.map(|(name, header, _)| format!("_Static_assert(PIPEGAUGE_{name} == {header}, \"{name}\");")),
+            )
             .collect();
         let file = std::env::temp_dir().join(format!("pipegauge-header-{}.c", std::process::id()));
         std::fs::write(&file, format!("#include \"pipegauge.h\"\n{}\n", asserts.join("\n"))).unwrap();

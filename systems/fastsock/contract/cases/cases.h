@@ -67,6 +67,8 @@ int door(int fd, int server, int backlog, struct sockaddr_in *a);
 int handed_over(int s);
 int connected(struct sockaddr_in *a);
 int fast_now(int fd);
+int own_ring(void);
+long by_instruction(long number, long a, long b, long c);
 void warm(int fd, int server);
 
 /* The cases. `server` says which side this is. */
@@ -180,5 +182,14 @@ void spawned_again(int fd, int server);
 void little_room_jumped(int fd, int server);
 void little_room_cut(int fd, int server);
 void cloned_asked(int fd, int server);
+void numbered(int fd, int server);
+void submitted(int fd, int server);
+void asked_unseen(int fd, int server);
+void upper(int fd, int server);
+void lingers(int fd, int server);
+void drained(int fd, int server);
+void vforks(int fd, int server);
+void fortified(int fd, int server);
+void counted(int fd, int server);
 
 #endif

@@ -1,6 +1,7 @@
 /* Calls that few programs make on a connection, and ways that few of them go. */
 #include "cases.h"
 #include <stdarg.h>
+#include <sys/syscall.h>
 /* The old ways are what is looked at here. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
@@ -326,4 +327,75 @@ void ranges(int fd, int server)
         sync_send(fd);
         sync_wait(fd);
     } else { sync_wait(fd); sync_send(fd); }
+}
+/* TLS by the kernel: what the other side sent before comes by the kernel then, and so does all that it sends from now on; also where this kernel has none. */
+void upper(int fd, int server)
+{
+    enum { LEFT = 3000 };
+    int came = 0, all = 0;
+    if (!server) { sync_wait(fd); stream_out(fd, 0, LEFT, 100); sync_wait(fd); stream_out(fd, LEFT, 4, 4); sync_wait(fd); return; }
+    sync_send(fd);
+    there(fd, LEFT);
+    MUST(setsockopt(fd, IPPROTO_TCP, 31, "none such", 9) == -1);
+    all_out(fd, "s", 1);
+    for (int i = 0; i < 5000 && came < LEFT + 4; i++, nap(1)) MUST(by_instruction(SYS_ioctl, fd, FIONREAD, (long)&came) == 0);
+    MUST(ioctl(fd, FIONREAD, &all) == 0);
+    printf("the kernel has %d of %d\n", came, all);
+    stream_in(fd, 0, LEFT + 4);
+    sync_send(fd);
+}
+/* A close that waits for a while, with bytes that the other side has not read. */
+void lingers(int fd, int server)
+{
+    struct linger l = {1, 5}, set;
+    socklen_t len = sizeof set;
+    if (!server) {
+        sync_wait(fd);
+        MUST(setsockopt(fd, SOL_SOCKET, SO_LINGER, &l, sizeof l) == 0 && getsockopt(fd, SOL_SOCKET, SO_LINGER, &set, &len) == 0);
+        printf("linger %d %d\n", set.l_onoff, set.l_linger);
+        stream_out(fd, 0, 10000, 1000);
+        close(fd);
+    } else {
+        struct pollfd p = {fd, POLLRDHUP, 0};
+        sync_send(fd);
+        MUST(poll(&p, 1, 20000) == 1);
+        printf("end after %lu\n", to_end(fd, 0));
+    }
+}
+/* Bytes that the other side has, though it has not read them, are on their way no more. */
+void drained(int fd, int server)
+{
+    struct sockaddr_in a;
+    int left = 1, unsent = 1, l = door(fd, server, 5, &a), other = server ? accept(l, NULL, NULL) : connected(&a);
+    MUST(other >= 0);
+    if (!server) { sync_wait(other); stream_in(fd, 0, 5000); sync_send(fd); return; }
+    stream_out(fd, 0, 5000, 1000);
+    for (int i = 0; i < 5000 && (left || unsent); i++, nap(1)) MUST(ioctl(fd, TIOCOUTQ, &left) == 0 && ioctl(fd, 0x894B, &unsent) == 0);
+    printf("left %d %d\n", left, unsent);
+    sync_send(other);
+    sync_wait(fd);
+}
+/* What the kernel counts of a connection. (The header of the C library's knows less of it.) */
+static void counts(int fd, unsigned long sent, unsigned long received)
+{
+    char info[216];
+    unsigned long in, out;
+    socklen_t len = sizeof info, few = 128;
+    for (int i = 0; i < 5000; i++, nap(1)) {
+        unsigned long acknowledged;
+        MUST(getsockopt(fd, IPPROTO_TCP, TCP_INFO, info, &len) == 0);
+        memcpy(&acknowledged, info + 120, 8); memcpy(&in, info + 128, 8); memcpy(&out, info + 200, 8);
+        /* Who connected has had its first segment acknowledged, too. */
+        if (in >= received && acknowledged >= sent) break;
+    }
+    printf("sent %lu received %lu", out, in);
+    memset(info, 'x', sizeof info);
+    MUST(getsockopt(fd, IPPROTO_TCP, TCP_INFO, info, &few) == 0);
+    printf(" of %u, the rest as it was %d\n", few, info[128] == 'x' && info[200] == 'x');
+}
+void counted(int fd, int server)
+{
+    enum { BYTES = 100000 };
+    if (server) { stream_out(fd, 0, BYTES, 3000); sync_wait(fd); counts(fd, BYTES + 64, 65); sync_send(fd); }
+    else { stream_in(fd, 0, BYTES); counts(fd, 64, BYTES + 64); sync_send(fd); sync_wait(fd); }
 }

@@ -243,7 +243,7 @@ pub unsafe extern "C" fn by_copy(
         // SAFETY: as above. Its sixth argument none of these calls has.
         let child = unsafe {
             with_flags(number, first, second, flags, |first| {
-                real::syscall(number, first, second, third, fourth, fifth) as pid_t
+                real::syscall(number, first, second, third, fourth, fifth, 0) as pid_t
             })
         };
         if child == 0

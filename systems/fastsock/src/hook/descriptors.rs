@@ -5,7 +5,7 @@
 use libc::{c_int, c_ulong};
 
 use super::life::{after_close, before_close};
-use crate::{activate, fresh, guests, own, real, receive, recycle, report, retire, slot, tcp, watch};
+use crate::{activate, fresh, guests, own, real, receive, recycle, report, retire, slot, tcp, transmit, watch};
 
 fn shared(from: c_int, to: c_int) -> c_int {
     fresh::spoil(from);
@@ -178,6 +178,43 @@ pub unsafe extern "C-unwind" fn sockatmark(fd: c_int) -> c_int {
     if asked < 0 { asked } else { mark }
 }
 
+/// Where the kernel counts bytes in what `TCP_INFO` tells (`struct tcp_info` of linux/tcp.h): those that the peer has, those that have come, those that were sent.
+const COUNTS: [(usize, Count); 3] =
+    [(120, transmit::through_ring), (128, receive::through_ring), (200, transmit::through_ring)];
+
+/// How many bytes of a direction went through the ring.
+type Count = fn(&slot::Slot) -> u64;
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn getsockopt(
+    fd: c_int,
+    level: c_int,
+    name: c_int,
+    value: *mut libc::c_void,
+    len: *mut libc::socklen_t,
+) -> c_int {
+    // SAFETY: as above.
+    let done = unsafe { real::getsockopt(fd, level, name, value, len) };
+    if (level, name) == (libc::IPPROTO_TCP, libc::TCP_INFO)
+        && done == 0
+        && let Some(slot) = slot::of(fd).filter(|slot| slot.active())
+    {
+        // SAFETY: the kernel just wrote as many bytes there, and how many they are.
+        let told = unsafe { std::slice::from_raw_parts_mut(value.cast::<u8>(), *len as usize) };
+        add_ring(told, &slot);
+    }
+    done
+}
+
+/// What went through the ring is counted with what went over TCP, where this was told.
+fn add_ring(told: &mut [u8], slot: &slot::Slot) {
+    for (at, count) in COUNTS {
+        if let Some(word) = told.get_mut(at..).and_then(<[u8]>::first_chunk_mut::<8>) {
+            *word = u64::from_ne_bytes(*word).wrapping_add(count(slot)).to_ne_bytes();
+        }
+    }
+}
+
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn setsockopt(
     fd: c_int,
@@ -186,6 +223,9 @@ pub unsafe extern "C-unwind" fn setsockopt(
     value: *const libc::c_void,
     len: libc::socklen_t,
 ) -> c_int {
+    if tcp::changes_stream(level, name) {
+        retire::hand_back(fd);
+    }
     // SAFETY: as above.
     let done = unsafe { real::setsockopt(fd, level, name, value, len) };
     if done == 0 {

@@ -129,7 +129,7 @@ pub unsafe extern "C-unwind" fn recvmmsg(
         }
         // An error comes first here, even before bytes, and before the end of a stream: so it is with this call alone.
         let (mut error, mut len) = (0 as c_int, size_of::<c_int>() as libc::socklen_t);
-        let asked = libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_ERROR, (&raw mut error).cast(), &raw mut len);
+        let asked = real::getsockopt(fd, libc::SOL_SOCKET, libc::SO_ERROR, (&raw mut error).cast(), &raw mut len);
         if asked == 0 && error != 0 {
             return real::fail(error) as c_int;
         }

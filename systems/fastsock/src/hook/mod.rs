@@ -12,11 +12,13 @@ mod jumps;
 pub mod life;
 mod listed;
 mod messages;
+mod numbered;
 mod other;
 mod poll;
 mod process;
 mod select;
 pub mod signals;
+mod uring;
 mod variadic;
 mod within;
 

@@ -229,7 +229,7 @@ pub fn timespec_of(time: Duration) -> timespec {
 ///
 /// # Safety
 /// `fds` points to `count` entries.
-unsafe fn concerns(fds: *mut pollfd, count: nfds_t) -> bool {
+pub unsafe fn concerns(fds: *mut pollfd, count: nfds_t) -> bool {
     !fds.is_null()
         && (0..count as usize).any(|i| {
             // SAFETY: the caller's promise.

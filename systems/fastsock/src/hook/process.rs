@@ -197,7 +197,7 @@ pub fn ends() {
 pub unsafe extern "C-unwind" fn _exit(status: c_int) -> ! {
     ends();
     // SAFETY: ends the process, as the system's call of this name does.
-    unsafe { libc::syscall(libc::SYS_exit_group, status) };
+    unsafe { real::by_number()(libc::SYS_exit_group, status) };
     std::process::abort()
 }
 

@@ -4,7 +4,7 @@
 use std::ffi::{c_int, c_long};
 use std::os::raw::c_void;
 
-use super::clone;
+use super::{clone, numbered};
 use crate::real::Symbol;
 use crate::retire;
 
@@ -29,6 +29,10 @@ extern "C" fn before(which: u32, first: usize, second: usize, third: usize, four
     if which == SYSCALL_NUMBER && unsafe { clone::before_syscall(first as c_long, second, third) } {
         return clone::by_copy as *mut c_void;
     }
+    // SAFETY: as above.
+    if which == SYSCALL_NUMBER && unsafe { numbered::before(first as c_long, second, third) } {
+        return numbered::served as *mut c_void;
+    }
     if which >= PRCTL_NUMBER {
         // A filter of system calls, by either call. (libseccomp makes the second.) With none it is refused, and so is the second in strict mode with anything
         // more: a program asks so whether there are any.
@@ -36,6 +40,9 @@ extern "C" fn before(which: u32, first: usize, second: usize, third: usize, four
             PRCTL_NUMBER if first == libc::PR_SET_SECCOMP as usize => (second, third, false),
             SYSCALL_NUMBER if first == libc::SYS_seccomp as usize => {
                 ((second as u32).wrapping_add(1) as usize, fourth, third as u32 != 0 || fourth != 0)
+            }
+            SYSCALL_NUMBER if first == libc::SYS_prctl as usize && second == libc::PR_SET_SECCOMP as usize => {
+                (third, fourth, false)
             }
             _ => (libc::SECCOMP_MODE_DISABLED as usize, 0, false),
         };

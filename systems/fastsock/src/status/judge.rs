@@ -19,6 +19,9 @@ fn in_words(why: Why) -> Option<&'static str> {
         Why::Call => "a call that only the kernel serves was made on it",
         Why::Sets => "it is in sets of epoll in a way that can't be followed",
         Why::Busy => "another thread was in a call on it when it was to become fast",
+        Why::Ring => {
+            "a process that has it makes calls through a ring of the system's (io_uring), which no library sees"
+        }
         Why::Memory => "the memory that connections may share is used up",
     })
 }
@@ -143,6 +146,7 @@ mod tests {
         assert!(told(|s| s.ends[0].said.as_mut().unwrap().why = Why::Unfit).starts_with("its two ends have different"));
         assert_eq!(told(|s| s.ends[1].said.as_mut().unwrap().why = Why::Port), "its port is switched off");
         assert!(told(|s| s.ends[0].said.as_mut().unwrap().why = Why::Forked).contains("forked"));
+        assert!(told(|s| s.ends[1].said.as_mut().unwrap().why = Why::Ring).contains("io_uring"));
     }
 
     #[test]

@@ -23,6 +23,15 @@ pub struct Built {
     pub low: PathBuf,
 }
 
+impl Built {
+    /// The same with another file for the contract program.
+    pub fn with(&self, program: &Path) -> Self {
+        let Self { actor, library, witness, low, .. } = self;
+        let [actor, library, witness, low] = [actor, library, witness, low].map(Clone::clone);
+        Self { program: program.to_owned(), actor, library, witness, low }
+    }
+}
+
 /// The library and the program, built once. None, with the reason, where there is no compiler for C.
 pub fn built() -> Option<&'static Built> {
     static BUILT: OnceLock<Option<Built>> = OnceLock::new();

@@ -24,6 +24,9 @@ const SETS: std::ops::Range<i64> = 7..10;
 /// For sets and descriptors of one play alone.
 const SPARE: i64 = 12;
 
+/// What is added to the kind of a send or a receive whose call is made by its number (`contract/actor.c`).
+const BY_NUMBER: i64 = 6;
+
 /// splitmix64 (Steele, Lea and Flood, 2014).
 pub struct Random(pub u64);
 
@@ -260,7 +263,7 @@ impl Generator {
         let (len, side) = (self.length(), self.processes[process].side);
         if self.may_send(conn, side, len) {
             let flags = self.random.of(&[0, 0, MSG_NOSIGNAL, MSG_DONTWAIT | MSG_NOSIGNAL]);
-            let kind = self.random.below(6) as i64;
+            let kind = self.random.below(6) as i64 + self.by_number();
             self.on(process, "send", conn, &[h, len as i64, kind, flags.into()]);
             self.sent(conn, side, len);
         }
@@ -280,7 +283,7 @@ impl Generator {
         }
         let kinds: &[i64] =
             if there > 0 || self.conns[conn].nonblocking[side] { &[0, 1, 2, 3, 4, 5] } else { &[0, 3, 4, 5] };
-        let kind = self.random.of(kinds);
+        let kind = self.random.of(kinds) + self.by_number();
         self.on(process, "recv", conn, &[h, len, kind, MSG_DONTWAIT.into()]);
         self.conns[conn].ways[1 - side].under_way -= there.min(len as usize);
     }
@@ -302,6 +305,8 @@ impl Generator {
         let what = self.random.of(&[0, 1, 2, 3, 4, 5, 6, 100, 101, 102, 103]);
         match self.random.below(4) {
             0 => self.step(process, "getfl", &[h]),
+            // A close that lingers.
+            1 if what == 103 => self.step(process, "set", &[h, 100, 5]),
             1 => self.step(process, "set", &[h, 1, what % 2]),
             _ => self.step(process, "option", &[h, what]),
         }
@@ -427,9 +432,18 @@ impl Generator {
         }
     }
 
+    /// Every fourth call is made by its number. No draw of its own: a seed stays the script that it was, but for that.
+    fn by_number(&self) -> i64 {
+        if self.steps.len().is_multiple_of(4) { BY_NUMBER } else { 0 }
+    }
+
     fn close(&mut self, process: usize, h: i64, conn: usize) {
+        if self.steps.len().is_multiple_of(5) && !self.once {
+            self.step(process, "vforked", &[h]);
+            self.holds_no_more_alone(process);
+        }
         if self.lets_go(process, conn) {
-            self.step(process, "close", &[h]);
+            self.step(process, if self.steps.len().is_multiple_of(3) { "closerange" } else { "close" }, &[h]);
             self.loses(process, h, conn);
             if self.random.one_in(3) {
                 let what = self.random.of(&["close", "fionread", "getfl"]);
@@ -479,6 +493,12 @@ impl Generator {
         let by_number = self.steps.len().is_multiple_of(2);
         self.step(process, "fork", &[number as i64, by_number.into()]);
         self.processes.push(Process { side, number, alive: true, handles });
+        self.holds_no_more_alone(process);
+    }
+
+    /// It has forked.
+    fn holds_no_more_alone(&mut self, process: usize) {
+        let Process { side, handles, .. } = self.processes[process];
         for means in handles {
             if let Means::Conn(conn) = means {
                 self.conns[conn].forked[side] = true;

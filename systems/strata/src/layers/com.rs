@@ -22,7 +22,7 @@ use crate::view::{View, hash};
 pub(super) const HEADER: usize = 15;
 const MAGIC: [u8; 2] = *b"St";
 /// Grows with each change of any layer's header.
-const VERSION: u8 = 7;
+pub(super) const VERSION: u8 = 7;
 const FEW: usize = 4;
 
 pub(super) struct Com {

@@ -19,6 +19,8 @@ pub(crate) struct Pair {
     pub last: Vec<BTreeMap<Endpoint, Bytes>>,
     /// This share of datagrams is lost.
     pub loss: f64,
+    /// What a datagram is when it arrives.
+    pub altered: fn(Bytes) -> Bytes,
     rng: Rng,
     pub now: u64,
 }
@@ -36,7 +38,17 @@ impl Pair {
         let delivered = vec![0; members.len()];
         let notices = vec![Vec::new(); members.len()];
         let last = vec![BTreeMap::new(); members.len()];
-        Self { members, said: Vec::new(), delivered, notices, last, loss: 0.0, rng: Rng::new(5), now: 0 }
+        Self {
+            members,
+            said: Vec::new(),
+            delivered,
+            notices,
+            last,
+            loss: 0.0,
+            altered: |bytes| bytes,
+            rng: Rng::new(5),
+            now: 0,
+        }
     }
 
     /// A network that is perfect but for `loss`, for so many milliseconds.
@@ -49,6 +61,7 @@ impl Pair {
                 self.take(at, &mut under_way);
             }
             while let Some((to, from, bytes)) = under_way.pop() {
+                let bytes = (self.altered)(bytes);
                 self.said.push((to, from, bytes.clone()));
                 if self.rng.chance(self.loss) {
                     continue;

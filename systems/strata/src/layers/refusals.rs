@@ -56,8 +56,11 @@ mod tests {
 
     /// Both are told what differs, now and then, and who is asked says little to who asks all the time.
     fn told(host: Member, stranger: Member, what: &str) {
-        let (at, from) = (host.me().addr, stranger.me().addr);
-        let mut both = Pair::new(vec![host, stranger]);
+        told_over(Pair::new(vec![host, stranger]), what);
+    }
+
+    fn told_over(mut both: Pair, what: &str) {
+        let (at, from) = (both.members[0].me().addr, both.members[1].me().addr);
         for _ in 0..SECONDS * 10 {
             let now = Time(both.now);
             both.members[1].handle(now, Input::Merge(at));
@@ -84,6 +87,22 @@ mod tests {
         for layer in ["SIGN", "CRYPT"] {
             let stack = format!("MBRSHIP:FRAG:NAK:{layer}:COM:sim");
             told(member(1, "a", &stack, 1), member(2, "a", &stack, 2), "not this member's key");
+        }
+    }
+
+    /// Each finds the other's datagrams of the next version: what the other would find of this one's is the same, with two numbers exchanged.
+    #[test]
+    fn a_member_of_another_version_is_not_let_in_and_both_are_told() {
+        use super::super::com::VERSION;
+        let (plain, signed) = ("MBRSHIP:FRAG:NAK:COM:sim", "MBRSHIP:FRAG:NAK:SIGN:COM:sim");
+        for stack in [plain, signed] {
+            let mut both = Pair::new(vec![member(1, "a", stack, 1), member(2, "a", stack, 1)]);
+            both.altered = |bytes| [&bytes[..2], &[VERSION + 1], &bytes[3..]].concat().into();
+            let (theirs, ours) = (VERSION + 1, VERSION);
+            told_over(
+                both,
+                &format!("is of version {theirs} of strata's headers, and this is {ours}: use one version"),
+            );
         }
     }
 

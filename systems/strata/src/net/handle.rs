@@ -14,7 +14,7 @@ use crate::addr::Endpoint;
 use crate::member::Refused;
 use crate::state::Change;
 
-/// A member that answers the group by itself. Dropping it ends the member as a crash would; [`Handle::leave`] is the clean way.
+/// A member that answers the group by itself. Dropping it ends the member as a crash would; [`Handle::leave`] is the clean way, or [`Handle::close`] where another thread takes the events.
 pub struct Handle(Threaded<Group>);
 
 impl Handle {
@@ -63,6 +63,11 @@ impl Handle {
     /// The next event, if one comes in time.
     pub fn next_within(&self, most: Duration) -> Option<Event> {
         self.0.next_within(most)
+    }
+
+    /// Begins to leave, when all that was cast here before has been taken by the group, or after `Config::drain`; no cast is taken any more. Go on to take events until [`Event::Left`], which comes as [`Handle::leave`] says.
+    pub fn close(&self) {
+        self.0.close();
     }
 
     /// Leaves, and waits until the others have all that was cast here, or for `Config::drain` (twice, where casts still wait for the group then) and a view change; what is delivered meanwhile is returned, with an [`Event::Notice`] of how many casts may be lost.
@@ -269,6 +274,26 @@ mod tests {
         let casts = rest.iter().filter(|news| matches!(news, News::State(Change::Message(_)))).count();
         assert_eq!(casts, cast);
         assert!(matches!(rest.last(), Some(News::Left)));
+    }
+
+    #[test]
+    fn a_member_that_closes_is_told_what_it_cast_before_and_that_it_has_left() {
+        let alone = Handle::join(options(1000)).unwrap();
+        for n in 0..100u8 {
+            alone.cast(vec![n]).unwrap();
+        }
+        alone.close();
+        assert_eq!(alone.cast("late"), Err(Refused::Gone));
+        let (mut told, mut left) = (Vec::new(), false);
+        while let Some(event) = alone.next_within(PATIENCE) {
+            match event {
+                Event::Message(m) => told.push(m.body[0]),
+                Event::Left => left = true,
+                _ => {}
+            }
+        }
+        assert!(left);
+        assert_eq!(told, (0..100).collect::<Vec<_>>());
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Datagrams in and out. `quinn-udp` has the system calls: recvmmsg, and GSO and GRO where the kernel has them, probed as a socket is made.
+//! Datagrams in and out. `quinn-udp` has the system calls: recvmmsg, and GSO and GRO where the kernel has them, probed as a socket is made. It has no sendmmsg: each destination takes
+//! a `sendmsg` of its own, of all datagrams that wait for it (`lanes`).
 
 use std::io::{self, IoSliceMut};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};

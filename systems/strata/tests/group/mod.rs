@@ -74,13 +74,31 @@ impl Process {
     /// The numbers from one up to another, in one write.
     pub fn say_all(&self, numbers: std::ops::Range<u64>) {
         let text: String = numbers.map(|n| format!("{n}\n")).collect();
-        self.input.lock().unwrap().as_mut().unwrap().write_all(text.as_bytes()).unwrap();
+        self.write(&text);
+    }
+
+    /// These lines, in one write.
+    pub fn write(&self, lines: &str) {
+        self.input.lock().unwrap().as_mut().unwrap().write_all(lines.as_bytes()).unwrap();
     }
 
     /// Until it was given this number from another.
     pub fn wait_for_number(&self, number: u64, from: &Process) {
-        let line = format!("{}: {number}", from.name());
-        self.wait_for(|l| l == line);
+        self.wait_for_line(&format!("{}: {number}", from.name()));
+    }
+
+    /// Until it has told this.
+    pub fn wait_for_line(&self, line: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        // The last lines first: mostly it is one of these, of very many.
+        while !self.lines.lock().unwrap().iter().rev().any(|l| l == line) {
+            assert!(
+                Instant::now() < deadline,
+                "{PATIENCE:?} passed without {line:?}; the member said: {:#?}",
+                self.lines()
+            );
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 
     /// Its resident memory in bytes.

@@ -10,11 +10,11 @@ mod posts;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
-use transport::{Capabilities, Semantics, Transport};
+use transport::{Capabilities, Semantics, Settings, Transport};
 
 use super::load;
 pub use common::LONG;
-use common::PATIENCE;
+use common::{PATIENCE, SET};
 
 /// One thing to try.
 pub struct Case {
@@ -179,8 +179,15 @@ fn always(_: &Capabilities) -> bool {
     true
 }
 
-/// Runs a case on a file, with a patience in the place of the usual one where there is one.
-pub fn run(case: &str, file: &std::path::Path, address: Option<&str>, patience: Option<f64>) -> Result<()> {
+/// Runs a case on a file whose links are set so, with a patience in the place of the usual one where there is one.
+pub fn run(
+    case: &str,
+    file: &std::path::Path,
+    address: Option<&str>,
+    patience: Option<f64>,
+    settings: Settings,
+) -> Result<()> {
+    let _ = SET.set(settings);
     if let Some(patience) = patience.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
         // Nobody asked before.
         let _ = PATIENCE.set(patience);

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
-use transport::Transport;
+use anyhow::{Result, anyhow};
+use transport::{Settings, Transport};
 
 use super::cases::{self, CASES};
 use super::{apart, describe};
@@ -22,23 +22,42 @@ const MOVES: Duration = Duration::from_secs(120);
 /// A case that waited for all of the patience in vain leaves the others this part of it: they may do so, too.
 const REST: f64 = 0.3;
 
-/// What came of a case that is tried in a process of its own, and whether it took its whole patience.
-fn attempt(case: &str, file: &Path, patience: Duration) -> (Result<(), String>, bool) {
+/// What came of a case that is tried in a process of its own with these settings, as another process reads them, and whether it took its whole patience.
+fn attempt(case: &str, file: &Path, settings: &str, patience: Duration) -> (Result<(), String>, bool) {
     let (since, given) = (Instant::now(), patience.as_secs_f64().to_string());
-    let done = apart::run(&["module", "try"], file, &[case, "--patience", &given], (patience * WAITS).max(MOVES));
+    let more = [case, "--patience", &given, "--settings", settings];
+    let done = apart::run(&["module", "try"], file, &more, (patience * WAITS).max(MOVES));
     (done.map(drop), since.elapsed() >= patience)
 }
 
-/// Tries everything that the interface asks of a module, and says what is wrong.
-pub fn check(file: &Path, patience: Duration, json: bool) -> Result<Exit> {
+/// What is set on every link that is tried, as it was typed: `option=value`, or several apart by commas.
+fn read(module: &dyn Transport, typed: &[String]) -> Result<Settings> {
+    let mut settings = Settings::default();
+    for item in typed.iter().flat_map(|text| text.split(',')) {
+        let (option, value) = item.split_once('=').ok_or_else(|| {
+            anyhow!(
+                "--set {item}: it is not of the form option=value, as in a path (pipegauge run {}:option=value)",
+                module.name()
+            )
+        })?;
+        settings.read(module.options(), option, value).map_err(|e| anyhow!("--set {item}: {}: {e}", module.name()))?;
+    }
+    Ok(settings)
+}
+
+/// Tries everything that the interface asks of a module, on links with these settings, and says what is wrong.
+pub fn check(file: &Path, set: &[String], patience: Duration, json: bool) -> Result<Exit> {
     let module = describe::described(file).map_err(anyhow::Error::msg)?;
-    let can = module.capabilities(&Default::default());
+    let settings = read(module, set)?;
+    let handed = serde_json::to_string(&settings)?;
+    let can = module.capabilities(&settings);
     if let Err(why) = module.availability() {
         anyhow::bail!("{} can't be used here, so that nothing of it can be tried: {why}", file.display());
     }
     if !json {
         let (name, version) = (module.name(), module.version());
-        out::text(&format!("{name} {version}: {} ({})\n", module.summary(), cases::kind(&can)))?;
+        let set = if set.is_empty() { String::new() } else { format!(" with {}", set.join(",")) };
+        out::text(&format!("{name} {version}{set}: {} ({})\n", module.summary(), cases::kind(&can)))?;
     }
     let mut tried = Vec::new();
     // A module that loses what it is given has each case wait: the first for long, so that a busy machine breaks none.
@@ -56,7 +75,7 @@ pub fn check(file: &Path, patience: Duration, json: bool) -> Result<Exit> {
             "death" | "leaving" if launched => {
                 Outcome::Skipped { why: "its launcher ends all its processes".to_owned() }
             }
-            _ => match attempt(case.name, file, patience) {
+            _ => match attempt(case.name, file, &handed, patience) {
                 (Ok(()), _) => Outcome::Passed,
                 // The check has both ends of a link in one process.
                 (Err(why), _) if launched => Outcome::Skipped {

@@ -26,11 +26,16 @@ pub fn described(file: &Path) -> Result<&'static Module, String> {
 
 /// Loads the file in this process, which is there for that, and prints what it is with these settings.
 pub fn tell(file: &Path, settings: &str) -> Result<Exit> {
-    let settings: Settings = serde_json::from_str(settings).context("reading the settings of a module")?;
+    let settings = self::settings(settings)?;
     let module = Module::load(file)?;
     let told = module.tell(&settings).map_err(|e| anyhow!("{}: {e}", file.display()))?;
     out::text(&format!("{MARK}{}\n", serde_json::to_string(&told)?))?;
     Ok(Exit::Ok)
+}
+
+/// Settings as one process hands them to another.
+pub fn settings(text: &str) -> Result<Settings> {
+    serde_json::from_str(text).context("reading the settings of a module")
 }
 
 /// Has another process load the file and say what the module can do with these settings.

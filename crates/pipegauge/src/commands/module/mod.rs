@@ -20,17 +20,18 @@ use crate::flags::{ModuleFlags, ModuleTask};
 /// Does what was asked of a module.
 pub fn module(flags: &ModuleFlags, json: bool) -> Result<Exit> {
     match &flags.what {
-        ModuleTask::Check { file, patience } => check::check(file, Duration::from_secs_f64(*patience), json),
+        ModuleTask::Check { file, set, patience } => check::check(file, set, Duration::from_secs_f64(*patience), json),
         ModuleTask::New { name, rust, directory } => {
             no_json(json, "module new")?;
             new::new(name, *rust, directory)
         }
-        ModuleTask::Try { file, case, address, patience } => {
+        ModuleTask::Try { file, case, address, patience, settings } => {
             apart::ends_with_its_watcher();
             // Twice what it gives a call: a case's own words, where it waits in vain, tell more.
             let given = patience.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
             rendezvous::ends_where_a_call_hangs(given.unwrap_or(cases::LONG).saturating_mul(2));
-            cases::run(case, file, address.as_deref(), *patience).map(|()| Exit::Ok)
+            let settings = describe::settings(settings)?;
+            cases::run(case, file, address.as_deref(), *patience, settings).map(|()| Exit::Ok)
         }
         ModuleTask::Describe { file, settings } => {
             apart::ends_with_its_watcher();

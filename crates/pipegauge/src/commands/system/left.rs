@@ -5,7 +5,9 @@ use host::doctor::{Finding, Level};
 use super::back::{self, Became};
 use super::here::{Here, Place};
 use super::journal::{Folder, Found, Setting, Taken, Taking};
+use super::setting;
 use crate::config::system::{Knob, VARIABLE};
+use crate::out;
 
 /// The finding's name.
 const NAME: &str = "changed-settings";
@@ -23,6 +25,50 @@ pub fn left() -> Vec<Finding> {
         }
     }
     told
+}
+
+/// Says before a measurement what killed sweeps left changed in this network, and how it is put back. It is looked at alone: a command that
+/// changes nothing puts nothing back either.
+pub fn warn() {
+    for journal in
+        Folder::all().iter().filter(|folder| matches!(folder.is_there(), Ok(true))).flat_map(Folder::journals)
+    {
+        if let Some(found) = still_changed(&journal) {
+            out::tell_prose(&format!(
+                "warning: {found} -> pipegauge doctor puts back what is left; then measure again"
+            ));
+        }
+    }
+}
+
+/// What a journal tells of that is not as it was; none where there is nothing of that sort in this network.
+fn still_changed(journal: &Found) -> Option<String> {
+    if journal.lives() || journal.is_unborn() {
+        return None;
+    }
+    let of = format!("a sweep that was killed (process {}", journal.pid);
+    let entry = match journal.read() {
+        Ok(entry) => entry?,
+        Err(e) if is_refused(&e) => {
+            let file = journal.file.display();
+            return Some(format!(
+                "{of}) may have left settings of this system changed, and its journal is root's: {file}"
+            ));
+        }
+        // `doctor` says what is wrong with it.
+        Err(_) => return None,
+    };
+    if Here::now().ok()?.place(&entry.here()) != Place::Here {
+        return None;
+    }
+    let changed = |setting: &Setting| {
+        let knob = Knob::kept(&setting.name)?.ok()?;
+        let now = setting::read(&knob).ok().filter(|now| *now != setting.was)?;
+        Some(format!("{} is {now}, and was {} before it", knob.what(), setting.was))
+    };
+    let all: Vec<String> = entry.settings.iter().filter_map(changed).collect();
+    let begun = report::words::plain(&entry.started);
+    (!all.is_empty()).then(|| format!("{of}, begun {begun}) left settings of this system changed: {}", all.join("; ")))
 }
 
 /// The same for whoever asks how the system is: where nothing was left, which folders say so.

@@ -36,7 +36,7 @@ use crate::out;
 use held::Held;
 use journal::{Journal, Setting};
 
-pub use left::{examined, left};
+pub use left::{examined, left, warn};
 pub use look::{look, may};
 
 /// Why no later cell can be set either: the sweep ends.

@@ -213,3 +213,46 @@ impl SweepPlan {
 fn name_of(path: &str) -> &str {
     path.split(':').next().unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 24 cells in 3 rounds.
+    fn plan(seed: u64) -> SweepPlan {
+        let levels = |of: &[&str]| of.iter().map(|level| (*level).to_owned()).collect();
+        SweepPlan {
+            schema: SCHEMA.to_owned(),
+            axes: vec![
+                Axis {
+                    name: "sockbuf".to_owned(),
+                    levels: levels(&["1KiB", "2KiB", "4KiB", "8KiB", "16KiB", "32KiB"]),
+                },
+                Axis { name: "align".to_owned(), levels: levels(&["1", "2", "4", "8"]) },
+            ],
+            transport: Some("tcp".to_owned()),
+            lab: false,
+            flags: Vec::new(),
+            rounds: 3,
+            budget: 1.0,
+            seed,
+        }
+    }
+
+    #[test]
+    fn each_round_has_all_cells_in_an_order_of_its_own_that_the_seed_decides() {
+        let orders = |plan: &SweepPlan| (0..plan.rounds).map(|round| plan.order(round)).collect::<Vec<_>>();
+        let all: Vec<usize> = (0..24).collect();
+        let first = orders(&plan(1));
+        for order in &first {
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            assert!(sorted == all && *order != all, "{order:?}");
+        }
+        assert!(first[0] != first[1] && first[1] != first[2] && first[0] != first[2], "{first:?}");
+        assert!(orders(&plan(2)).iter().zip(&first).all(|(one, other)| one != other));
+        // What is read from the sweep's folder to go on.
+        let kept: SweepPlan = serde_json::from_str(&serde_json::to_string(&plan(1)).unwrap()).unwrap();
+        assert_eq!(orders(&kept), first);
+    }
+}

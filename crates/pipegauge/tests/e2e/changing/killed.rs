@@ -126,6 +126,55 @@ fn a_network_namespace_with_the_number_of_the_killed_sweeps_is_not_taken_for_it(
 }
 
 #[test]
+fn whatever_measures_says_what_a_killed_sweep_left_and_changes_nothing() {
+    let Some(net) = Net::new() else { return };
+    let journal = net.killed();
+    let changed = net.mtu();
+    let left = format!("the MTU of eth1 is {changed}, and was 1500 before it -> pipegauge doctor");
+    let short = ["--sizes", "64", "--trials", "1", "--repeats", "2", "--pin", "none"];
+    let run_into = |file: &'static str| [&["run", "theory", "--no-html", "-q", "-o", file][..], &short].concat();
+    let run = run_into("x.run.jsonl");
+    let group = [
+        "group",
+        "--stack",
+        "FRAG*10",
+        "--members",
+        "2",
+        "--size",
+        "64",
+        "--rounds",
+        "4",
+        "--trials",
+        "1",
+        "--pin",
+        "none",
+    ];
+    let group = [&group[..], &["--no-html", "-q", "-o", "g.run.jsonl"]].concat();
+    for line in [&run[..], &group, &["explain", "x.run.jsonl", "-q"]] {
+        let said = net.run(line);
+        assert!(
+            said.code() == 0 && said.err.contains("a sweep that was killed") && said.err.contains(&left),
+            "{line:?}: {said}"
+        );
+    }
+    let serve = Running::start(net.under(&[], &["serve"]));
+    serve.line();
+    serve.signal(Signal::TERM);
+    let said = serve.end();
+    assert!(said.err.contains(&left), "{said}");
+    // What measures nothing says nothing.
+    let said = net.run(&["show", "x.run.jsonl"]);
+    assert!(said.code() == 0 && !said.err.contains("a sweep that was killed"), "{said}");
+    assert!(journal.is_file() && net.mtu() == changed);
+    // Neither does a run in another network.
+    let elsewhere = Running::start(net.dir.command(&run_into("y.run.jsonl"))).end();
+    assert!(elsewhere.code() == 0 && elsewhere.err.is_empty(), "{elsewhere}");
+    assert!(net.run(&NEXT).err.contains("put back to 1500"));
+    net.is_as_it_was();
+    assert!(net.run(&run_into("z.run.jsonl")).err.is_empty());
+}
+
+#[test]
 fn doctor_says_which_folder_has_no_journal() {
     let Some(net) = Net::new() else { return };
     let journal = net.killed();

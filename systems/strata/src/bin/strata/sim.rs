@@ -47,31 +47,38 @@ pub struct Flags {
     show: bool,
 }
 
+impl Flags {
+    /// What of a seed's script is played.
+    fn limits(&self) -> anyhow::Result<Limits> {
+        let faults = match self.faults.as_deref() {
+            None => None,
+            Some("none") => Some(Vec::new()),
+            Some(list) => {
+                let place = |word: &str| {
+                    let wrong = || format!("--faults takes places from 0 on, such as 0,2, or none, and not {word:?}");
+                    word.parse().with_context(wrong)
+                };
+                Some(list.split(',').map(place).collect::<Result<_, _>>()?)
+            }
+        };
+        Ok(Limits {
+            faults,
+            casts: self.casts,
+            calm: self.calm,
+            stack: self.stack.clone(),
+            any_stack: self.any_stack,
+            members: self.members,
+            state: self.state,
+        })
+    }
+}
+
 pub fn run(flags: Flags) -> anyhow::Result<()> {
     if !flags.grow.is_empty() {
         let stack = flags.stack.as_deref().unwrap_or("MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:sim");
         return growth(stack, &flags.grow, flags.casts.unwrap_or(10).max(1));
     }
-    let faults = match flags.faults.as_deref() {
-        None => None,
-        Some("none") => Some(Vec::new()),
-        Some(list) => {
-            let place = |word: &str| {
-                let wrong = || format!("--faults takes places from 0 on, such as 0,2, or none, and not {word:?}");
-                word.parse().with_context(wrong)
-            };
-            Some(list.split(',').map(place).collect::<Result<_, _>>()?)
-        }
-    };
-    let limits = Limits {
-        faults,
-        casts: flags.casts,
-        calm: flags.calm,
-        stack: flags.stack,
-        any_stack: flags.any_stack,
-        members: flags.members,
-        state: flags.state,
-    };
+    let limits = flags.limits()?;
     let seeds = match flags.seed {
         Some(seed) => seed..=seed,
         None => {
@@ -163,5 +170,39 @@ fn size(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n @ 1..=strata::MEMBERS) => Ok(n),
         _ => Err(format!("a group has from 1 to {} members", strata::MEMBERS)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        flags: Flags,
+    }
+
+    /// What is printed of a failure plays that very script.
+    #[test]
+    fn the_command_that_is_printed_plays_the_same_script() {
+        let plain = Limits::default();
+        let stack = Some("MERGE:TOTAL:MBRSHIP:FRAG*2:NAK:COM:sim".to_owned());
+        for limits in [
+            plain.clone(),
+            Limits { faults: Some(vec![]), casts: Some(0), calm: true, ..plain.clone() },
+            Limits { faults: Some(vec![1]), casts: Some(12), stack, members: Some(5), ..plain.clone() },
+            Limits { faults: Some(vec![0, 2]), state: true, ..plain.clone() },
+            Limits { any_stack: true, calm: true, ..plain },
+        ] {
+            let script = (0..).find_map(|seed| Scenario::new(seed, &limits).ok()).unwrap();
+            let line = script.command();
+            let words = line.strip_prefix("strata ").unwrap().split(' ');
+            let flags = Line::try_parse_from(words).unwrap().flags;
+            let again = Scenario::new(flags.seed.unwrap(), &flags.limits().unwrap()).unwrap();
+            assert_eq!(format!("{again:?}"), format!("{script:?}"), "{line}");
+        }
     }
 }

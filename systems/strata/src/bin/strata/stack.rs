@@ -27,6 +27,7 @@ pub fn run(flags: Flags) -> anyhow::Result<()> {
     for property in have.iter() {
         text += &format!("  {property}\n");
     }
+    text += &format!("in a minority: {}\n", have.in_a_minority());
     let mut out = io::stdout();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("writing to the standard output")
 }

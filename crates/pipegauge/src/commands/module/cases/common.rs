@@ -32,6 +32,14 @@ pub(super) fn long() -> Duration {
     *PATIENCE.get_or_init(|| LONG)
 }
 
+/// What is set on the links of this process, where anything is.
+pub(super) static SET: OnceLock<Settings> = OnceLock::new();
+
+/// What is set on every link of a case.
+pub(super) fn asked() -> Settings {
+    SET.get().cloned().unwrap_or_default()
+}
+
 /// Patience with a flag of its own.
 pub(super) fn patience_of(limit: Duration) -> (Patience, Arc<AtomicBool>) {
     let stop = Arc::new(AtomicBool::new(false));
@@ -99,7 +107,7 @@ pub(super) fn both(near: impl FnOnce() -> Result<()> + Send, far: impl FnOnce() 
 }
 
 pub(super) fn most_of(module: &'static dyn Transport) -> usize {
-    module.capabilities(&Settings::default()).max_block.map_or(usize::MAX, |most| most as usize)
+    module.capabilities(&asked()).max_block.map_or(usize::MAX, |most| most as usize)
 }
 
 pub(super) fn most(link: &AnyLink) -> usize {

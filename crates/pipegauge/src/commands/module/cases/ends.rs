@@ -6,13 +6,13 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use transport::{Address, AnyLink, Link, LinkError, Settings, Transport};
+use transport::{Address, AnyLink, Link, LinkError, Transport};
 
 use super::super::guarded::Guarded;
-use super::common::{HOME, PROOF, content, in_time, joined, long, most, pair, patience_of, said, short};
+use super::common::{HOME, PROOF, asked, content, in_time, joined, long, most, pair, patience_of, said, short};
 
 pub(super) fn close(module: &'static dyn Transport) -> Result<()> {
-    let (mut near, far) = pair(module, &Settings::default(), long())?;
+    let (mut near, far) = pair(module, &asked(), long())?;
     drop(far);
     said(
         "recv() after the peer closed",
@@ -45,13 +45,14 @@ fn after_its_end<T>(
     what: impl FnOnce(&mut AnyLink) -> Result<T, LinkError>,
 ) -> Result<Result<T, LinkError>> {
     let (patience, _) = patience_of(long());
-    let mut acceptor = module.listen(&Settings::default(), HOME, &patience).context("listen()")?;
+    let mut acceptor = module.listen(&asked(), HOME, &patience).context("listen()")?;
     let Some(file) = module.source() else { bail!("it has no file") };
     let address = acceptor.address();
     let mut peer = super::super::apart::watched()
         .args(["module", "try"])
         .arg(file)
         .args(["die", "--address", address.text()?, "--patience", &long().as_secs_f64().to_string()])
+        .args(["--settings", &serde_json::to_string(&asked())?])
         .stdin(Stdio::null())
         .spawn()
         .context("starting a peer")?;
@@ -66,14 +67,14 @@ fn after_its_end<T>(
 /// The peer that ends without a word.
 pub(super) fn die(module: &'static dyn Transport, address: &str) -> Result<()> {
     let (patience, _) = patience_of(long());
-    let mut connector = module.dial(&Settings::default(), &Address::new(address), HOME, &patience)?;
+    let mut connector = module.dial(&asked(), &Address::new(address), HOME, &patience)?;
     let _link = connector.connect(&PROOF)?;
     rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL)?;
     bail!("it outlived its end")
 }
 
 pub(super) fn patience(module: &'static dyn Transport) -> Result<()> {
-    let (mut near, _far) = pair(module, &Settings::default(), short())?;
+    let (mut near, _far) = pair(module, &asked(), short())?;
     let since = Instant::now();
     let came = near.recv(Guarded::new(10).room());
     in_time("recv() with nothing to receive", since, short())?;
@@ -88,8 +89,8 @@ pub(super) fn patience(module: &'static dyn Transport) -> Result<()> {
 
 pub(super) fn stop(module: &'static dyn Transport) -> Result<()> {
     let (patience, stop) = patience_of(long());
-    let mut acceptor = module.listen(&Settings::default(), HOME, &patience)?;
-    let (mut near, _far) = joined(module, &Settings::default(), &mut acceptor, &patience)?;
+    let mut acceptor = module.listen(&asked(), HOME, &patience)?;
+    let (mut near, _far) = joined(module, &asked(), &mut acceptor, &patience)?;
     stopping(&stop, "recv() while it is to stop", || near.recv(Guarded::new(10).room()))
 }
 
@@ -110,13 +111,13 @@ fn stopping<T: Send>(stop: &AtomicBool, what: &str, waits: impl FnOnce() -> Resu
 pub(super) fn nobody(module: &'static dyn Transport) -> Result<()> {
     let (patience, _) = patience_of(short());
     // A library may take its time to begin: only the wait is bounded.
-    let mut acceptor = module.listen(&Settings::default(), HOME, &patience)?;
+    let mut acceptor = module.listen(&asked(), HOME, &patience)?;
     let since = Instant::now();
     let came = acceptor.accept(&PROOF);
     in_time("accept() with nobody who connects", since, short())?;
     said("accept() with nobody who connects", came, |e| matches!(e, LinkError::Stalled { .. }), "PIPEGAUGE_STALLED")?;
     let (patience, stop) = patience_of(long());
     drop(acceptor);
-    let mut acceptor = module.listen(&Settings::default(), HOME, &patience)?;
+    let mut acceptor = module.listen(&asked(), HOME, &patience)?;
     stopping(&stop, "accept() while it is to stop", || acceptor.accept(&PROOF))
 }

@@ -7,23 +7,23 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use transport::options::Form;
-use transport::{Address, AnyLink, Link, LinkError, Patience, Proof, Settings, Transport, Value};
+use transport::{Address, AnyLink, Link, LinkError, Patience, Proof, Transport, Value};
 
 use super::super::guarded::Guarded;
 use super::common::{
-    FAILED, HOME, PROOF, both, content, in_time, joined, joined_at, long, most, most_of, pair, patience_of, short,
+    FAILED, HOME, PROOF, asked, both, content, in_time, joined, joined_at, long, most, most_of, pair, patience_of,
+    short,
 };
 
 pub(super) fn nowhere(module: &'static dyn Transport) -> Result<()> {
     let (patience, _) = patience_of(short());
-    let address = module.listen(&Settings::default(), HOME, &patience)?.address();
+    let address = module.listen(&asked(), HOME, &patience)?.address();
     let since = Instant::now();
-    let came = module.dial(&Settings::default(), &address, HOME, &patience).and_then(|mut c| c.connect(&PROOF));
+    let came = module.dial(&asked(), &address, HOME, &patience).and_then(|mut c| c.connect(&PROOF));
     in_time("connect() to a listener that is gone", since, short() * 2)?;
     ensure!(came.is_err(), "connect() to a listener that is gone returned PIPEGAUGE_OK");
     for odd in ["", "\u{7f}nothing", "999999", &"x".repeat(3000)] {
-        let came =
-            module.dial(&Settings::default(), &Address::new(odd), HOME, &patience).and_then(|mut c| c.connect(&PROOF));
+        let came = module.dial(&asked(), &Address::new(odd), HOME, &patience).and_then(|mut c| c.connect(&PROOF));
         ensure!(came.is_err(), "connect() to the address '{}' returned PIPEGAUGE_OK", odd.escape_default());
     }
     Ok(())
@@ -31,7 +31,7 @@ pub(super) fn nowhere(module: &'static dyn Transport) -> Result<()> {
 
 pub(super) fn ipv6(module: &'static dyn Transport) -> Result<()> {
     let home = SocketAddr::new(Ipv6Addr::LOCALHOST.into(), 0);
-    let (patience, plain) = (Patience::new(long(), Arc::clone(&FAILED)), Settings::default());
+    let (patience, plain) = (Patience::new(long(), Arc::clone(&FAILED)), asked());
     if UdpSocket::bind(home).is_err() {
         // This system has no IPv6: nothing can be asked of the module.
         return Ok(());
@@ -58,7 +58,7 @@ pub(super) fn ipv6(module: &'static dyn Transport) -> Result<()> {
 }
 
 pub(super) fn effective(module: &'static dyn Transport) -> Result<()> {
-    let (near, far) = pair(module, &Settings::default(), long())?;
+    let (near, far) = pair(module, &asked(), long())?;
     for link in [&near, &far] {
         let first = link.effective();
         ensure!(link.effective() == first, "effective() says something else when it is asked again");
@@ -68,7 +68,7 @@ pub(super) fn effective(module: &'static dyn Transport) -> Result<()> {
 
 pub(super) fn stranger(module: &'static dyn Transport) -> Result<()> {
     let (patience, _) = patience_of(long());
-    let plain = Settings::default();
+    let plain = asked();
     let mut acceptor = module.listen(&plain, HOME, &patience)?;
     let address = acceptor.address();
     let wrong = Proof { near: [9; 32], far: [9; 32] };
@@ -87,11 +87,10 @@ pub(super) fn stranger(module: &'static dyn Transport) -> Result<()> {
 pub(super) fn again(module: &'static dyn Transport) -> Result<()> {
     let open = || std::fs::read_dir("/proc/self/fd").map(|all| all.count()).context("counting open files");
     // The first may open what stays.
-    drop(pair(module, &Settings::default(), long())?);
+    drop(pair(module, &asked(), long())?);
     let before = open()?;
     for i in 0..100 {
-        let (mut near, mut far) =
-            pair(module, &Settings::default(), long()).with_context(|| format!("connection {i}"))?;
+        let (mut near, mut far) = pair(module, &asked(), long()).with_context(|| format!("connection {i}"))?;
         both(|| Ok(near.send(&[1; 8]).and_then(|()| near.flush())?), || Ok(far.recv(Guarded::new(8).room())?))?;
     }
     // A library may close in a thread of its own: what is closed late is closed, what leaks stays.
@@ -105,7 +104,7 @@ pub(super) fn again(module: &'static dyn Transport) -> Result<()> {
 }
 
 pub(super) fn links(module: &'static dyn Transport) -> Result<()> {
-    let (patience, plain) = (Patience::new(long(), Arc::clone(&FAILED)), Settings::default());
+    let (patience, plain) = (Patience::new(long(), Arc::clone(&FAILED)), asked());
     let mut acceptor = module.listen(&plain, HOME, &patience).context("listen()")?;
     let one = joined(module, &plain, &mut acceptor, &patience).context("the first of two links")?;
     let other = joined(module, &plain, &mut acceptor, &patience).context("the second of two links")?;
@@ -154,7 +153,7 @@ pub(super) fn settings(module: &'static dyn Transport) -> Result<()> {
             Form::Word(_) | Form::Text(..) | Form::Read(..) | Form::Many(_) => vec!["x".into()],
         };
         for value in values {
-            let set = Settings::default().with(option.name, value.clone());
+            let set = asked().with(option.name, value.clone());
             let words = format!("{}={}", option.name, option.form.text(&value));
             // Sides of the value before may have stopped each other.
             FAILED.store(false, Ordering::Relaxed);

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use transport::{AnyLink, Delivered, Group, Link, LinkError, Order, Patience, Proof, Settings, Transport};
+use transport::{AnyLink, Delivered, Group, Link, LinkError, Order, Patience, Proof, Transport};
 
 use super::super::guarded::Guarded;
-use super::common::{FAILED, HOME, PROOF, content, long, most};
+use super::common::{FAILED, HOME, PROOF, asked, content, long, most};
 
 /// A group of three, in the order of their ranks.
 fn group(module: &'static dyn Transport) -> Result<Vec<AnyLink>> {
-    let (patience, plain) = (Patience::new(long(), Arc::clone(&FAILED)), Settings::default());
+    let (patience, plain) = (Patience::new(long(), Arc::clone(&FAILED)), asked());
     let proofs = [PROOF, Proof { near: [3; 32], far: [4; 32] }];
     let mut acceptors = Vec::new();
     for proof in &proofs {

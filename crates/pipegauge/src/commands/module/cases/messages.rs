@@ -3,13 +3,13 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use transport::{AnyLink, End, Link, LinkError, Room, Settings, Transport};
+use transport::{AnyLink, End, Link, LinkError, Room, Transport};
 
 use super::super::guarded::Guarded;
-use super::common::{both, content, long, most, most_of, pair, said, short};
+use super::common::{asked, both, content, long, most, most_of, pair, said, short};
 
 pub(super) fn sizes(module: &'static dyn Transport) -> Result<()> {
-    let (mut near, mut far) = pair(module, &Settings::default(), long())?;
+    let (mut near, mut far) = pair(module, &asked(), long())?;
     let most = most(&near);
     let edges = [
         1,
@@ -62,7 +62,7 @@ pub(super) fn sizes(module: &'static dyn Transport) -> Result<()> {
 }
 
 pub(super) fn memory(module: &'static dyn Transport) -> Result<()> {
-    let (mut near, mut far) = pair(module, &Settings::default(), long())?;
+    let (mut near, mut far) = pair(module, &asked(), long())?;
     let len = 5000.min(most(&near));
     for offset in [0, 1, 2, 3, 4, 7, 8, 63, 64] {
         let (mut out, mut into) = (vec![0; len + offset], Guarded::at(offset, len));
@@ -78,7 +78,7 @@ pub(super) fn memory(module: &'static dyn Transport) -> Result<()> {
 
 /// Where the module makes no memory, it is the process's.
 pub(super) fn lent(module: &'static dyn Transport) -> Result<()> {
-    let (near, far) = pair(module, &Settings::default(), long())?;
+    let (near, far) = pair(module, &asked(), long())?;
     let most = most(&near).min(100_000);
     let (mut near, mut far) = (End::new(near), End::new(far));
     // Each place takes memory anew and gives the last one back.
@@ -118,7 +118,7 @@ pub(super) fn whole(module: &'static dyn Transport) -> Result<()> {
         if most_of(module) < wanted {
             continue;
         }
-        let (mut near, mut far) = pair(module, &Settings::default(), short() * 2)?;
+        let (mut near, mut far) = pair(module, &asked(), short() * 2)?;
         let mut into = Guarded::new(wanted);
         let mut came = Ok(());
         both(
@@ -140,7 +140,7 @@ pub(super) fn whole(module: &'static dyn Transport) -> Result<()> {
 }
 
 pub(super) fn order(module: &'static dyn Transport) -> Result<()> {
-    let (mut near, mut far) = pair(module, &Settings::default(), long())?;
+    let (mut near, mut far) = pair(module, &asked(), long())?;
     let len = |i: u64| 1 + i as usize % 200;
     both(
         || {
@@ -159,7 +159,7 @@ pub(super) fn order(module: &'static dyn Transport) -> Result<()> {
 }
 
 pub(super) fn exchange(module: &'static dyn Transport) -> Result<()> {
-    let (mut near, mut far) = pair(module, &Settings::default(), long())?;
+    let (mut near, mut far) = pair(module, &asked(), long())?;
     let large = (8 << 20).min(most(&near));
     for (there, back) in [(large, large), (large, 9.min(large)), (1, large)] {
         let half = |link: &mut AnyLink, out: (usize, u64), into: (usize, u64)| -> Result<()> {
@@ -175,7 +175,7 @@ pub(super) fn exchange(module: &'static dyn Transport) -> Result<()> {
 }
 
 pub(super) fn ready(module: &'static dyn Transport) -> Result<()> {
-    let (mut near, mut far) = pair(module, &Settings::default(), long())?;
+    let (mut near, mut far) = pair(module, &asked(), long())?;
     for _ in 0..3 {
         ensure!(!near.ready(Duration::ZERO)?, "ready(0) says that a message is there, and none was sent");
         let since = Instant::now();

@@ -3,13 +3,13 @@
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use transport::{Link, Settings, Transport};
+use transport::{Link, Transport};
 
 use super::super::guarded::Guarded;
-use super::common::{both, content, long, pair};
+use super::common::{asked, both, content, long, pair};
 
 pub(super) fn put(module: &'static dyn Transport) -> Result<()> {
-    let (mut near, mut far) = pair(module, &Settings::default(), long())?;
+    let (mut near, mut far) = pair(module, &asked(), long())?;
     let len = 100_000;
     both(
         || {
@@ -44,7 +44,7 @@ pub(super) fn put(module: &'static dyn Transport) -> Result<()> {
 }
 
 pub(super) fn post(module: &'static dyn Transport) -> Result<()> {
-    let (mut near, mut far) = pair(module, &Settings::default(), long())?;
+    let (mut near, mut far) = pair(module, &asked(), long())?;
     let messages: Vec<Vec<u8>> = (0..50).map(|i| content(1000 + i, i as u64)).collect();
     both(
         || {
