@@ -29,12 +29,12 @@ pub trait Layer: Send {
     /// No more input at this moment. Layers are asked from the top down, each after what those above it sent has arrived.
     fn idle(&mut self, _cx: &mut Cx<impl Near>) {}
     /// Adds how the header of the next cast of this rank will look, for FAST above. Where that can't be said now, or this layer would not pass the cast on as it is, it
-    /// answers no.
+    /// answers no. It says a header that stays ([`Foretold::stays`]) or one that moves on ([`Foretold::moves`]).
     fn foretell(&self, _from: u16, _to: &mut Foretold, _shared: &Shared) -> bool {
         false
     }
-    /// A cast came as foretold, and was delivered: what follows from it for this layer, which takes its header off.
-    fn took(&mut self, _came: &mut Came, _cx: &mut Cx<impl Near>) {}
+    /// A cast came as foretold, and was delivered: what follows from it for this layer, whose header moves on.
+    fn took(&mut self, _came: &Came, _cx: &mut Cx<impl Near>) {}
     /// Bytes of the application's messages that this layer still holds for others: what back-pressure goes by.
     fn backlog(&self) -> usize {
         0

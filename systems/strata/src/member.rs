@@ -197,6 +197,8 @@ impl Member {
         if matches!(input, Input::Cast(_)) && self.leaving != Leaving::Leaves {
             self.shared.undelivered += 1;
         }
+        // Nothing comes from others with these, so that what stays as it is for FAST stays.
+        let keeps = matches!(input, Input::Cast(_) | Input::Idle);
         match input {
             Input::Datagram(from, bytes) | Input::Multicast(from, bytes)
                 if self.fast.as_mut().is_some_and(|f| f.takes(from, &bytes, &mut *self.layers, &mut self.shared)) =>
@@ -243,7 +245,7 @@ impl Member {
                 }
             }
         }
-        if let Some(fast) = &mut self.fast {
+        if !keeps && let Some(fast) = &mut self.fast {
             fast.forget(&self.shared);
         }
         self.leave_when_drained();

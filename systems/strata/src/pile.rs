@@ -13,7 +13,7 @@ pub(crate) enum Call<'a> {
     Event(Event),
     Timer(u32),
     Idle,
-    Took(&'a mut Came),
+    Took(&'a Came<'a>),
 }
 
 /// All layers of a member.
@@ -25,8 +25,8 @@ pub(crate) trait Pile: Send {
     fn held(&self) -> usize;
     /// What all layers hold back.
     fn waits(&self, to: &mut Waits, shared: &Shared);
-    /// Whether the layers from this place down can say how the next cast of this rank will begin.
-    fn foretell(&self, skip: u16, from: u16, to: &mut Foretold, shared: &Shared) -> bool;
+    /// Asks the layer at this place, as [`Layer::foretell`].
+    fn foretell(&self, at: u16, from: u16, to: &mut Foretold, shared: &Shared) -> bool;
 }
 
 fn call<L: Layer, N: Near>(layer: &mut L, call: Call, cx: &mut Cx<N>) {
@@ -193,8 +193,8 @@ impl Pile for Vec<Box<dyn Boxed>> {
     fn waits(&self, to: &mut Waits, shared: &Shared) {
         self.iter().zip(0..).for_each(|(layer, at)| layer.waits(to.of(at), shared));
     }
-    fn foretell(&self, skip: u16, from: u16, to: &mut Foretold, shared: &Shared) -> bool {
-        self[usize::from(skip)..].iter().rev().all(|l| l.foretell(from, to, shared))
+    fn foretell(&self, at: u16, from: u16, to: &mut Foretold, shared: &Shared) -> bool {
+        self.get(usize::from(at)).is_some_and(|layer| layer.foretell(from, to, shared))
     }
 }
 
@@ -216,8 +216,8 @@ pub(crate) trait Below: Send {
     fn held(&self) -> usize;
     /// What the layers from here down hold back, the first of which is at this place.
     fn waits(&self, at: u16, to: &mut Waits, shared: &Shared);
-    /// As [`Pile::foretell`].
-    fn foretell(&self, skip: u16, from: u16, to: &mut Foretold, shared: &Shared) -> bool;
+    /// Asks the layer so many places further down, as [`Layer::foretell`].
+    fn foretell(&self, steps: u16, from: u16, to: &mut Foretold, shared: &Shared) -> bool;
 }
 
 /// Layers above one, the nearest first.
@@ -285,8 +285,11 @@ impl<L: Layer, B: Below> Below for On<L, B> {
         self.0.waits(to.of(at), shared);
         self.1.waits(at + 1, to, shared);
     }
-    fn foretell(&self, skip: u16, from: u16, to: &mut Foretold, shared: &Shared) -> bool {
-        self.1.foretell(skip.saturating_sub(1), from, to, shared) && (skip > 0 || self.0.foretell(from, to, shared))
+    fn foretell(&self, steps: u16, from: u16, to: &mut Foretold, shared: &Shared) -> bool {
+        match steps.checked_sub(1) {
+            Some(steps) => self.1.foretell(steps, from, to, shared),
+            None => self.0.foretell(from, to, shared),
+        }
     }
 }
 
@@ -305,7 +308,7 @@ impl Below for Busy {
     }
     fn waits(&self, _: u16, _: &mut Waits, _: &Shared) {}
     fn foretell(&self, _: u16, _: u16, _: &mut Foretold, _: &Shared) -> bool {
-        true
+        false
     }
 }
 
@@ -341,7 +344,7 @@ impl<L: Layer, B: Below> Pile for On<L, B> {
     fn waits(&self, to: &mut Waits, shared: &Shared) {
         Below::waits(self, 0, to, shared);
     }
-    fn foretell(&self, skip: u16, from: u16, to: &mut Foretold, shared: &Shared) -> bool {
-        Below::foretell(self, skip, from, to, shared)
+    fn foretell(&self, at: u16, from: u16, to: &mut Foretold, shared: &Shared) -> bool {
+        Below::foretell(self, at, from, to, shared)
     }
 }

@@ -11,7 +11,7 @@ use super::refusals::Refusals;
 use crate::addr::Endpoint;
 use crate::config::Config;
 use crate::event::{Down, Output, To, Up};
-use crate::foretold::{Came, Foretold};
+use crate::foretold::Foretold;
 use crate::layer::{Cx, Layer, Near};
 use crate::message::Msg;
 use crate::shared::Shared;
@@ -123,11 +123,7 @@ impl Layer for Com {
 
     fn foretell(&self, from: u16, to: &mut Foretold, shared: &Shared) -> bool {
         let member = self.view.as_ref().and_then(|v| v.members.get(usize::from(from)));
-        member.is_some_and(|m| *m != shared.me && to.add(&self.header(m.born), HEADER))
-    }
-
-    fn took(&mut self, came: &mut Came, _: &mut Cx<impl Near>) {
-        came.header();
+        member.is_some_and(|m| *m != shared.me && to.stays(&self.header(m.born)))
     }
 }
 

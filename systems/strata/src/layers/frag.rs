@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use bytes::{Bytes, BytesMut};
 
 use crate::event::{Cast, Down, Up};
-use crate::foretold::{Came, Foretold};
+use crate::foretold::Foretold;
 use crate::layer::{Cx, Layer, Near};
 use crate::message::Msg;
 use crate::mutant::Mutant;
@@ -137,11 +137,7 @@ impl Layer for Frag {
     }
 
     fn foretell(&self, from: u16, to: &mut Foretold, _: &Shared) -> bool {
-        !self.parts.contains_key(&(from, true)) && to.add(&[LAST], 1)
-    }
-
-    fn took(&mut self, came: &mut Came, _: &mut Cx<impl Near>) {
-        came.header();
+        !self.parts.contains_key(&(from, true)) && to.stays(&[LAST])
     }
 
     fn held(&self) -> usize {

@@ -236,10 +236,12 @@ impl Layer for Total {
     fn foretell(&self, _: u16, to: &mut Foretold, shared: &Shared) -> bool {
         // Where the token goes is not foretold.
         let foretold = if shared.mutant(Mutant::FastSkipsOrder) { 1 } else { 9 };
-        self.early.is_empty() && !self.asked.is_empty() && to.add(&self.header(DATA, self.delivered, NOBODY), foretold)
+        self.early.is_empty()
+            && !self.asked.is_empty()
+            && to.moves(&self.header(DATA, self.delivered, NOBODY), foretold)
     }
 
-    fn took(&mut self, came: &mut Came, cx: &mut Cx<impl Near>) {
+    fn took(&mut self, came: &Came, cx: &mut Cx<impl Near>) {
         let from = came.from();
         if let Some(header) = came.header().first_chunk() {
             self.heard(from, header, cx);

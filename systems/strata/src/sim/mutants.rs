@@ -48,7 +48,7 @@ fn every_mistake_is_caught() {
         (StableEager, safe),
         (FastSkipsNumber, "MERGE:FAST:MBRSHIP:FRAG:NAK:COM:sim"),
         (FastSkipsOrder, "MERGE:FAST:TOTAL:MBRSHIP:FRAG:NAK:COM:sim"),
-        (FastKeeps, "MERGE:FAST:TOTAL:MBRSHIP:FRAG:NAK:COM:sim"),
+        (FastKeeps, "MERGE:FAST:MBRSHIP:FRAG:NAK:COM:sim"),
         (FastForgets, "MERGE:FAST:MBRSHIP:FRAG:NAK:COM:sim"),
         (PackDropsLast, "FC:MERGE:MBRSHIP:FRAG:NAK:COM:sim"),
         (SnapshotLate, total),

@@ -212,7 +212,7 @@ fn deliveries_are_the_same_with_and_without_fast() {
             };
             let (off, with) = (play(off), play(on));
             assert_eq!(format!("{:?}", off.journal), format!("{:?}", with.journal), "{on}, seed {seed}");
-            assert_eq!(off.datagrams, with.datagrams);
+            assert_eq!((off.datagrams, off.settled), (with.datagrams, with.settled), "{on}, seed {seed}");
             assert_eq!(off.foretold, 0);
             foretold += with.foretold;
         }

@@ -401,11 +401,10 @@ impl Layer for Nak {
         }
         let head = Head { flow: Flow::Cast, tag: self.tag, origin: from, number: self.casts[rank].next() };
         let counts = if shared.mutant(Mutant::FastSkipsNumber) { HEADER - 8 } else { HEADER };
-        to.add(&head.bytes(), counts)
+        to.moves(&head.bytes(), counts)
     }
 
-    fn took(&mut self, came: &mut Came, cx: &mut Cx<impl Near>) {
-        came.header();
+    fn took(&mut self, came: &Came, cx: &mut Cx<impl Near>) {
         let rank = usize::from(came.from());
         self.heard[rank] = cx.now;
         self.casts[rank].append(came.rest());
