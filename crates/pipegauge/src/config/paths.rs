@@ -362,6 +362,7 @@ fn apart(paths: &mut [PathPlan]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use transport::options::Form;
 
     use super::*;
 
@@ -500,6 +501,90 @@ mod tests {
         let model = transport::theory::Theory::of(&both[0].settings);
         assert_eq!((model.latency, model.rate, model.loss), (1e-6, 1e9, 0.01));
         assert_eq!(both[1].settings, Settings::default().with("family", "6"));
+    }
+
+    /// Values at the bounds of a form, as they are typed, and some beyond.
+    fn at_bounds(form: &Form) -> (Vec<String>, Vec<String>) {
+        let texts = |all: &[&str]| all.iter().map(ToString::to_string).collect();
+        match form {
+            Form::Bytes(least, most) | Form::Whole { least, most, .. } => {
+                let beyond = [least.checked_sub(1), most.checked_add(1)];
+                let beyond = beyond.iter().flatten().map(u64::to_string).chain(["-1".to_owned()]);
+                (vec![least.to_string(), most.to_string()], beyond.collect())
+            }
+            Form::Seconds(low, high) => {
+                let seconds = |x: f64| format!("{x}s");
+                let below = if *low > 0.0 { low / 2.0 } else { -1.0 };
+                (vec![seconds(*low), seconds(*high)], vec![seconds(below), seconds(high * 2.0)])
+            }
+            Form::Share => (texts(&["0%", "100%"]), texts(&["101%", "-1%"])),
+            Form::Rate => (texts(&["1bit/s", "100Gbit/s"]), texts(&["0bit/s", "fast"])),
+            Form::OneOf(words) => (texts(words), texts(&["nosuch"])),
+            Form::Word(most) => (vec!["w".repeat(*most)], vec!["w".repeat(most + 1), "a b".to_owned()]),
+            Form::Switch => (texts(&["on", "off"]), texts(&["maybe"])),
+            Form::Text(..) | Form::Read(..) | Form::Many(_) => Default::default(),
+        }
+    }
+
+    /// A flag of an option and that value, as words of a command line; none where the flag stands for another value.
+    fn words(flag: &str, option: &str, value: &str) -> Option<Vec<String>> {
+        let words = |words: &[&str]| Some(words.iter().map(ToString::to_string).collect());
+        match (flag, value) {
+            ("--nodelay", "on") | ("--no-nodelay", "off") | ("-4", "4") | ("-6", "6") => words(&[flag]),
+            ("--nodelay" | "--no-nodelay" | "-4" | "-6", _) => None,
+            ("--theory", _) => words(&[flag, &format!("{option}={value}")]),
+            _ => words(&[flag, value]),
+        }
+    }
+
+    /// A flag of an option stands in three places: among clap's, among [`flagged`], and in the data of each transport that has the option. Each value at
+    /// the option's bounds is set by its flag as by the path's own text, and each beyond is refused by both.
+    #[test]
+    fn flags_and_the_data_of_options_agree() {
+        let set = |words: &[String]| -> Option<Settings> {
+            let words = ["run".to_owned()].into_iter().chain(words.iter().cloned());
+            Some(resolve(&Line::try_parse_from(words).ok()?.run).ok()?[0].settings.clone())
+        };
+        let (mut options, mut held) = (0, 0);
+        for t in registry::all() {
+            let name = t.name().to_string();
+            // What a path of this transport needs beside has no flag.
+            let Some(plain) = set(std::slice::from_ref(&name)) else { continue };
+            for option in t.options() {
+                let typed = |value: &str| set(&[format!("{name}:{}={value}", option.name)]);
+                let (allowed, refused) = at_bounds(&option.form);
+                options += 1;
+                for value in &refused {
+                    assert_eq!(
+                        typed(value),
+                        None,
+                        "{name}:{}={value} lies beyond {}",
+                        option.name,
+                        option.form.words()
+                    );
+                }
+                for flag in option.flag.iter().flat_map(|flags| flags.split(", ")) {
+                    let by_flag = |value: &str| {
+                        let words = words(flag, option.name, value)?;
+                        Some(set(&[std::slice::from_ref(&name), &words].concat()))
+                    };
+                    let mut taken = 0;
+                    for value in &allowed {
+                        let Some(by_flag) = by_flag(value) else { continue };
+                        assert_eq!(by_flag, typed(value), "{name} {flag} {value}");
+                        let differs = by_flag.as_ref().is_some_and(|set| set.get(option.name).is_some());
+                        assert!(differs && plain.get(option.name).is_none(), "{name} {flag} {value} sets nothing");
+                        taken += 1;
+                    }
+                    assert!(taken > 0 || allowed.is_empty(), "{name}: no value of {} is set by {flag}", option.name);
+                    for value in &refused {
+                        assert_eq!(by_flag(value).flatten(), None, "{name} {flag} {value}");
+                    }
+                    held += taken;
+                }
+            }
+        }
+        assert!(options > 50 && held > 50, "{options} options, {held} values of flags");
     }
 
     #[test]
