@@ -771,7 +771,7 @@ fn all_warnings_of_rounds_that_lie_apart_place_them_where_the_yardsticks_do() {
         };
         let figures: Vec<(u64, Figures)> = points.iter().map(judged).collect();
         let view: Vec<Judged<'_>> = (figures.iter().zip(&points))
-            .map(|((size, figures), trials)| Judged { size: *size, figures: figures.clone(), trials, ended: None })
+            .map(|((size, figures), trials)| Judged { size: *size, figures: *figures, trials, ended: None })
             .collect();
         let noisy = warnings(&p, kind, &view, &common, taken, place).into_iter().find(|w| w.code == "noisy");
         [noisy.unwrap().text, unsteady(&common, kind, taken, place).unwrap().text]
