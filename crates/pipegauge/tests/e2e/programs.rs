@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixListener;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
+use std::process::Command;
 
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use rustix::process::Signal;
@@ -166,7 +167,11 @@ fn what_an_echo_cannot_do_is_refused_before_anything_runs() {
 
 /// An echo that listens at a path of the folder.
 fn at_a_path(dir: &Scratch) -> Running {
-    let echo = Running::start(dir.command(&["echo", "--listen", "./echo.sock"]));
+    let own = dir.command(&["echo", "--listen", "./echo.sock"]);
+    // Whoever runs the tests may have some signals ignored, as nohup has, and then so would the echo.
+    let mut heard = Command::new("env");
+    heard.arg("--default-signal=HUP,INT,TERM").arg(own.get_program()).args(own.get_args()).current_dir(dir.path("."));
+    let echo = Running::start(heard);
     assert_eq!(echo.line().trim(), "listening at ./echo.sock");
     echo
 }
