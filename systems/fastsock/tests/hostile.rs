@@ -3,15 +3,15 @@
 
 mod common;
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use am::memory::Memory;
-use common::{Built, built};
+use common::{Built, built, served};
 
 /// Where the connecting side says that it is ready, and where its direction's end lies.
 const READY: usize = 256;
@@ -82,20 +82,7 @@ fn from(socket: i32) -> (Memory, OwnedFd) {
 
 /// A program under the library that echoes, a connection to it, and what the library knocked with.
 fn echo(built: &Built) -> (Child, TcpStream, OwnedFd) {
-    let mut server = Command::new(&built.program)
-        .args(["server", "echo"])
-        .env("LD_PRELOAD", &built.library)
-        .env("FASTSOCK_AFTER", "4")
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut out = BufReader::new(server.stdout.take().unwrap());
-    let mut port = String::new();
-    out.read_line(&mut port).unwrap();
-    // Kept open: a program must find somebody behind its standard output.
-    server.stdout = Some(out.into_inner());
-    let stream = TcpStream::connect(("127.0.0.1", port.trim().parse().unwrap())).unwrap();
+    let (server, stream) = served(built, "echo", &[("FASTSOCK_AFTER", "4")]);
     let knock = knock(&stream).unwrap();
     (server, stream, knock)
 }
@@ -160,18 +147,7 @@ fn a_peer_that_writes_anything_anywhere_ends_the_connection_at_worst() {
 /// A client that is no library, whose connections the server's library lends it again and again, and that writes anything where the turns
 /// are told. Whether it was lent any; what became of the server.
 fn attack_turns(built: &Built, seed: u64) -> (usize, Option<std::process::ExitStatus>) {
-    let mut server = Command::new(&built.program)
-        .args(["server", "again_polled"])
-        .env("LD_PRELOAD", &built.library)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut out = BufReader::new(server.stdout.take().unwrap());
-    let mut port = String::new();
-    out.read_line(&mut port).unwrap();
-    let mut main = TcpStream::connect(("127.0.0.1", port.trim().parse().unwrap())).unwrap();
+    let (mut server, mut main) = served(built, "again_polled", &[]);
     let mut byte = [0];
     for i in 0..64 {
         main.write_all(&[i]).unwrap();

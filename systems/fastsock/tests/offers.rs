@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::process::{Command, Stdio};
 
 use am::memory::Memory;
-use common::{Built, built};
+use common::{Built, built, served};
 
 /// Where the connecting side says that it is ready, and where the turns of a connection that is used again are told.
 const READY: usize = 256;
@@ -217,18 +217,8 @@ fn nothing_is_offered_to_another_user() {
         return;
     }
     for (by, expected) in [(0, true), (65534, false)] {
-        let mut server = Command::new(&built.program)
-            .args(["server", "held"])
-            .env("LD_PRELOAD", &built.library)
-            .env("FASTSOCK_AFTER", "4")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut out = std::io::BufReader::new(server.stdout.take().unwrap());
-        let mut port = String::new();
-        std::io::BufRead::read_line(&mut out, &mut port).unwrap();
-        let (mut stream, mut byte) = (TcpStream::connect(("127.0.0.1", port.trim().parse().unwrap())).unwrap(), [0]);
+        let (mut server, mut stream) = served(built, "held", &[("FASTSOCK_AFTER", "4")]);
+        let mut byte = [0];
         // Who connected listens, under a name that tells the server's user.
         let (socket, mut address, len) = meeting(&stream, 0);
         let name = format!("fastsock/{VERSION}/0/{}/{}", stream.local_addr().unwrap(), stream.peer_addr().unwrap());

@@ -121,12 +121,7 @@ fn garbage_and_replays_change_nothing_where_a_key_is_shared() {
 /// The same where it comes by multicast, too: to the second socket of each.
 #[test]
 fn garbage_and_replays_to_all_change_nothing() {
-    let port = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let to = SocketAddrV4::new(Ipv4Addr::new(239, 77, 13, 4), port);
-    if let Err(why) = multicasts(to) {
-        println!("skipped: this host does not multicast over loopback: {why}");
-        return;
-    }
+    let Some(to) = multicast_group(4) else { return };
     withstands("FC:MERGE:TOTAL:MBRSHIP:FRAG:NAK:COM:multicast", Some(to));
 }
 
@@ -193,12 +188,7 @@ fn own_folder(name: &str) -> std::path::PathBuf {
 /// Casts as IP multicast, all else as UDP: where this host multicasts over loopback.
 #[test]
 fn casts_go_by_multicast() {
-    let port = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let to = SocketAddrV4::new(Ipv4Addr::new(239, 77, 13, 2), port);
-    if let Err(why) = multicasts(to) {
-        println!("skipped: this host does not multicast over loopback: {why}");
-        return;
-    }
+    let Some(to) = multicast_group(2) else { return };
     let options = |contacts| Options {
         stack: "FC:TOTAL:MBRSHIP:FRAG:NAK:COM:multicast".to_owned(),
         contacts,
@@ -233,12 +223,7 @@ fn casts_go_by_multicast() {
 /// Views that change because members stand still, and members that join, are no reason to say that casts don't come, where they do.
 #[test]
 fn a_network_with_multicast_is_not_told_to_have_none_while_views_change() {
-    let port = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let to = SocketAddrV4::new(Ipv4Addr::new(239, 77, 13, 3), port);
-    if let Err(why) = multicasts(to) {
-        println!("skipped: this host does not multicast over loopback: {why}");
-        return;
-    }
+    let Some(to) = multicast_group(3) else { return };
     let said = |n: u32| std::env::temp_dir().join(format!("strata-notices-{}-{n}", std::process::id()));
     let member = |n: u32, contacts: &[&Process]| {
         let mut command = Command::new(PROGRAM);
@@ -263,6 +248,14 @@ fn a_network_with_multicast_is_not_told_to_have_none_while_views_change() {
         std::fs::remove_file(said(n)).unwrap();
         assert!(!text.contains("multicast"), "member {n} says: {text}");
     }
+}
+
+/// An address for a test's casts, by its last number; none, which is said, where this host does not multicast over loopback.
+fn multicast_group(last: u8) -> Option<SocketAddrV4> {
+    let port = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let to = SocketAddrV4::new(Ipv4Addr::new(239, 77, 13, last), port);
+    multicasts(to).inspect_err(|why| println!("skipped: this host does not multicast over loopback: {why}")).ok()?;
+    Some(to)
 }
 
 /// Whether a datagram to this group comes back.

@@ -5,8 +5,10 @@ pub mod folder;
 pub mod networks;
 pub mod programs;
 
+use std::io::{BufRead, BufReader};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -124,4 +126,24 @@ pub fn planted() -> PathBuf {
     let target = target().parent().unwrap().join("planted");
     library(&target, &["--features", "planted"]);
     target.join("debug/libfastsock.so")
+}
+
+/// The contract program's server of a case under the library, with these settings, and a connection to it.
+pub fn served(built: &Built, case: &str, settings: &[(&str, &str)]) -> (Child, TcpStream) {
+    let mut server = Command::new(&built.program)
+        .args(["server", case])
+        .env("LD_PRELOAD", &built.library)
+        .envs(settings.iter().copied())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut out = BufReader::new(server.stdout.take().unwrap());
+    let mut port = String::new();
+    out.read_line(&mut port).unwrap();
+    // Kept open: a program must find somebody behind its standard output.
+    server.stdout = Some(out.into_inner());
+    let stream = TcpStream::connect(("127.0.0.1", port.trim().parse().unwrap())).unwrap();
+    (server, stream)
 }
